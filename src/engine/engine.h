@@ -2,8 +2,8 @@
 // "Run this after those." The engine knows tasks and variables, nothing else.
 //
 // A task names the variables it reads and writes. Readers of one version of a variable run side by
-// side; a writer waits for every earlier reader and the earlier writer. The outcome therefore equals
-// running the tasks one after another in the order of their push, for any number of threads.
+// side; a writer waits for every earlier reader and the earlier writer. The outcome therefore
+// equals running the tasks one after another in the order of their push, for any number of threads.
 #pragma once
 
 #include <atomic>
@@ -23,10 +23,10 @@ struct TaskRecord;  // the engine's bookkeeping of one pushed task (private to s
 ///
 /// One thread calls prepare(), which says into how many shares the work is cut; any threads, also
 /// several at once, then call run() once per share; the thread that ends the last share calls
-/// finish(), and only after it may dependants start. A share should take at most about 20 ms: between
-/// shares threads look at signals, timeouts, forks and shutdown.
-/// An exception from any of the three ends the task as failed (the remaining shares are not started);
-/// finish() is then not called.
+/// finish(), and only after it may dependants start. A share should take at most about 20 ms:
+/// between shares threads look at signals, timeouts, forks and shutdown. An exception from any of
+/// the three ends the task as failed (the remaining shares are not started); finish() is then not
+/// called.
 class Task {
  public:
   virtual ~Task() = default;
@@ -74,7 +74,8 @@ enum class WaitResult { done, timed_out, interrupted, shut_down };
 
 struct WaitOptions {
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
-  /// Asked at least every 20 ms and between shares, without any engine lock held; true ends the wait.
+  /// Asked at least every 20 ms and between shares, without any engine lock held; true ends the
+  /// wait.
   std::function<bool()> interrupted;
 };
 
@@ -93,28 +94,30 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Queues `task`. A variable named twice, or in both lists, counts once, as a write if in `writes`.
-  /// Returns the task's number (1, 2, ...), or 0 when the engine is shut down (the task is destroyed).
+  /// Queues `task`. A variable named twice, or in both lists, counts once, as a write if in
+  /// `writes`. Returns the task's number (1, 2, ...), or 0 when the engine is shut down (the task
+  /// is destroyed).
   virtual std::uint64_t push(std::unique_ptr<Task> task, std::span<Variable* const> reads,
                              std::span<Variable* const> writes, PushOptions options = {}) = 0;
   /// The same for a plain function.
   std::uint64_t push(std::function<void()> function, std::span<Variable* const> reads,
                      std::span<Variable* const> writes, PushOptions options = {});
 
-  /// Waits for the tasks pushed so far that `what` names. The waiting thread helps: it runs shares of
-  /// tasks its target depends on (only those), standing in for a worker. Rethrows the exception of the
-  /// variable's last writer if that failed; it stays until a later writer succeeds.
+  /// Waits for the tasks pushed so far that `what` names. The waiting thread helps: it runs shares
+  /// of tasks its target depends on (only those), standing in for a worker. Rethrows the exception
+  /// of the variable's last writer if that failed; it stays until a later writer succeeds.
   virtual WaitResult wait(Variable& variable, WaitFor what = WaitFor::read,
                           const WaitOptions& options = {}) = 0;
   /// Waits until every task pushed before the call has finished. Throws nothing of the tasks'.
   virtual WaitResult wait_all(const WaitOptions& options = {}) = 0;
 
-  /// Drops what has not started, lets running shares end, joins the workers. Waits return shut_down,
-  /// pushes are refused. May be called twice.
+  /// Drops what has not started, lets running shares end, joins the workers. Waits return
+  /// shut_down, pushes are refused. May be called twice.
   virtual void shutdown() = 0;
 
-  /// Fork protocol, called by the forking thread in this order. before_fork() waits for running shares
-  /// only and keeps the engine still until one of the other two; queued tasks then run in both processes.
+  /// Fork protocol, called by the forking thread in this order. before_fork() waits for running
+  /// shares only and keeps the engine still until one of the other two; queued tasks then run in
+  /// both processes.
   virtual void before_fork() noexcept = 0;
   virtual void after_fork_in_parent() noexcept = 0;
   virtual void after_fork_in_child() noexcept = 0;
@@ -128,9 +131,9 @@ class Engine {
 
   virtual void set_observer(std::shared_ptr<Observer> observer) = 0;
 
-  virtual std::int64_t unfinished() const = 0;   ///< pushed and not finished
-  virtual int thread_limit() const = 0;          ///< threads that may compute at once
-  virtual int workers_started() const = 0;       ///< worker threads that exist now
+  virtual std::int64_t unfinished() const = 0;  ///< pushed and not finished
+  virtual int thread_limit() const = 0;         ///< threads that may compute at once
+  virtual int workers_started() const = 0;      ///< worker threads that exist now
 };
 
 /// Workers start lazily, at the first push that needs one. A thread that helps takes one of
@@ -139,8 +142,8 @@ std::unique_ptr<Engine> make_threaded_engine(int thread_limit);
 /// Runs every task inside push(), on the calling thread.
 std::unique_ptr<Engine> make_serial_engine();
 
-/// How many threads this process should compute with: MXNET_CPU_WORKER_NTHREADS, else OMP_NUM_THREADS,
-/// else the smaller of CPU affinity and cgroup (v1 and v2) quota, at least 1.
+/// How many threads this process should compute with: MXNET_CPU_WORKER_NTHREADS, else
+/// OMP_NUM_THREADS, else the smaller of CPU affinity and cgroup (v1 and v2) quota, at least 1.
 int default_thread_limit();
 
 }  // namespace afterglow::engine
