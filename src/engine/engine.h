@@ -16,9 +16,6 @@
 
 namespace afterglow::engine {
 
-class Variable;
-struct TaskRecord;  // the engine's bookkeeping of one pushed task (private to src/engine)
-
 /// A piece of work, owned by the engine from push to completion.
 ///
 /// One thread calls prepare(), which says into how many shares the work is cut; any threads, also
@@ -52,12 +49,16 @@ class Variable {
 
  private:
   friend class Scheduler;
+  friend class SerialEngine;
+  // Changed under the engine's lock only, so plain loads and stores do.
   std::atomic<std::int32_t> unfinished_{0};
   std::atomic<std::int32_t> unfinished_writes_{0};
-  // Guarded by the scheduler's mutex; private to src/engine.
+  // The rest is guarded by the engine's lock: the accesses of unfinished tasks in push order, the
+  // last of them that writes, and what the last finished writer threw.
   struct Access* first_ = nullptr;
   struct Access* last_ = nullptr;
-  std::exception_ptr* failure_ = nullptr;
+  struct Access* last_writer_ = nullptr;
+  std::exception_ptr failure_;
 };
 
 struct PushOptions {
@@ -142,8 +143,9 @@ std::unique_ptr<Engine> make_threaded_engine(int thread_limit);
 /// Runs every task inside push(), on the calling thread.
 std::unique_ptr<Engine> make_serial_engine();
 
-/// How many threads this process should compute with: MXNET_CPU_WORKER_NTHREADS, else
-/// OMP_NUM_THREADS, else the smaller of CPU affinity and cgroup (v1 and v2) quota, at least 1.
+/// How many threads this process should compute with: AFTERGLOW_NUM_THREADS as it stands; else what
+/// is available, which is the smaller of CPU affinity and cgroup (v1 and v2) quota, at least 1, and
+/// at most MXNET_CPU_WORKER_NTHREADS or, where that is not set, OMP_NUM_THREADS.
 int default_thread_limit();
 
 }  // namespace afterglow::engine

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "array/layout.h"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "base/error.h"
+
+namespace afterglow {
+
+Layout* Layout::allocate(int rank, std::int64_t size) {
+  if (rank > max_rank) {
+    throw Error(ErrorKind::value, "an array of " + std::to_string(rank) +
+                                      " dimensions was asked for; the most is " +
+                                      std::to_string(max_rank));
+  }
+  void* memory = ::operator new(sizeof(Layout) + 2 * rank * sizeof(std::int64_t));
+  return new (memory) Layout(rank, size);
+}
+
+void Layout::destroy(Layout* layout) { ::operator delete(layout); }
+
+Reference<Layout> Layout::contiguous(std::span<const std::int64_t> shape) {
+  const int rank = static_cast<int>(shape.size());
+  Layout* layout = allocate(rank, element_count(shape));
+  std::copy(shape.begin(), shape.end(), layout->numbers());
+  std::int64_t stride = 1;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    layout->numbers()[rank + axis] = stride;
+    stride *= shape[axis];
+  }
+  return Reference<Layout>(layout);
+}
+
+Reference<Layout> Layout::strided(std::span<const std::int64_t> shape,
+                                  std::span<const std::int64_t> strides) {
+  const int rank = static_cast<int>(shape.size());
+  Layout* layout = allocate(rank, element_count(shape));
+  std::copy(shape.begin(), shape.end(), layout->numbers());
+  std::copy(strides.begin(), strides.end(), layout->numbers() + rank);
+  std::int64_t expected = 1;
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    if (shape[axis] != 1 && strides[axis] != expected) layout->contiguous_ = false;
+    expected *= shape[axis];
+  }
+  if (layout->size_ == 0) layout->contiguous_ = true;
+  return Reference<Layout>(layout);
+}
+
+std::pair<std::int64_t, std::int64_t> Layout::extent() const {
+  std::int64_t low = 0, high = 0;
+  for (int axis = 0; axis < rank_; ++axis) {
+    const std::int64_t reach = (shape()[axis] - 1) * strides()[axis];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {low, high};
+}
+
+bool same_shape(const Layout& left, const Layout& right) {
+  return &left == &right || std::ranges::equal(left.shape(), right.shape());
+}
+
+std::int64_t element_count(std::span<const std::int64_t> shape) {
+  std::int64_t count = 1;
+  bool empty = false;
+  for (std::int64_t extent : shape) {
+    if (extent < 0) {
+      throw Error(ErrorKind::value, "shape " + to_string(shape) + " has a negative dimension");
+    }
+    if (extent == 0) {
+      empty = true;
+    } else if (count > std::numeric_limits<std::int64_t>::max() / 16 / extent) {
+      throw Error(ErrorKind::memory, "shape " + to_string(shape) + " is too large to address");
+    } else {
+      count *= extent;
+    }
+  }
+  return empty ? 0 : count;
+}
+
+std::string to_string(std::span<const std::int64_t> shape) {
+  std::string text = "(";
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis) text += ", ";
+    text += std::to_string(shape[axis]);
+  }
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace afterglow

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/scheduler.h"
+
+#include <new>
+#include <utility>
+
+namespace afterglow::engine {
+
+namespace {
+
+// The counters of a variable change under the lock only. The release store pairs with the lock-free
+// readable() and idle().
+void add(std::atomic<std::int32_t>& counter, int change) {
+  counter.store(counter.load(std::memory_order_relaxed) + change, std::memory_order_release);
+}
+
+}  // namespace
+
+TaskRecord* TaskRecord::make(std::unique_ptr<Task> task, std::size_t accesses) {
+  static_assert(sizeof(TaskRecord) % alignof(Access) == 0);
+  void* memory = ::operator new(sizeof(TaskRecord) + accesses * sizeof(Access));
+  return new (memory) TaskRecord{.task = std::move(task)};
+}
+
+void TaskRecord::destroy(TaskRecord* record) {
+  for (int i = 0; i < record->access_count; ++i) record->accesses()[i].~Access();
+  record->~TaskRecord();
+  ::operator delete(record);
+}
+
+void destroy_all(TaskList& tasks) {
+  while (TaskRecord* task = tasks.front()) {
+    tasks.remove(*task);
+    TaskRecord::destroy(task);
+  }
+}
+
+ReadyQueue& Scheduler::queue(int id) {
+  for (ReadyQueue& queue : queues_)
+    if (queue.id() == id) return queue;
+  return queues_.emplace_back(id);
+}
+
+void Scheduler::add(TaskRecord& task, std::span<Variable* const> reads,
+                    std::span<Variable* const> writes, PushOptions options, bool hold) {
+  ReadyQueue& home = queue(options.queue);
+  home.join();
+  task.number = ++last_number_;
+  task.queue = &home;
+  task.priority = options.priority;
+  task.blocked = hold;
+  for (Variable* variable : writes) append(task, *variable, true);
+  for (Variable* variable : reads) append(task, *variable, false);
+  unfinished_.push_back(task);
+  ++unfinished_count_;
+  if (task.blocked == 0) make_ready(task);
+}
+
+void Scheduler::append(TaskRecord& task, Variable& variable, bool write) {
+  // Named before by this task. Writes are appended first, so the stronger mode has won.
+  if (variable.last_ && variable.last_->task == &task) return;
+  const bool granted = write ? !variable.first_ : !variable.last_writer_;
+  Access* access = new (task.accesses() + task.access_count++)
+      Access{.variable = &variable,
+             .task = &task,
+             .previous = variable.last_,
+             .writer = variable.last_writer_,
+             .write = write,
+             .granted = granted};
+  (variable.last_ ? variable.last_->next : variable.first_) = access;
+  variable.last_ = access;
+  if (write) {
+    variable.last_writer_ = access;
+    engine::add(variable.unfinished_writes_, 1);
+  }
+  engine::add(variable.unfinished_, 1);
+  if (!granted) ++task.blocked;
+}
+
+void Scheduler::unhold(TaskRecord& task) {
+  if (--task.blocked == 0) make_ready(task);
+}
+
+void Scheduler::make_ready(TaskRecord& task) {
+  task.queue->insert(task);
+  unclaimed_ += task.unclaimed;
+  if (task.helper) task.helper->ready.push_back(task);
+}
+
+void Scheduler::make_unready(TaskRecord& task) {
+  task.queue->erase(task);
+  unclaimed_ -= task.unclaimed;
+  if (task.helper) task.helper->ready.remove(task);
+}
+
+TaskRecord* Scheduler::next(std::uint64_t last) {
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    ReadyQueue& queue = queues_[turn_];
+    turn_ = (turn_ + 1) % queues_.size();
+    if (!queue.empty() && queue.front().number <= last) return &queue.front();
+  }
+  return nullptr;
+}
+
+Claim Scheduler::claim(TaskRecord& task) {
+  // STATE CHANGE: ready -> running, for one share. The task stays in its queue as long as others
+  // can join in; before it is prepared, nobody can.
+  const Claim claim{&task, task.shares == 0 ? 0 : task.shares - task.unclaimed};
+  ++task.running;
+  if (task.unclaimed == 1) make_unready(task);
+  else --unclaimed_;
+  --task.unclaimed;
+  return claim;
+}
+
+void Scheduler::cut(TaskRecord& task, int shares) {
+  task.shares = shares;
+  task.unclaimed = shares - 1;
+  if (task.unclaimed > 0) make_ready(task);
+}
+
+bool Scheduler::end_share(TaskRecord& task, std::exception_ptr failure) {
+  --task.running;
+  if (failure && !task.failure) task.failure = std::move(failure);
+  if (task.failure && task.unclaimed > 0) {
+    if (task.position != ReadyQueue::nowhere) make_unready(task);
+    task.unclaimed = 0;
+  }
+  return task.running == 0 && task.unclaimed == 0;
+}
+
+void Scheduler::set_outcome(TaskRecord& task) {
+  for (int i = 0; i < task.access_count; ++i)
+    if (task.accesses()[i].write) task.accesses()[i].outcome = task.failure;
+}
+
+void Scheduler::end(TaskRecord& task, TaskList& ended) {
+  // STATE CHANGE: running -> ended. All of it happens in one hold of the lock, so that a dependant
+  // never starts before every variable of this task has been released.
+  for (int i = 0; i < task.access_count; ++i) release(task.accesses()[i]);
+  unfinished_.remove(task);
+  --unfinished_count_;
+  task.queue->leave();
+  for (Waiter* waiter = waiters_.front(); waiter; waiter = WaiterList::after(*waiter))
+    if (!waiter->variable && (unfinished_.empty() || unfinished_.front()->number > waiter->last))
+      waiter->done = true;
+  ended.push_back(task);
+}
+
+void Scheduler::unlink(Access& access) {
+  Variable& variable = *access.variable;
+  (access.previous ? access.previous->next : variable.first_) = access.next;
+  (access.next ? access.next->previous : variable.last_) = access.previous;
+  if (variable.last_writer_ == &access) variable.last_writer_ = nullptr;
+}
+
+void Scheduler::release(Access& access) {
+  Variable& variable = *access.variable;
+  unlink(access);
+  // The displaced failure is destroyed with the task, outside the lock.
+  if (access.write) std::swap(variable.failure_, access.outcome);
+
+  // STATE CHANGE: those that now stand at the head are granted: one write, or all reads up to the
+  // next write. After a read, a read at the head has been granted before.
+  Access* head = variable.first_;
+  if (head && head->write) grant(*head);
+  else if (access.write)
+    for (; head && !head->write; head = head->next) grant(*head);
+
+  for (Waiter* waiter = waiters_.front(); waiter; waiter = WaiterList::after(*waiter)) {
+    if (waiter->variable != &variable) continue;
+    if (waiter->what == WaitFor::write)
+      waiter->done = !variable.first_ || variable.first_->task->number > waiter->last;
+    else if (access.task->number == waiter->last)
+      waiter->done = true;
+  }
+
+  // Last of all: an idle variable may be destroyed at once by whoever sees it idle.
+  if (access.write) engine::add(variable.unfinished_writes_, -1);
+  engine::add(variable.unfinished_, -1);
+}
+
+void Scheduler::grant(Access& access) {
+  access.granted = true;
+  if (--access.task->blocked == 0) make_ready(*access.task);
+}
+
+void Scheduler::drop(TaskList& dropped) {
+  for (TaskRecord *task = unfinished_.front(), *next; task; task = next) {
+    next = TaskList::after(*task);
+    if (task->running > 0) continue;
+    if (task->position != ReadyQueue::nowhere) make_unready(*task);
+    for (int i = 0; i < task->access_count; ++i) {
+      Access& access = task->accesses()[i];
+      unlink(access);
+      if (access.write) engine::add(access.variable->unfinished_writes_, -1);
+      engine::add(access.variable->unfinished_, -1);
+    }
+    unfinished_.remove(*task);
+    --unfinished_count_;
+    task->queue->leave();
+    dropped.push_back(*task);
+  }
+}
+
+// Goes backwards from what the waiter waits for, through blocked tasks, to those that block them.
+// visit(task) says whether the task is new to the walk. The stack is threaded through the tasks and
+// each task is expanded once, so a walk is linear in the tasks it reaches.
+template <class Visit>
+void Scheduler::walk(const Waiter& waiter, Visit visit) {
+  TaskRecord* stack = nullptr;
+  auto reach = [&](TaskRecord& task) {
+    if (visit(task) && task.blocked > 0) task.walk = std::exchange(stack, &task);
+  };
+  for (Access* access = waiter.variable->first_; access && access->task->number <= waiter.last;
+       access = access->next)
+    if (access->write || waiter.what == WaitFor::write) reach(*access->task);
+  while (stack) {
+    TaskRecord& task = *std::exchange(stack, stack->walk);
+    for (int i = 0; i < task.access_count; ++i) {
+      const Access& access = task.accesses()[i];
+      if (access.granted) continue;
+      if (!access.write) {
+        reach(*access.writer->task);
+        continue;
+      }
+      for (Access* before = access.previous; before; before = before->previous) {
+        reach(*before->task);
+        if (before->write) break;
+      }
+    }
+  }
+}
+
+void Scheduler::start_waiting(Waiter& waiter) {
+  const Variable* variable = waiter.variable;
+  const Access* target = nullptr;
+  if (variable) target = waiter.what == WaitFor::write ? variable->last_ : variable->last_writer_;
+  waiter.last = variable ? (target ? target->task->number : 0) : last_number_;
+  waiter.done = variable ? !target : unfinished_.empty();
+  if (waiter.done) return;
+  waiters_.push_back(waiter);
+  if (!variable) return;
+  walk(waiter, [&](TaskRecord& task) {
+    if (task.helper) return false;
+    task.helper = &waiter;
+    if (task.position != ReadyQueue::nowhere) waiter.ready.push_back(task);
+    return true;
+  });
+}
+
+void Scheduler::stop_waiting(Waiter& waiter) {
+  if (!WaiterList::contains(waiter)) return;
+  waiters_.remove(waiter);
+  // When the wait is over, every task it could have helped with has ended.
+  if (!waiter.variable || waiter.done) return;
+  walk(waiter, [&](TaskRecord& task) {
+    if (task.helper != &waiter) return false;
+    if (task.position != ReadyQueue::nowhere) waiter.ready.remove(task);
+    task.helper = nullptr;
+    return true;
+  });
+}
+
+void Scheduler::forget(Waiter& waiter) {
+  waiters_.remove(waiter);
+  for (TaskRecord* task = unfinished_.front(); task; task = TaskList::after(*task)) {
+    if (task->helper != &waiter) continue;
+    task->helper = nullptr;
+    task->helper_link = {};
+  }
+}
+
+}  // namespace afterglow::engine

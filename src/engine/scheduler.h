@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tasks may run: follows the variables from push to completion. Knows no threads and takes no
+// lock; whoever owns the scheduler guards every call by one mutex.
+//
+// A task moves through: blocked -> ready -> running -> ended. Each task keeps one Access per
+// variable in that variable's list, in push order, until it ends. Invariants of such a list:
+//   - a write is granted exactly when it is the first of the list;
+//   - a read is granted exactly when no write stands before it;
+//   - a task is blocked exactly as long as one of its accesses is not granted (or it is held).
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <thread>
+
+#include "engine/engine.h"
+#include "engine/list.h"
+#include "engine/ready_queue.h"
+
+namespace afterglow::engine {
+
+struct TaskRecord;
+struct Waiter;
+
+/// One variable of one task.
+struct Access {
+  Variable* variable;
+  TaskRecord* task;
+  Access* previous;  // neighbours in the variable's list
+  Access* next = nullptr;
+  Access* writer;  // the nearest write before; alive as long as this access is not granted
+  bool write;
+  bool granted;
+  std::exception_ptr outcome{};  // what the variable's failure becomes when the task ends
+};
+
+/// A pushed task, in one allocation with its accesses.
+struct TaskRecord {
+  static TaskRecord* make(std::unique_ptr<Task> task, std::size_t accesses);
+  static void destroy(TaskRecord* record);
+
+  Access* accesses() { return reinterpret_cast<Access*>(this + 1); }
+
+  std::unique_ptr<Task> task;
+  std::uint64_t number = 0;
+  ReadyQueue* queue = nullptr;
+  int priority = 0;
+  int access_count = 0;
+  int blocked = 0;    // accesses that are not granted, and holds
+  int shares = 0;     // 0 until prepared
+  int unclaimed = 1;  // shares nobody has taken; a task that is not prepared counts as one
+  int running = 0;    // shares taken and not ended
+  std::exception_ptr failure{};
+  std::size_t position = ReadyQueue::nowhere;  // in the ready queue: ready and something unclaimed
+  Link<TaskRecord> link{};                     // among the unfinished, or those to be destroyed
+  Waiter* helper = nullptr;                    // waits for this task and may run it
+  Link<TaskRecord> helper_link{};              // among what the helper can run now
+  TaskRecord* walk = nullptr;                  // the stack of a walk over blocked tasks
+};
+
+using TaskList = List<TaskRecord, &TaskRecord::link>;
+
+/// Destroys the tasks; call it without any lock held.
+void destroy_all(TaskList& tasks);
+
+/// A thread in wait(). A blocked task has at most one helper, the first that came upon it; workers
+/// run it as well, so nothing is lost but a helping hand.
+struct Waiter {
+  Variable* variable = nullptr;  // null: waits for every task
+  WaitFor what = WaitFor::read;
+  std::uint64_t last = 0;  // number of the last task it waits for
+  bool done = false;
+  List<TaskRecord, &TaskRecord::helper_link> ready{};  // it waits for these, and they can run now
+  Link<Waiter> link{};
+
+  // The engine's: how the thread sleeps and whether it may compute.
+  std::thread::id thread = std::this_thread::get_id();
+  std::condition_variable* condition = nullptr;
+  bool asleep = false;
+  bool slot = false;       // it is counted among the computing threads
+  bool inherited = false;  // it waits inside a task, and goes on computing after the wait
+  bool leaving = false;    // only waits for its slot to come back
+};
+
+using WaiterList = List<Waiter, &Waiter::link>;
+
+/// One share of a task, taken by one thread. Share 0 comes with the duty to prepare the task.
+struct Claim {
+  TaskRecord* task = nullptr;
+  int share = 0;
+  explicit operator bool() const { return task != nullptr; }
+};
+
+class Scheduler {
+ public:
+  /// Adds a task; throws only before anything has changed. A held task does not become ready before
+  /// unhold().
+  void add(TaskRecord& task, std::span<Variable* const> reads, std::span<Variable* const> writes,
+           PushOptions options, bool hold);
+  void unhold(TaskRecord& task);
+
+  /// The next ready task with a number of at most `last`, queues in turn; null when none leads.
+  TaskRecord* next(std::uint64_t last = UINT64_MAX);
+  Claim claim(TaskRecord& task);
+  /// The task has been prepared and is cut into this many shares, the first of them claimed.
+  void cut(TaskRecord& task, int shares);
+  /// True when this was the last share to end: the task is then to be finished and ended.
+  bool end_share(TaskRecord& task, std::exception_ptr failure);
+  /// Releases the dependants and moves the task to `ended`. Its outcome must be set.
+  void end(TaskRecord& task, TaskList& ended);
+  /// Says what a task's end means to the variables it writes; needs no lock.
+  static void set_outcome(TaskRecord& task);
+  /// Forgets every task that does not run, and leaves its variables idle.
+  void drop(TaskList& dropped);
+
+  /// Fills in what the waiter waits for and makes it the helper of those tasks; nothing to wait for
+  /// is noted as done.
+  void start_waiting(Waiter& waiter);
+  void stop_waiting(Waiter& waiter);
+  /// The thread of this waiter is gone: nobody helps those tasks any more.
+  void forget(Waiter& waiter);
+  WaiterList& waiters() { return waiters_; }
+
+  std::exception_ptr failure(const Variable& variable) const { return variable.failure_; }
+  std::int64_t unfinished() const { return unfinished_count_; }
+  /// Shares of ready tasks that nobody has taken.
+  int unclaimed() const { return unclaimed_; }
+
+ private:
+  ReadyQueue& queue(int id);
+  void append(TaskRecord& task, Variable& variable, bool write);
+  static void unlink(Access& access);
+  void release(Access& access);
+  void grant(Access& access);
+  void make_ready(TaskRecord& task);
+  void make_unready(TaskRecord& task);
+  template <class Visit>
+  void walk(const Waiter& waiter, Visit visit);
+
+  std::deque<ReadyQueue> queues_;
+  std::size_t turn_ = 0;  // the queue to be served next
+  TaskList unfinished_;   // in push order
+  WaiterList waiters_;
+  std::uint64_t last_number_ = 0;
+  std::int64_t unfinished_count_ = 0;
+  int unclaimed_ = 0;
+};
+
+}  // namespace afterglow::engine

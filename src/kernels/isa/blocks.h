@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over contiguous blocks: formulas and casts; and moves between strided matrices.
+#pragma once
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+#include "kernels/formulas.h"
+#include "kernels/table.h"
+
+namespace afterglow::kernels {
+namespace {
+
+template <Formula formula>
+constexpr int inputs_of = requires { rule<formula>(1.0f); } ? 1 : 2;
+
+// ivdep: an output is either the very same memory as an input, or apart from it.
+template <Formula formula, class T>
+void apply(const void* const* inputs, void* output, std::int64_t count) {
+  if constexpr (inputs_of<formula> == 1) {
+    const T* x = static_cast<const T*>(inputs[0]);
+    auto* out = static_cast<decltype(rule<formula>(T()))*>(output);
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(x[i]);
+  } else {
+    const T* a = static_cast<const T*>(inputs[0]);
+    const T* b = static_cast<const T*>(inputs[1]);
+    auto* out = static_cast<decltype(rule<formula>(T(), T()))*>(output);
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(a[i], b[i]);
+  }
+}
+
+void widen_half(const std::uint16_t* source, float* target, std::int64_t count) {
+  std::int64_t i = 0;
+#if defined(__F16C__)
+  for (; i + 8 <= count; i += 8)
+    _mm256_storeu_ps(target + i,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i))));
+#endif
+#pragma GCC ivdep
+  for (; i < count; ++i) target[i] = half_to_float(source[i]);
+}
+
+void narrow_to_half(const float* source, std::uint16_t* target, std::int64_t count) {
+  std::int64_t i = 0;
+#if defined(__F16C__)
+  for (; i + 8 <= count; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(target + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(source + i), _MM_FROUND_TO_NEAREST_INT));
+#endif
+#pragma GCC ivdep
+  for (; i < count; ++i) target[i] = float_to_half(source[i]);
+}
+
+template <class From, class To>
+void cast(const void* source, void* target, std::int64_t count) {
+  if constexpr (std::is_same_v<From, To>) {
+    __builtin_memcpy(target, source, static_cast<std::size_t>(count) * sizeof(To));
+  } else if constexpr (is_half<From> && std::is_same_v<To, float>) {
+    widen_half(static_cast<const std::uint16_t*>(source), static_cast<float*>(target), count);
+  } else if constexpr (std::is_same_v<From, float> && is_half<To>) {
+    narrow_to_half(static_cast<const float*>(source), static_cast<std::uint16_t*>(target), count);
+  } else if constexpr (is_half<From> || is_half<To>) {
+    // By way of float32, a piece at a time.
+    constexpr std::int64_t piece = 256;
+    float values[piece];
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+      const std::int64_t length = count - begin < piece ? count - begin : piece;
+      if constexpr (is_half<From>) {
+        widen_half(static_cast<const std::uint16_t*>(source) + begin, values, length);
+        To* to = static_cast<To*>(target) + begin;
+        for (std::int64_t i = 0; i < length; ++i) to[i] = as<To>(values[i]);
+      } else {
+        const From* from = static_cast<const From*>(source) + begin;
+        for (std::int64_t i = 0; i < length; ++i) {
+          if constexpr (std::is_same_v<From, double>)
+            values[i] = double_to_float_for_half(from[i]);
+          else
+            values[i] = as<float>(from[i]);
+        }
+        narrow_to_half(values, static_cast<std::uint16_t*>(target) + begin, length);
+      }
+    }
+  } else {
+    const From* from = static_cast<const From*>(source);
+    To* to = static_cast<To*>(target);
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) to[i] = as<To>(from[i]);
+  }
+}
+
+/// One row: contiguous, filled from one element, or strided.
+template <class Word>
+AFTERGLOW_INLINE void move_row(const Word* from, std::int64_t from_stride, Word* to,
+                               std::int64_t to_stride, std::int64_t count) {
+  if (to_stride == 1 && from_stride == 1) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+  } else if (to_stride == 1 && from_stride == 0) {
+    const Word value = *from;
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) to[i] = value;
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
+  }
+}
+
+/// Words are unsigned integers of the element's size.
+template <class Word>
+void move(Matrix source, Matrix target, std::int64_t rows, std::int64_t columns) {
+  const Word* from = static_cast<const Word*>(source.data);
+  Word* to = static_cast<Word*>(target.data);
+  // Squares of one cache line a side: what is fetched for one row serves the next ones.
+  constexpr std::int64_t side = 64 / sizeof(Word) < 16 ? 64 / sizeof(Word) : 16;
+  const bool transposes = (source.row_stride == 1 && source.column_stride > 1) ||
+                          (target.row_stride == 1 && target.column_stride > 1);
+  if (!transposes) {
+    for (std::int64_t row = 0; row < rows; ++row)
+      move_row(from + row * source.row_stride, source.column_stride, to + row * target.row_stride,
+               target.column_stride, columns);
+    return;
+  }
+  for (std::int64_t row = 0; row < rows; row += side) {
+    const std::int64_t high = rows - row < side ? rows - row : side;
+    for (std::int64_t column = 0; column < columns; column += side) {
+      const std::int64_t across = columns - column < side ? columns - column : side;
+      const Word* corner = from + row * source.row_stride + column * source.column_stride;
+      Word* place = to + row * target.row_stride + column * target.column_stride;
+      for (std::int64_t i = 0; i < high; ++i)
+        for (std::int64_t j = 0; j < across; ++j)
+          place[i * target.row_stride + j * target.column_stride] =
+              corner[i * source.row_stride + j * source.column_stride];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace afterglow::kernels

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole of one instruction set's unit: the table of all its kernels. Included once by each unit
+// after naming its namespace by AFTERGLOW_INSTRUCTION_SET.
+#pragma once
+
+#include <utility>
+
+#include "kernels/isa/blocks.h"
+
+namespace afterglow::kernels {
+namespace {
+
+template <int from, int... to>
+constexpr void fill_casts(KernelTable& table, std::integer_sequence<int, to...>) {
+  ((table.casts[from][to] = cast<typename TypeOf<from>::type, typename TypeOf<to>::type>), ...);
+}
+
+template <Formula formula, int dtype>
+constexpr void fill_formula(KernelTable& table) {
+  using T = typename TypeOf<dtype>::type;
+  if constexpr (!is_half<T>) table.formulas[static_cast<int>(formula)][dtype] = apply<formula, T>;
+}
+
+template <int formula, int... dtypes>
+constexpr void fill_formulas(KernelTable& table, std::integer_sequence<int, dtypes...>) {
+  constexpr Formula name = static_cast<Formula>(formula);
+  (fill_formula<name, dtypes>(table), ...);
+  table.input_counts[formula] = inputs_of<name>;
+  if constexpr (inputs_of<name> == 1)
+    table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0f)), bool>;
+  else
+    table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0f, 1.0f)), bool>;
+}
+
+template <int... formulas, int... dtypes>
+constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
+                                 std::integer_sequence<int, dtypes...> all_dtypes) {
+  KernelTable table{};
+  (fill_formulas<formulas>(table, all_dtypes), ...);
+  (fill_casts<dtypes>(table, all_dtypes), ...);
+  table.moves[0] = move<std::uint8_t>;
+  table.moves[1] = move<std::uint16_t>;
+  table.moves[2] = move<std::uint32_t>;
+  table.moves[3] = move<std::uint64_t>;
+  return table;
+}
+
+constexpr KernelTable the_table = make_table(std::make_integer_sequence<int, formula_count>(),
+                                             std::make_integer_sequence<int, dtype_count>());
+
+}  // namespace
+
+namespace AFTERGLOW_INSTRUCTION_SET {
+const KernelTable& table();
+const KernelTable& table() {
+  return the_table;
+}
+}  // namespace AFTERGLOW_INSTRUCTION_SET
+
+}  // namespace afterglow::kernels

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#define AFTERGLOW_INSTRUCTION_SET x86_64_v3
+#include "kernels/isa/unit.h"

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that is compiled once per instruction set, as one table of functions. Private to
+// src/kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/elementwise.h"
+
+namespace afterglow::kernels {
+
+inline constexpr int formula_count = static_cast<int>(Formula::count_of_formulas);
+
+/// Converts `count` contiguous elements.
+using CastFunction = void (*)(const void* source, void* target, std::int64_t count);
+
+/// A matrix of elements; strides in elements.
+struct Matrix {
+  void* data;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+};
+/// Copies elements of one size between matrices that do not overlap.
+using MoveFunction = void (*)(Matrix source, Matrix target, std::int64_t rows,
+                              std::int64_t columns);
+
+/// What is folded into one value by a reduction; the mean is a sum, norms are sums of these.
+enum class Fold : std::uint8_t { sum, sum_of_absolutes, sum_of_squares, maximum, minimum };
+inline constexpr int fold_count = 5;
+
+/// The value of a reduction so far: `real` for floating inputs and sums of squares, else `integer`.
+union Partial {
+  double real;
+  std::int64_t integer;
+};
+
+/// One fold of one input type. A block is at most block_size values.
+struct FoldFunctions {
+  /// Folds `rows` blocks of `columns` contiguous values, row r into partials[r].
+  void (*rows)(const void* data, std::int64_t rows, std::int64_t row_stride, std::int64_t columns,
+               Partial* partials);
+  /// Sets the lanes of `columns` columns to the neutral value. A lane takes at most eight bytes.
+  void (*start_lanes)(void* lanes, std::int64_t columns);
+  /// Folds `rows` rows of contiguous columns, column c into lane c.
+  void (*columns)(const void* data, std::int64_t rows, std::int64_t row_stride,
+                  std::int64_t columns, void* lanes);
+  /// Folds lane c into partials[c].
+  void (*end_lanes)(const void* lanes, std::int64_t columns, Partial* partials);
+  /// Folds `from` into `into`.
+  void (*combine)(const Partial* from, Partial* into);
+  Partial neutral;
+  bool real;  ///< which member of Partial counts
+};
+
+/// Where a stream of random numbers stands.
+struct PhiloxPosition {
+  std::uint64_t key;
+  std::uint64_t counter;
+};
+/// Values per group of generator blocks: one word each for float32, two for float64.
+inline constexpr std::int64_t philox_blocks_per_group = 16;
+inline constexpr std::int64_t floats_per_group = 64;
+inline constexpr std::int64_t doubles_per_group = 32;
+
+template <class Real>
+using UniformFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real low, Real range,
+                                 Real largest, Real* output);
+template <class Real>
+using NormalFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real mean,
+                                Real deviation, Real* output);
+
+struct KernelTable {
+  BlockFunction formulas[formula_count][dtype_count];
+  std::uint8_t input_counts[formula_count];
+  bool produces_boolean[formula_count];
+  CastFunction casts[dtype_count][dtype_count];  ///< [from][to]
+  MoveFunction moves[4];                         ///< by log2 of the element size
+  FoldFunctions folds[fold_count][dtype_count];
+  UniformFunction<float> uniform_float;
+  UniformFunction<double> uniform_double;
+  NormalFunction<float> normal_float;
+  NormalFunction<double> normal_double;
+};
+
+/// The table of the best instruction set that this machine has. The environment variable
+/// AFTERGLOW_INSTRUCTION_SET can name a lesser one.
+const KernelTable& kernel_table();
+
+inline CastFunction cast_function(DType from, DType to) {
+  return kernel_table().casts[static_cast<int>(from)][static_cast<int>(to)];
+}
+inline MoveFunction move_function(DType dtype) {
+  return kernel_table().moves[__builtin_ctz(static_cast<unsigned>(size_of(dtype)))];
+}
+
+}  // namespace afterglow::kernels

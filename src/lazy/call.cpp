@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lazy/call.h"
+
+#include <vector>
+
+#include "base/error.h"
+
+namespace afterglow::lazy {
+namespace {
+
+std::vector<Call*>& spare() {
+  static auto* const list = new std::vector<Call*>;
+  return *list;
+}
+
+constexpr std::size_t most_spare = 4096;
+
+const Argument& find(const Inference& inference, std::string_view name) {
+  const auto& parameters = inference.op.parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name == name) return inference.arguments[i];
+  }
+  throw Error(ErrorKind::mxnet, "[" + std::string(inference.op.name) + "] declares no parameter " +
+                                    std::string(name));
+}
+
+}  // namespace
+
+Call* Call::create() {
+  if (spare().empty()) return new Call;
+  Call* call = spare().back();
+  spare().pop_back();
+  return call;
+}
+
+void Call::destroy(Call* call) {
+  call->inputs.clear();
+  call->outputs.clear();
+  call->site.reset();
+  call->injected_failure.reset();
+  call->overwrites = false;
+  call->function = nullptr;
+  if (spare().size() < most_spare) {
+    spare().push_back(call);
+  } else {
+    delete call;
+  }
+}
+
+std::string describe_inputs(const Call& call) {
+  std::string text;
+  for (const Operand& input : call.inputs) {
+    if (!text.empty()) text += ", ";
+    text += input.is_immediate() ? std::string("a number") : describe(input);
+  }
+  return text;
+}
+
+const Argument& Inference::argument(std::string_view name) const { return find(*this, name); }
+
+bool Inference::is_none(std::string_view name) const {
+  return std::holds_alternative<std::monostate>(argument(name));
+}
+
+std::int64_t Inference::integer(std::string_view name) const {
+  const Argument& value = argument(name);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const auto* boolean = std::get_if<bool>(&value)) return *boolean;
+  refuse(std::string(name) + " must be an integer", ErrorKind::type);
+}
+
+bool Inference::boolean(std::string_view name) const {
+  const Argument& value = argument(name);
+  if (std::holds_alternative<std::monostate>(value)) return false;
+  return integer(name) != 0;
+}
+
+double Inference::number(std::string_view name) const {
+  const Argument& value = argument(name);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return static_cast<double>(integer(name));
+}
+
+const Shape& Inference::shape(std::string_view name) const {
+  const Argument& value = argument(name);
+  if (const auto* shape = std::get_if<Shape>(&value)) return *shape;
+  refuse(std::string(name) + " must be a tuple of integers", ErrorKind::type);
+}
+
+void Inference::add_output(Reference<Layout> layout, DType dtype) {
+  Operand& output = call.outputs.emplace_back();
+  output.layout = std::move(layout);
+  output.dtype = dtype;
+}
+
+void Inference::add_output(std::span<const std::int64_t> shape, DType dtype) {
+  add_output(Layout::contiguous(shape), dtype);
+}
+
+void Inference::refuse(const std::string& what, ErrorKind kind) const {
+  std::string text = "[" + std::string(op.name) + "] " + what;
+  if (call.inputs.size()) text += "; inputs: " + describe_inputs(call);
+  throw Error(kind, text);
+}
+
+}  // namespace afterglow::lazy

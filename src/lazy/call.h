@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// One issued op: what the window holds, passes rewrite and workers run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "array/array.h"
+#include "base/small_list.h"
+#include "lazy/op.h"
+#include "lazy/site.h"
+
+namespace afterglow::lazy {
+
+/// An array, or a single number carried by the call itself (no storage, no layout).
+struct Operand : Array {
+  std::array<std::byte, 8> immediate;  ///< of type dtype, when there is no storage
+
+  bool is_immediate() const { return !storage; }
+};
+
+union Attribute {
+  std::int64_t integer;
+  double number;
+};
+
+struct Call {
+  const Op* op = nullptr;
+  std::uint64_t sequence = 0;  ///< place in program order
+  SmallList<Operand, 2> inputs;
+  SmallList<Operand, 1> outputs;
+  /// What infer left for the kernel.
+  std::array<Attribute, 6> attributes;
+  kernels::BlockFunction function = nullptr;
+  DType compute = DType::float32;
+  double cost = 0;  ///< estimated nanoseconds on one thread
+  /// The output covers its whole storage: nothing of what was there before remains.
+  bool overwrites = false;
+  /// Set by tests: the kernel fails with this error.
+  std::optional<ErrorKind> injected_failure;
+  Site site;
+
+  static Call* create();
+  /// Releases operands and site; needs the issuing right.
+  static void destroy(Call* call);
+};
+
+/// "(2, 3) float32, (3,) float32"
+std::string describe_inputs(const Call& call);
+
+}  // namespace afterglow::lazy

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lazy/issue.h"
+
+#include <algorithm>
+
+namespace afterglow::lazy {
+namespace {
+
+// Guarded by the issuing right.
+std::int64_t calls_until_failure = -1;
+ErrorKind failure_to_inject = ErrorKind::mxnet;
+
+void check_out(const Inference& inference, const Operand& result, const Array& out) {
+  if (!same_shape(*result.layout, *out.layout)) {
+    inference.refuse("out has shape " + to_string(out.shape()) + ", the result has shape " +
+                     to_string(result.shape()));
+  }
+  if (result.dtype != out.dtype) {
+    inference.refuse(std::string("out has type ") + name_of(out.dtype) +
+                     ", the result has type " + name_of(result.dtype));
+  }
+}
+
+/// The kernel may write the view directly: no input is overwritten before it is read.
+bool writable_in_place(const Call& call, const Array& out) {
+  if (!call.op->formula && !out.layout->is_contiguous()) return false;
+  return std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
+    if (input.is_immediate() || input.storage.get() != out.storage.get()) return true;
+    return (call.op->formula && same_view(input, out)) || !may_overlap(input, out);
+  });
+}
+
+void set_output(Operand& output, const Array& array) {
+  static_cast<Array&>(output) = array;
+}
+
+void join(Window& window, Draft& draft) {
+  if (calls_until_failure >= 0 && calls_until_failure-- == 0) {
+    draft->injected_failure = failure_to_inject;
+  }
+  for (Operand& output : draft->outputs) ++output.storage->version;
+  draft->overwrites = draft->outputs[0].covers_storage();
+  window.append(draft.release());
+}
+
+/// out[...] = source, as one more call of the op "copy"; used when a result cannot go there directly.
+void issue_copy(Window& window, const Array& source, const Array& out) {
+  static const Op copy = {
+      .name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy};
+  Draft draft(copy);
+  set_output(draft->inputs.emplace_back(), source);
+  set_output(draft->outputs.emplace_back(), out);
+  draft->compute = source.dtype == DType::float16 ? DType::float32 : source.dtype;
+  draft->function = kernels::block_function(kernels::Formula::copy, draft->compute);
+  draft->cost = static_cast<double>(source.size());
+  join(window, draft);
+}
+
+}  // namespace
+
+void inject_failure(std::int64_t calls_from_now, ErrorKind kind) {
+  calls_until_failure = calls_from_now;
+  failure_to_inject = kind;
+}
+
+Array issue(Window& window, Draft& draft, const IssueOptions& options) {
+  Call& call = *draft;
+  Inference inference{*call.op, call, options.arguments, options.legacy, options.context};
+  if (options.out) inference.context = options.out->context();
+  const Operand* placed = nullptr;
+  for (const Operand& input : call.inputs) {
+    if (input.is_immediate()) continue;
+    if (placed && input.context() != placed->context()) {
+      inference.refuse("inputs are on " + to_string(placed->context()) + " and " +
+                       to_string(input.context()) + "; copy one with as_in_context first");
+    }
+    placed = &input;
+  }
+  if (placed && !options.out) inference.context = placed->context();
+  call.op->infer(inference);
+  Operand& output = call.outputs[0];
+  if (!options.out) {
+    const auto item = static_cast<std::int64_t>(size_of(output.dtype));
+    output.storage = Storage::create(output.layout->size() * item, inference.context);
+    Array result = output;
+    join(window, draft);
+    return result;
+  }
+  check_out(inference, output, *options.out);
+  if (writable_in_place(call, *options.out)) {
+    set_output(output, *options.out);
+    join(window, draft);
+  } else {
+    const Array temporary = Array::create(output.layout, output.dtype, inference.context);
+    set_output(output, temporary);
+    join(window, draft);
+    issue_copy(window, temporary, *options.out);
+  }
+  return *options.out;
+}
+
+}  // namespace afterglow::lazy

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Issuing a call: infer, make the outputs, join the window, return. Nothing is computed here.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "lazy/call.h"
+#include "lazy/window.h"
+
+namespace afterglow::lazy {
+
+struct IssueOptions {
+  std::span<const Argument> arguments = {};  ///< one per parameter of the op, defaults filled in
+  bool legacy = false;
+  Context context = {};            ///< for ops without inputs
+  const Array* out = nullptr;      ///< write there instead of into a new array
+};
+
+/// A call that is being put together; gives its operands back if the issue fails.
+class Draft {
+ public:
+  explicit Draft(const Op& op) : call_(Call::create()) { call_->op = &op; }
+  ~Draft() {
+    if (call_) Call::destroy(call_);
+  }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  Call& operator*() { return *call_; }
+  Call* operator->() { return call_; }
+  Call* release() { return std::exchange(call_, nullptr); }
+
+ private:
+  Call* call_;
+};
+
+/// Issues the draft (op, inputs and site filled in) and returns its first output. Throws Error at once
+/// for wrong arguments. Needs the issuing right.
+Array issue(Window& window, Draft& draft, const IssueOptions& options);
+
+/// For tests: the call issued after that many others fails when it runs.
+void inject_failure(std::int64_t calls_from_now, ErrorKind kind);
+
+}  // namespace afterglow::lazy

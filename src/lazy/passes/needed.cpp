@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lazy/passes/needed.h"
+
+#include <algorithm>
+
+namespace afterglow::lazy {
+
+std::vector<Call*> needed_for(std::span<Call* const> pending, Storage& target, bool to_write) {
+  std::vector<Call*> needed;
+  std::vector<Storage*> marked;
+  const auto mark = [&](Storage* storage, bool written) {
+    if (!storage->marked_touched) marked.push_back(storage);
+    storage->marked_touched = true;
+    storage->marked_written |= written;
+  };
+  mark(&target, to_write);
+  // Backwards: a call is needed when a later needed one touches what it writes, or overwrites what it
+  // still has to read.
+  for (auto position = pending.rbegin(); position != pending.rend(); ++position) {
+    Call* call = *position;
+    const bool wanted =
+        std::any_of(call->outputs.begin(), call->outputs.end(),
+                    [](const Operand& output) { return output.storage->marked_touched; }) ||
+        std::any_of(call->inputs.begin(), call->inputs.end(), [](const Operand& input) {
+          return !input.is_immediate() && input.storage->marked_written;
+        });
+    if (!wanted) continue;
+    needed.push_back(call);
+    for (const Operand& input : call->inputs) {
+      if (!input.is_immediate()) mark(input.storage.get(), false);
+    }
+    for (const Operand& output : call->outputs) mark(output.storage.get(), true);
+  }
+  for (Storage* storage : marked) storage->marked_touched = storage->marked_written = false;
+  std::reverse(needed.begin(), needed.end());
+  return needed;
+}
+
+}  // namespace afterglow::lazy

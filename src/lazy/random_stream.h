@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// One stream of random counters per context. Drawn at issue, in program order.
+#pragma once
+
+#include <cstdint>
+
+#include "array/context.h"
+
+namespace afterglow::lazy {
+
+struct Draw {
+  std::uint64_t key = 0;
+  std::uint64_t counter = 0;
+};
+
+/// Reserves `blocks` generator blocks of the context's stream. Needs the issuing right.
+Draw draw_random(Context context, std::uint64_t blocks);
+/// Restarts the stream of one context.
+void seed_random(Context context, std::uint64_t seed);
+/// Restarts the streams of all contexts, each with numbers of its own.
+void seed_random(std::uint64_t seed);
+
+}  // namespace afterglow::lazy

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A caching pool for array buffers: a fresh page costs more than computing on it, so buffers are kept
+// and handed out again. Knows bytes only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace afterglow::memory {
+
+inline constexpr std::size_t alignment = 64;
+
+struct Figures {
+  std::int64_t active = 0;  ///< handed out now, in rounded sizes
+  std::int64_t peak = 0;    ///< most ever active (since reset_peak)
+  std::int64_t cached = 0;  ///< kept for reuse
+  std::int64_t cap = 0;     ///< most that may be active; 0 = no cap
+};
+
+/// Thread-safe. A block is released with the size it was asked for.
+class Pool {
+ public:
+  ~Pool();
+
+  /// Throws Error(memory) when the cap or the system refuses, after giving caches back.
+  void* allocate(std::size_t bytes);
+  void release(void* block, std::size_t bytes) noexcept;
+
+  /// Gives every cached block back to the system.
+  void trim() noexcept;
+  Figures figures() const;
+  void reset_peak();
+  void set_cap(std::int64_t bytes);
+
+  /// For tests: the allocation that many allocations from now fails; negative switches it off.
+  void fail_allocation(std::int64_t allocations_from_now);
+
+  /// The pool stays still over a fork.
+  void before_fork() noexcept { mutex_.lock(); }
+  void after_fork() noexcept { mutex_.unlock(); }
+
+ private:
+  void* take_cached(std::size_t size);
+  void give_back(std::size_t most_cached) noexcept;
+
+  mutable std::mutex mutex_;
+  Figures figures_;
+  std::int64_t allocations_until_failure_ = -1;
+  std::map<std::size_t, std::vector<void*>> cached_;  // by rounded size
+};
+
+/// The size a request is rounded up to: four classes per doubling, whole huge pages from 2 MiB on.
+std::size_t rounded_size(std::size_t bytes);
+
+/// The pool of the process.
+Pool& pool();
+
+}  // namespace afterglow::memory

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/common.h"
+
+#include <algorithm>
+
+#include "lazy/immediate.h"
+
+namespace afterglow::ops {
+
+using lazy::Inference;
+using lazy::Operand;
+
+DType promote(DType left, DType right) {
+  if (left == right) return left;
+  const auto rank = [](DType dtype) {
+    switch (dtype) {
+      case DType::boolean:
+        return 0;
+      case DType::uint8:
+      case DType::int8:
+        return 1;
+      case DType::int32:
+        return 2;
+      case DType::int64:
+        return 3;
+      case DType::float16:
+        return 4;
+      case DType::float32:
+        return 5;
+      case DType::float64:
+        return 6;
+    }
+    return 0;
+  };
+  if (rank(left) == rank(right)) return DType::int32;
+  return rank(left) > rank(right) ? left : right;
+}
+
+DType dtype_argument(const Inference& inference, std::string_view name, DType otherwise) {
+  if (inference.is_none(name)) return otherwise;
+  const std::int64_t number = inference.integer(name);
+  if (number < 0 || number >= dtype_count) {
+    inference.refuse("unknown data type number " + std::to_string(number), ErrorKind::type);
+  }
+  return static_cast<DType>(number);
+}
+
+namespace {
+
+/// Strides of `layout` seen as an array of shape `shape`; nullopt where it does not broadcast to it.
+Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> shape) {
+  const int rank = static_cast<int>(shape.size());
+  const int missing = rank - layout.rank();
+  if (missing < 0) return {};
+  Shape strides(shape.size(), 0);
+  for (int axis = 0; axis < layout.rank(); ++axis) {
+    const std::int64_t extent = layout.shape()[axis];
+    if (extent != shape[axis + missing] && extent != 1) return {};
+    strides[axis + missing] = extent == 1 ? 0 : layout.strides()[axis];
+  }
+  return Layout::strided(shape, strides);
+}
+
+/// A single element needs no strides: the pass takes it as a scalar.
+void stretch_input(Operand& input, std::span<const std::int64_t> shape, std::int64_t size) {
+  if (input.size() == 1 && size != 1) return;
+  input.layout = stretched(*input.layout, shape);
+}
+
+}  // namespace
+
+Reference<Layout> broadcast_inputs(Inference& inference) {
+  const Operand* first = nullptr;
+  bool equal = true;
+  int rank = 0;
+  for (const Operand& input : inference.call.inputs) {
+    if (input.is_immediate()) continue;
+    if (!first) first = &input;
+    equal = equal && same_shape(*first->layout, *input.layout);
+    rank = std::max(rank, input.layout->rank());
+  }
+  if (equal) {
+    if (first->layout->is_contiguous()) return first->layout;
+    return Layout::contiguous(first->shape());
+  }
+  Shape shape(rank, 1);
+  for (const Operand& input : inference.call.inputs) {
+    if (input.is_immediate()) continue;
+    const int missing = rank - input.layout->rank();
+    for (int axis = 0; axis < input.layout->rank(); ++axis) {
+      const std::int64_t extent = input.shape()[axis];
+      std::int64_t& result = shape[axis + missing];
+      if (extent == result || extent == 1) continue;
+      if (result != 1) inference.refuse("shapes cannot be broadcast together");
+      result = extent;
+    }
+  }
+  Reference<Layout> result = Layout::contiguous(shape);
+  for (Operand& input : inference.call.inputs) {
+    if (!input.is_immediate() && !same_shape(*input.layout, *result)) {
+      stretch_input(input, shape, result->size());
+    }
+  }
+  return result;
+}
+
+Reference<Layout> broadcast_inputs_to(Inference& inference, std::span<const std::int64_t> shape) {
+  Reference<Layout> result = Layout::contiguous(shape);
+  for (Operand& input : inference.call.inputs) {
+    if (input.is_immediate() || same_shape(*input.layout, *result)) continue;
+    if (!stretched(*input.layout, shape)) {
+      inference.refuse("shape " + to_string(input.shape()) + " cannot be broadcast to " +
+                       to_string(shape));
+    }
+    stretch_input(input, shape, result->size());
+  }
+  return result;
+}
+
+int checked_axis(const Inference& inference, std::int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) {
+    inference.refuse("axis " + std::to_string(axis) + " is out of bounds for an array of " +
+                     std::to_string(rank) + " dimensions");
+  }
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+void finish_elementwise(Inference& inference, DType compute) {
+  lazy::Call& call = inference.call;
+  call.compute = compute;
+  call.function = kernels::block_function(*call.op->formula, compute);
+  if (!call.function) {
+    inference.refuse(std::string("no kernel for ") + name_of(compute), ErrorKind::type);
+  }
+  // Nanoseconds: reading and writing memory, plus the work of one element.
+  using kernels::Formula;
+  const Formula formula = *call.op->formula;
+  const bool costly = (formula >= Formula::exponential && formula <= Formula::sigmoid) ||
+                      formula == Formula::power || formula == Formula::modulo;
+  const double per_element = costly ? 0.8 : 0.25;
+  call.cost = 60 + per_element * static_cast<double>(call.outputs[0].size()) *
+                       static_cast<double>(size_of(compute)) / 4;
+}
+
+}  // namespace afterglow::ops

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules that several families share: type promotion, broadcasting, axes.
+#pragma once
+
+#include <cstdint>
+
+#include "lazy/call.h"
+#include "lazy/op.h"
+
+namespace afterglow::ops {
+
+/// NumPy-like promotion as MXNet does it: any float beats any integer, wider beats narrower, boolean
+/// loses to all. uint8 with int8 gives int32, as there is no int16.
+DType promote(DType left, DType right);
+
+/// The type in which elements of `dtype` are computed: itself, float32 for float16.
+constexpr DType compute_type(DType dtype) {
+  return dtype == DType::float16 ? DType::float32 : dtype;
+}
+
+DType dtype_argument(const lazy::Inference& inference, std::string_view name, DType otherwise);
+
+/// Gives every input of an elementwise call the shape of the result (zero strides where it repeats) and
+/// returns the result's layout.
+Reference<Layout> broadcast_inputs(lazy::Inference& inference);
+/// The same with the result's shape given.
+Reference<Layout> broadcast_inputs_to(lazy::Inference& inference,
+                                      std::span<const std::int64_t> shape);
+
+/// `axis` in 0..rank-1, or an error that names both.
+int checked_axis(const lazy::Inference& inference, std::int64_t axis, int rank);
+
+/// Sets kernel, compute type and cost of an elementwise call whose output is added.
+void finish_elementwise(lazy::Inference& inference, DType compute);
+
+}  // namespace afterglow::ops

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays out of nothing. `full` and its kin are the op "copy" of a number (ops/shape.cpp).
+#include <algorithm>
+#include <type_traits>
+
+#include "ops/common.h"
+#include "ops/table.h"
+
+namespace afterglow::ops {
+namespace {
+
+using lazy::Call;
+using lazy::Inference;
+
+/// Memory as it comes: the value is whatever was there.
+class NothingPass : public lazy::Pass {
+ public:
+  int shares() const override { return 0; }
+  void run(int) override {}
+};
+
+template <class T>
+class ArangePass : public lazy::Pass {
+ public:
+  explicit ArangePass(const Call& call)
+      : output_(reinterpret_cast<T*>(call.outputs[0].data())),
+        size_(call.outputs[0].size()),
+        start_(call.attributes[0].number),
+        step_(call.attributes[1].number),
+        repeat_(call.attributes[2].integer) {}
+  int shares() const override {
+    return static_cast<int>((size_ + share_size - 1) / share_size);
+  }
+  void run(int share) override {
+    const std::int64_t begin = share * share_size;
+    const std::int64_t end = std::min(size_, begin + share_size);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const double value = start_ + step_ * static_cast<double>(repeat_ == 1 ? i : i / repeat_);
+      if constexpr (std::is_integral_v<T>) {
+        output_[i] = static_cast<T>(static_cast<std::int64_t>(value));
+      } else {
+        output_[i] = static_cast<T>(value);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t share_size = 1 << 18;
+
+  T* output_;
+  std::int64_t size_;
+  double start_, step_;
+  std::int64_t repeat_;
+};
+
+std::unique_ptr<lazy::Pass> arange_kernel(const Call& call) {
+  switch (call.outputs[0].dtype) {
+    case DType::float64:
+      return std::make_unique<ArangePass<double>>(call);
+    case DType::int32:
+      return std::make_unique<ArangePass<std::int32_t>>(call);
+    case DType::int64:
+      return std::make_unique<ArangePass<std::int64_t>>(call);
+    case DType::uint8:
+      return std::make_unique<ArangePass<std::uint8_t>>(call);
+    case DType::int8:
+      return std::make_unique<ArangePass<std::int8_t>>(call);
+    default:
+      return std::make_unique<ArangePass<float>>(call);
+  }
+}
+
+/// The front end counts the elements; `start` and `step` are as the user gave them.
+void arange_infer(Inference& inference) {
+  const DType dtype = dtype_argument(inference, "dtype", DType::float32);
+  if (dtype == DType::boolean || dtype == DType::float16) {
+    inference.refuse(std::string("cannot make type ") + name_of(dtype) +
+                         "; make float32 and convert it with astype",
+                     ErrorKind::type);
+  }
+  const std::int64_t repeat = inference.integer("repeat");
+  const std::int64_t count = inference.integer("count") * repeat;
+  const std::int64_t shape[] = {count};
+  inference.add_output(shape, dtype);
+  inference.call.attributes[0].number = inference.number("start");
+  inference.call.attributes[1].number = inference.number("step");
+  inference.call.attributes[2].integer = repeat;
+  inference.call.cost = 100 + static_cast<double>(count);
+}
+
+}  // namespace
+
+void declare_creation(Table& table) {
+  table.add({.name = "empty",
+             .mxnet_names = {"_empty"},
+             .parameters = {{"shape"}, {"dtype"}},
+             .infer =
+                 [](Inference& inference) {
+                   inference.add_output(inference.shape("shape"),
+                                        dtype_argument(inference, "dtype", DType::float32));
+                   inference.call.cost = 100;
+                 },
+             .kernel = [](const Call&) -> std::unique_ptr<lazy::Pass> {
+               return std::make_unique<NothingPass>();
+             }});
+  table.add({.name = "arange",
+             .mxnet_names = {"_arange", "_npi_arange"},
+             .parameters = {{"start", 0.0},
+                            {"step", 1.0},
+                            {"count", std::int64_t{0}},
+                            {"repeat", std::int64_t{1}},
+                            {"dtype"}},
+             .infer = arange_infer,
+             .kernel = arange_kernel});
+}
+
+}  // namespace afterglow::ops

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over any set of axes.
+#include "kernels/reduce.h"
+
+#include <algorithm>
+
+#include "ops/common.h"
+#include "ops/table.h"
+
+namespace afterglow::ops {
+namespace {
+
+using kernels::Reduction;
+using lazy::Call;
+using lazy::Inference;
+using lazy::Operand;
+
+class Reduce : public lazy::Pass {
+ public:
+  Reduce(Reduction reduction, const Call& call)
+      : pass_(reduction, view(call.inputs[0]),
+              static_cast<std::uint32_t>(call.attributes[0].integer), call.outputs[0].data(),
+              call.outputs[0].dtype) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+  void finish() override { pass_.finish(); }
+
+ private:
+  static kernels::StridedInput view(const Operand& input) {
+    return {input.data(), input.dtype, input.layout->rank(), input.shape().data(),
+            input.layout->strides().data()};
+  }
+  kernels::ReducePass pass_;
+};
+
+template <Reduction reduction>
+std::unique_ptr<lazy::Pass> kernel(const Call& call) {
+  return std::make_unique<Reduce>(reduction, call);
+}
+
+/// The set of reduced axes, one bit each. mx.nd takes an empty tuple for all axes, and can exclude.
+std::uint32_t reduced_axes(const Inference& inference, int rank) {
+  const std::uint32_t all = rank == 32 ? ~0u : (1u << rank) - 1;
+  if (inference.is_none("axis")) return all;
+  const Shape& axes = inference.shape("axis");
+  if (axes.empty() && inference.legacy) return all;
+  std::uint32_t reduced = 0;
+  for (std::int64_t axis : axes) {
+    const std::uint32_t bit = 1u << checked_axis(inference, axis, rank);
+    if (reduced & bit) inference.refuse("axis " + std::to_string(axis) + " is named twice");
+    reduced |= bit;
+  }
+  return inference.boolean("exclude") ? all & ~reduced : reduced;
+}
+
+/// NumPy counts booleans in int64 and takes means of integers in float32; mx.nd keeps the type.
+DType result_type(const Inference& inference, Reduction reduction) {
+  const DType type = inference.call.inputs[0].dtype;
+  if (inference.legacy) return type;
+  if (reduction == Reduction::mean && !is_floating(type)) return DType::float32;
+  if (reduction == Reduction::sum && type == DType::boolean) return DType::int64;
+  return type;
+}
+
+template <Reduction reduction>
+void infer(Inference& inference) {
+  const Operand& input = inference.call.inputs[0];
+  const int rank = input.layout->rank();
+  const std::uint32_t reduced = reduced_axes(inference, rank);
+  const bool keep = inference.boolean("keepdims");
+  Shape shape;
+  bool empty = false;
+  for (int axis = 0; axis < rank; ++axis) {
+    if (!(reduced >> axis & 1)) {
+      shape.push_back(input.shape()[axis]);
+    } else {
+      empty = empty || input.shape()[axis] == 0;
+      if (keep) shape.push_back(1);
+    }
+  }
+  if (empty && (reduction == Reduction::maximum || reduction == Reduction::minimum)) {
+    inference.refuse("there is nothing to reduce over");
+  }
+  if (inference.legacy && shape.empty()) shape.push_back(1);
+  const DType type = result_type(inference, reduction);
+  inference.add_output(shape, dtype_argument(inference, "dtype", type));
+  inference.call.attributes[0].integer = reduced;
+  inference.call.cost = 150 + 0.25 * static_cast<double>(input.size());
+}
+
+const std::vector<lazy::Parameter> parameters = {
+    {"axis"}, {"keepdims", false}, {"exclude", false}, {"dtype"}};
+
+}  // namespace
+
+void declare_reduce(Table& table) {
+  table.add({.name = "sum",
+             .mxnet_names = {"sum", "sum_axis", "_np_sum"},
+             .inputs = {"data"},
+             .parameters = parameters,
+             .infer = infer<Reduction::sum>,
+             .kernel = kernel<Reduction::sum>});
+  table.add({.name = "mean",
+             .mxnet_names = {"mean", "_npi_mean"},
+             .inputs = {"data"},
+             .parameters = parameters,
+             .infer = infer<Reduction::mean>,
+             .kernel = kernel<Reduction::mean>});
+  table.add({.name = "max",
+             .mxnet_names = {"max", "max_axis", "_np_max"},
+             .inputs = {"data"},
+             .parameters = parameters,
+             .infer = infer<Reduction::maximum>,
+             .kernel = kernel<Reduction::maximum>});
+  table.add({.name = "min",
+             .mxnet_names = {"min", "min_axis", "_np_min"},
+             .inputs = {"data"},
+             .parameters = parameters,
+             .infer = infer<Reduction::minimum>,
+             .kernel = kernel<Reduction::minimum>});
+  table.add({.name = "norm1",
+             .inputs = {"data"},
+             .parameters = parameters,
+             .infer = infer<Reduction::norm1>,
+             .kernel = kernel<Reduction::norm1>});
+  table.add({.name = "norm2",
+             .mxnet_names = {"norm", "_npi_norm"},
+             .inputs = {"data"},
+             .parameters = parameters,
+             .infer = infer<Reduction::norm2>,
+             .kernel = kernel<Reduction::norm2>});
+}
+
+}  // namespace afterglow::ops

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/table.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace afterglow::ops {
+
+void Table::add(lazy::Op op) {
+  const std::string name(op.name);
+  if (name.empty() || !op.infer || (!op.formula && !op.kernel)) {
+    throw std::logic_error("op '" + name + "' needs a name, an infer function and a kernel");
+  }
+  if (!ops_.emplace(op.name, op).second) throw std::logic_error("op '" + name + "' declared twice");
+}
+
+const lazy::Op* Table::find(std::string_view name) const {
+  const auto found = ops_.find(name);
+  return found == ops_.end() ? nullptr : &found->second;
+}
+
+const Table& table() {
+  static const Table* const instance = [] {
+    auto* all = new Table;
+    declare_elementwise(*all);
+    declare_creation(*all);
+    declare_random(*all);
+    declare_reduce(*all);
+    declare_products(*all);
+    declare_shape(*all);
+    return all;
+  }();
+  return *instance;
+}
+
+}  // namespace afterglow::ops

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table of ops. Each family declares its own in the file of its name.
+#pragma once
+
+#include <map>
+#include <string_view>
+
+#include "lazy/op.h"
+
+namespace afterglow::ops {
+
+class Table {
+ public:
+  /// Refuses an op that lacks a name, an infer function or a kernel, and a name taken twice.
+  void add(lazy::Op op);
+  const lazy::Op* find(std::string_view name) const;
+  const std::map<std::string_view, lazy::Op>& all() const { return ops_; }
+
+ private:
+  std::map<std::string_view, lazy::Op> ops_;
+};
+
+const Table& table();
+
+void declare_elementwise(Table& table);
+void declare_creation(Table& table);
+void declare_random(Table& table);
+void declare_reduce(Table& table);
+void declare_products(Table& table);
+void declare_shape(Table& table);
+
+}  // namespace afterglow::ops
