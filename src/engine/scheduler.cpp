@@ -48,6 +48,7 @@ void Scheduler::add(TaskRecord& task, std::span<Variable* const> reads,
   task.number = ++last_number_;
   task.queue = &home;
   task.priority = options.priority;
+  task.held = hold;
   task.blocked = hold;
   for (Variable* variable : writes) append(task, *variable, true);
   for (Variable* variable : reads) append(task, *variable, false);
@@ -60,13 +61,13 @@ void Scheduler::append(TaskRecord& task, Variable& variable, bool write) {
   // Named before by this task. Writes are appended first, so the stronger mode has won.
   if (variable.last_ && variable.last_->task == &task) return;
   const bool granted = write ? !variable.first_ : !variable.last_writer_;
-  Access* access = new (task.accesses() + task.access_count++)
-      Access{.variable = &variable,
-             .task = &task,
-             .previous = variable.last_,
-             .writer = variable.last_writer_,
-             .write = write,
-             .granted = granted};
+  Access* access =
+      new (task.accesses() + task.access_count++) Access{.variable = &variable,
+                                                         .task = &task,
+                                                         .previous = variable.last_,
+                                                         .writer = variable.last_writer_,
+                                                         .write = write,
+                                                         .granted = granted};
   (variable.last_ ? variable.last_->next : variable.first_) = access;
   variable.last_ = access;
   if (write) {
@@ -77,8 +78,12 @@ void Scheduler::append(TaskRecord& task, Variable& variable, bool write) {
   if (!granted) ++task.blocked;
 }
 
-void Scheduler::unhold(TaskRecord& task) {
-  if (--task.blocked == 0) make_ready(task);
+void Scheduler::let_go(TaskRecord& task) {
+  if (std::exchange(task.held, false) && --task.blocked == 0) make_ready(task);
+}
+
+void Scheduler::let_go_all() {
+  for (TaskRecord* task = unfinished_.front(); task; task = TaskList::after(*task)) let_go(*task);
 }
 
 void Scheduler::make_ready(TaskRecord& task) {
@@ -102,13 +107,21 @@ TaskRecord* Scheduler::next(std::uint64_t last) {
   return nullptr;
 }
 
+bool Scheduler::has_ready(std::uint64_t last) const {
+  for (const ReadyQueue& queue : queues_)
+    if (!queue.empty() && queue.front().number <= last) return true;
+  return false;
+}
+
 Claim Scheduler::claim(TaskRecord& task) {
   // STATE CHANGE: ready -> running, for one share. The task stays in its queue as long as others
   // can join in; before it is prepared, nobody can.
   const Claim claim{&task, task.shares == 0 ? 0 : task.shares - task.unclaimed};
   ++task.running;
-  if (task.unclaimed == 1) make_unready(task);
-  else --unclaimed_;
+  if (task.unclaimed == 1)
+    make_unready(task);
+  else
+    --unclaimed_;
   --task.unclaimed;
   return claim;
 }
@@ -120,13 +133,14 @@ void Scheduler::cut(TaskRecord& task, int shares) {
 }
 
 bool Scheduler::end_share(TaskRecord& task, std::exception_ptr failure) {
-  --task.running;
   if (failure && !task.failure) task.failure = std::move(failure);
   if (task.failure && task.unclaimed > 0) {
-    if (task.position != ReadyQueue::nowhere) make_unready(task);
+    make_unready(task);
     task.unclaimed = 0;
   }
-  return task.running == 0 && task.unclaimed == 0;
+  if (task.running == 1 && task.unclaimed == 0) return true;
+  --task.running;
+  return false;
 }
 
 void Scheduler::set_outcome(TaskRecord& task) {
@@ -163,7 +177,8 @@ void Scheduler::release(Access& access) {
   // STATE CHANGE: those that now stand at the head are granted: one write, or all reads up to the
   // next write. After a read, a read at the head has been granted before.
   Access* head = variable.first_;
-  if (head && head->write) grant(*head);
+  if (head && head->write)
+    grant(*head);
   else if (access.write)
     for (; head && !head->write; head = head->next) grant(*head);
 

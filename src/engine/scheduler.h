@@ -53,7 +53,8 @@ struct TaskRecord {
   int blocked = 0;    // accesses that are not granted, and holds
   int shares = 0;     // 0 until prepared
   int unclaimed = 1;  // shares nobody has taken; a task that is not prepared counts as one
-  int running = 0;    // shares taken and not ended
+  int running = 0;    // shares taken and not ended; the last one stays until the task has ended
+  bool held = false;  // not to become ready yet, whatever its accesses
   std::exception_ptr failure{};
   std::size_t position = ReadyQueue::nowhere;  // in the ready queue: ready and something unclaimed
   Link<TaskRecord> link{};                     // among the unfinished, or those to be destroyed
@@ -98,13 +99,15 @@ struct Claim {
 class Scheduler {
  public:
   /// Adds a task; throws only before anything has changed. A held task does not become ready before
-  /// unhold().
+  /// it is let go.
   void add(TaskRecord& task, std::span<Variable* const> reads, std::span<Variable* const> writes,
            PushOptions options, bool hold);
-  void unhold(TaskRecord& task);
+  void let_go(TaskRecord& task);
+  void let_go_all();
 
   /// The next ready task with a number of at most `last`, queues in turn; null when none leads.
   TaskRecord* next(std::uint64_t last = UINT64_MAX);
+  bool has_ready(std::uint64_t last) const;
   Claim claim(TaskRecord& task);
   /// The task has been prepared and is cut into this many shares, the first of them claimed.
   void cut(TaskRecord& task, int shares);

@@ -16,6 +16,12 @@ struct ProductShape {
   std::int64_t lda = 0, ldb = 0;  ///< row strides of a and b as stored, in elements
 };
 
+/// The pieces of a product: tiles of c, and for very long k also parts of the sum.
+struct ProductCut {
+  std::int64_t tile_rows = 0, tile_columns = 0, part_length = 0;
+  std::int64_t row_tiles = 1, column_tiles = 1, parts = 1;
+};
+
 /// The cut depends on the shape and on `threads` (the configured limit) only. Each share takes at
 /// most about 20 ms. float32 and float64 use the library; float16 is widened to float32 and rounded
 /// once; integers and booleans have a plain blocked loop with wrap-around arithmetic (booleans: or
@@ -29,7 +35,19 @@ class ProductPass {
   void finish();
 
  private:
+  struct Piece;
+  void run_library(const Piece& piece, void* target, std::int64_t target_stride) const;
+  void run_widened(const Piece& piece, void* target, std::int64_t target_stride) const;
+
+  ProductShape shape_;
+  DType dtype_;
+  const void* a_;
+  const void* b_;
+  void* c_;
   int shares_ = 1;
+  ProductCut cut_;
+  bool library_ = false;              ///< the library can take these strides and types
+  std::vector<unsigned char> parts_;  ///< a copy of c for each part of the sum, where there are several
 };
 
 }  // namespace afterglow::kernels

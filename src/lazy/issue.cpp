@@ -67,17 +67,18 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options) {
   Call& call = *draft;
   Inference inference{*call.op, call, options.arguments, options.legacy, options.context};
   if (options.out) inference.context = options.out->context();
-  const Operand* placed = nullptr;
+  // The result lives where the first array does; inputs of other CPU contexts are read where they are.
   for (const Operand& input : call.inputs) {
-    if (input.is_immediate()) continue;
-    if (placed && input.context() != placed->context()) {
-      inference.refuse("inputs are on " + to_string(placed->context()) + " and " +
-                       to_string(input.context()) + "; copy one with as_in_context first");
-    }
-    placed = &input;
+    if (input.is_immediate() || options.out) continue;
+    inference.context = input.context();
+    break;
   }
-  if (placed && !options.out) inference.context = placed->context();
   call.op->infer(inference);
+  if (inference.context.type == Context::gpu) {
+    inference.refuse(to_string(inference.context) +
+                         " was asked for, but there is no such device (num_gpus() is 0); use cpu()",
+                     ErrorKind::mxnet);
+  }
   Operand& output = call.outputs[0];
   if (!options.out) {
     const auto item = static_cast<std::int64_t>(size_of(output.dtype));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "array/array.h"
+#include "base/error.h"
 #include "kernels/elementwise.h"
 
 namespace afterglow::lazy {

@@ -8,11 +8,15 @@
 
 namespace afterglow::lazy {
 
-/// Owns one reference of the language above; given back through the hook, from whatever thread.
+/// Owns one reference of the language above, given back through one of two hooks: at once by reset(),
+/// which needs the issuing right and no lock of ours held; later when destroyed by whatever thread.
 class Site {
  public:
   using Release = void (*)(void* code);
-  static void set_release_hook(Release hook) { release_ = hook; }
+  static void set_release_hooks(Release at_once, Release later) {
+    release_at_once_ = at_once;
+    release_later_ = later;
+  }
 
   Site() = default;
   Site(void* code, std::int32_t instruction) : code_(code), instruction_(instruction) {}
@@ -23,16 +27,19 @@ class Site {
     std::swap(instruction_, other.instruction_);
     return *this;
   }
-  ~Site() { reset(); }
+  ~Site() {
+    if (code_) release_later_(code_);
+  }
 
   void reset() {
-    if (code_) release_(std::exchange(code_, nullptr));
+    if (code_) release_at_once_(std::exchange(code_, nullptr));
   }
   void* code() const { return code_; }
   std::int32_t instruction() const { return instruction_; }
 
  private:
-  static inline Release release_ = [](void*) {};
+  static inline Release release_at_once_ = [](void*) {};
+  static inline Release release_later_ = [](void*) {};
   void* code_ = nullptr;
   std::int32_t instruction_ = -1;
 };

@@ -2,7 +2,6 @@
 #include "lazy/window.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "lazy/passes/needed.h"
 #include "lazy/run.h"

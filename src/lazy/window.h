@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -46,6 +47,15 @@ class Window {
   /// Publishes what reading (or writing) the storage needs. True when its value is there on return.
   /// Needs the issuing right.
   bool make_ready(Storage& storage, engine::WaitFor what);
+  /// Calls `look` while no writer of the storage can start, if none is unfinished; else returns false.
+  /// Calls still pending may write it later. Keep `look` short: it runs under the window's lock.
+  template <class Look>
+  bool look_at(Storage& storage, Look&& look) {
+    std::lock_guard lock(lock_);
+    if (!storage.variable.readable()) return false;
+    look();
+    return true;
+  }
   /// Publishes everything. Needs the issuing right.
   void publish_all();
   /// Releases what finished calls held. Needs the issuing right and no lock.

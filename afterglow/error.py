@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that arrays raise.
+
+Every error of Afterglow is an :class:`MXNetError`, as code written for MXNet expects. Where NumPy would
+raise a class of Python's own, the error is that class as well, so both kinds of ``except`` catch it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MXNetError", "NotImplementedForSymbol"]
+
+
+class MXNetError(RuntimeError):
+    """Something the library was asked to do failed or makes no sense."""
+
+
+class ArrayValueError(MXNetError, ValueError):
+    """Shapes, axes or values that do not fit."""
+
+
+class ArrayTypeError(MXNetError, TypeError):
+    """Data types or Python types that do not fit."""
+
+
+class ArrayIndexError(MXNetError, IndexError):
+    """An index outside of the array."""
+
+
+class ArrayMemoryError(MXNetError, MemoryError):
+    """Memory that could not be had."""
+
+
+class ArrayNotImplementedError(MXNetError, NotImplementedError):
+    """Something that does not exist yet."""
+
+
+class NotImplementedForSymbol(MXNetError):
+    """A function that works on arrays only was given a symbol."""
+
+
+# In the order of ErrorKind in src/base/error.h.
+CLASSES: list[type[BaseException]] = [
+    MXNetError,
+    ArrayValueError,
+    ArrayTypeError,
+    ArrayIndexError,
+    ArrayMemoryError,
+    ArrayNotImplementedError,
+    TimeoutError,
+]

@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/array_type.h"
+
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/half.h"
+#include "bindings/operations.h"
+#include "bindings/site.h"
+#include "bindings/waiting.h"
+#include "ops/table.h"
+
+namespace afterglow::bindings {
+namespace {
+
+// All guarded by the GIL.
+PyTypeObject* base_type = nullptr;
+PyTypeObject* legacy_class = nullptr;  // nd.NDArray
+PyTypeObject* numpy_class = nullptr;   // np.ndarray
+PyObject* converter = nullptr;
+PyObject* numpy_empty = nullptr;
+PyObject* numpy_dtypes = nullptr;  // tuple, by number
+std::int64_t live = 0;
+std::vector<void*> spare;  // memory of released handles
+constexpr std::size_t most_spare = 1024;
+
+const lazy::Op& op_named(const char* name) { return *ops::table().find(name); }
+
+bool is_registered(PyTypeObject* type) { return type == legacy_class || type == numpy_class; }
+
+ArrayObject* allocate(PyTypeObject* type) {
+  if (is_registered(type) && !spare.empty()) {
+    void* memory = spare.back();
+    spare.pop_back();
+    return reinterpret_cast<ArrayObject*>(PyObject_Init(static_cast<PyObject*>(memory), type));
+  }
+  return reinterpret_cast<ArrayObject*>(type->tp_alloc(type, 0));
+}
+
+PyObject* make(Array array, PyTypeObject* type, bool legacy) {
+  ArrayObject* object = allocate(type);
+  if (!object) throw nb::python_error();
+  new (&object->array) Array(std::move(array));
+  object->legacy = legacy;
+  ++live;
+  return reinterpret_cast<PyObject*>(object);
+}
+
+void deallocate(PyObject* self) {
+  as_array(self).array.~Array();
+  --live;
+  PyTypeObject* type = Py_TYPE(self);
+  if (is_registered(type) && spare.size() < most_spare) {
+    spare.push_back(self);
+  } else {
+    type->tp_free(self);
+  }
+  Py_DECREF(type);
+}
+
+// --- operators ---
+
+template <const char* name>
+PyObject* binary_slot(PyObject* left, PyObject* right) {
+  static const lazy::Op& op = op_named(name);
+  return binary(op, left, right, nullptr);
+}
+
+template <const char* name>
+PyObject* in_place_slot(PyObject* self, PyObject* other) {
+  static const lazy::Op& op = op_named(name);
+  return binary(op, self, other, &as_array(self));
+}
+
+template <const char* name>
+PyObject* unary_slot(PyObject* self) {
+  static const lazy::Op& op = op_named(name);
+  return unary(op, self);
+}
+
+constexpr char add[] = "add", subtract[] = "subtract", multiply[] = "multiply",
+               divide[] = "divide", modulo[] = "modulo", power[] = "power",
+               negative[] = "negative", absolute[] = "abs";
+
+PyObject* power_slot(PyObject* left, PyObject* right, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return binary_slot<power>(left, right);
+}
+
+PyObject* compare(PyObject* left, PyObject* right, int operation) {
+  static const lazy::Op* const ops[] = {
+      &op_named("less"),      &op_named("less_equal"), &op_named("equal"),
+      &op_named("not_equal"), &op_named("greater"),    &op_named("greater_equal")};
+  return binary(*ops[operation], left, right, nullptr);
+}
+
+// --- values ---
+
+PyObject* to_python_number(const Array& array) {
+  std::byte bytes[8];
+  read_value(array, bytes);
+  const auto as = [&]<class T>(T) {
+    T value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+  };
+  switch (array.dtype) {
+    case DType::float32:
+      return PyFloat_FromDouble(as(float{}));
+    case DType::float64:
+      return PyFloat_FromDouble(as(double{}));
+    case DType::float16:
+      return PyFloat_FromDouble(half_to_float(as(std::uint16_t{})));
+    case DType::uint8:
+      return PyLong_FromLong(as(std::uint8_t{}));
+    case DType::int8:
+      return PyLong_FromLong(as(std::int8_t{}));
+    case DType::int32:
+      return PyLong_FromLong(as(std::int32_t{}));
+    case DType::int64:
+      return PyLong_FromLongLong(as(std::int64_t{}));
+    case DType::boolean:
+      return PyBool_FromLong(as(std::uint8_t{}));
+  }
+  return nullptr;
+}
+
+void need_one_element(const Array& array) {
+  if (array.size() != 1) {
+    throw Error(ErrorKind::type, "only size-1 arrays can be converted to Python scalars; this one has "
+                                 "shape " + to_string(array.shape()));
+  }
+}
+
+PyObject* item(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    need_one_element(as_array(self).array);
+    return to_python_number(as_array(self).array);
+  });
+}
+
+PyObject* to_float(PyObject* self) {
+  nb::object number = nb::steal(item(self, nullptr));
+  return number.is_valid() ? PyNumber_Float(number.ptr()) : nullptr;
+}
+
+PyObject* to_int(PyObject* self) {
+  nb::object number = nb::steal(item(self, nullptr));
+  return number.is_valid() ? PyNumber_Long(number.ptr()) : nullptr;
+}
+
+int to_bool(PyObject* self) {
+  return guarded(-1, [&] {
+    const ArrayObject& object = as_array(self);
+    if (object.array.size() == 0) return 0;
+    if (object.array.size() != 1) {
+      PyErr_Format(PyExc_ValueError, "The truth value of an %s with multiple elements is ambiguous.",
+                   object.legacy ? "NDArray" : "ndarray");
+      throw nb::python_error();
+    }
+    nb::object number = nb::steal(to_python_number(object.array));
+    return PyObject_IsTrue(number.ptr());
+  });
+}
+
+nb::object shape_tuple(std::span<const std::int64_t> shape) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+  if (!tuple.is_valid()) throw nb::python_error();
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(axis), PyLong_FromLongLong(shape[axis]));
+  }
+  return tuple;
+}
+
+PyObject* asnumpy(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Array& array = as_array(self).array;
+    nb::object shape = shape_tuple(array.shape());
+    PyObject* arguments[] = {
+        shape.ptr(), PyTuple_GET_ITEM(numpy_dtypes, static_cast<Py_ssize_t>(array.dtype))};
+    nb::object result = nb::steal(PyObject_Vectorcall(numpy_empty, arguments, 2, nullptr));
+    if (!result.is_valid()) throw nb::python_error();
+    Py_buffer buffer;
+    if (PyObject_GetBuffer(result.ptr(), &buffer, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS)) {
+      throw nb::python_error();
+    }
+    const auto release = std::unique_ptr<Py_buffer, void (*)(Py_buffer*)>(&buffer, PyBuffer_Release);
+    read_value(array, buffer.buf);
+    return result.release().ptr();
+  });
+}
+
+// --- waiting ---
+
+std::optional<double> timeout_from(PyObject* object) {
+  if (object == Py_None) return {};
+  const double seconds = PyFloat_AsDouble(object);
+  if (seconds == -1 && PyErr_Occurred()) throw nb::python_error();
+  return seconds;
+}
+
+PyObject* wait_with(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names,
+                    engine::WaitFor what) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+    if (count + named > 1 ||
+        (named && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "timeout"))) {
+      throw Error(ErrorKind::type, "waiting takes one argument, timeout");
+    }
+    wait_for(as_array(self).array, what, timeout_from(count + named ? values[0] : Py_None));
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* wait_to_read(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  return wait_with(self, values, count, names, engine::WaitFor::read);
+}
+
+PyObject* wait_to_write(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                        PyObject* names) {
+  return wait_with(self, values, count, names, engine::WaitFor::write);
+}
+
+PyObject* ready(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr,
+                            [&] { return PyBool_FromLong(is_ready(as_array(self).array)); });
+}
+
+// --- views and writes ---
+
+Shape numbers_from(PyObject* tuple) {
+  Shape numbers;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
+    const long long value = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    numbers.push_back(value);
+  }
+  return numbers;
+}
+
+/// Refuses a view that would reach outside of its storage: a mistake here must never touch memory.
+void check_inside(const Array& view) {
+  if (!view.size()) return;
+  const auto [low, high] = view.layout->extent();
+  const auto item_bytes = static_cast<std::int64_t>(size_of(view.dtype));
+  if (view.offset + low < 0 || (view.offset + high + 1) * item_bytes > view.storage->bytes()) {
+    throw Error(ErrorKind::index, "a view of shape " + to_string(view.shape()) +
+                                      " reaches outside of its array");
+  }
+}
+
+PyObject* view(PyObject* self, PyObject* arguments) {
+  return guarded<PyObject*>(nullptr, [&] {
+    long long offset;
+    PyObject *shape, *strides;
+    if (!PyArg_ParseTuple(arguments, "LO!O!", &offset, &PyTuple_Type, &shape, &PyTuple_Type,
+                          &strides)) {
+      throw nb::python_error();
+    }
+    Array result = as_array(self).array;
+    result.offset += offset;
+    const Shape extents = numbers_from(shape), steps = numbers_from(strides);
+    if (extents.size() != steps.size()) {
+      throw Error(ErrorKind::value, "a view needs one stride per dimension");
+    }
+    result.layout = Layout::strided(extents, steps);
+    check_inside(result);
+    return wrap_like(std::move(result), self);
+  });
+}
+
+/// self[...] = value, broadcast and cast.
+PyObject* assign(PyObject* self, PyObject* value) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    static const lazy::Op& copy = op_named("copy");
+    const ArrayObject& target = as_array(self);
+    lazy::Draft draft(copy);
+    if (!set_operand(draft->inputs.emplace_back(), value)) {
+      throw Error(ErrorKind::type, "an array or a number is needed");
+    }
+    draft->site = capture_site();
+    const Context context = target.array.context();
+    const lazy::Argument arguments[] = {
+        static_cast<std::int64_t>(target.array.dtype),
+        Shape(target.array.shape().begin(), target.array.shape().end()),
+        Shape{context.type, context.id}};
+    issue_from_python(draft, {arguments, target.legacy, context, &target.array});
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* as_class(PyObject* self, PyObject* legacy) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return wrap(as_array(self).array, PyObject_IsTrue(legacy) == 1); });
+}
+
+// --- properties ---
+
+PyObject* get_shape(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return shape_tuple(as_array(self).array.shape()).release().ptr(); });
+}
+
+PyObject* get_strides(PyObject* self, void*) {
+  return guarded<PyObject*>(
+      nullptr, [&] { return shape_tuple(as_array(self).array.layout->strides()).release().ptr(); });
+}
+
+PyObject* get_ndim(PyObject* self, void*) {
+  return PyLong_FromLong(as_array(self).array.layout->rank());
+}
+
+PyObject* get_size(PyObject* self, void*) {
+  return PyLong_FromLongLong(as_array(self).array.size());
+}
+
+PyObject* get_dtype(PyObject* self, void*) {
+  return PyLong_FromLong(static_cast<long>(as_array(self).array.dtype));
+}
+
+PyObject* get_context(PyObject* self, void*) {
+  const Context context = as_array(self).array.context();
+  return Py_BuildValue("(ii)", static_cast<int>(context.type), static_cast<int>(context.id));
+}
+
+PyObject* get_version(PyObject* self, void*) {
+  return PyLong_FromUnsignedLong(as_array(self).array.storage->version);
+}
+
+Py_hash_t hash(PyObject* self) {
+  return static_cast<Py_hash_t>(reinterpret_cast<std::uintptr_t>(self) >> 4);
+}
+
+template <class Function>
+PyCFunction as_method(Function* function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyMethodDef methods[] = {
+    {"wait_to_read", as_method(wait_to_read), METH_FASTCALL | METH_KEYWORDS,
+     "wait_to_read(timeout=None)\n\nWaits until the value is computed."},
+    {"wait_to_write", as_method(wait_to_write), METH_FASTCALL | METH_KEYWORDS,
+     "wait_to_write(timeout=None)\n\nWaits until nothing uses the array any more."},
+    {"is_ready", ready, METH_NOARGS, "Whether the value is computed. Never blocks."},
+    {"asnumpy", asnumpy, METH_NOARGS, "The value as a NumPy array, a copy."},
+    {"_number", item, METH_NOARGS, "The value of an array of one element as a Python number."},
+    {"_view", view, METH_VARARGS, "_view(offset, shape, strides): shares the memory."},
+    {"_assign", assign, METH_O, "_assign(value): writes value into all elements."},
+    {"_as_class", as_class, METH_O, "_as_class(legacy): the same array as NDArray or ndarray."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef properties[] = {
+    {"shape", get_shape, nullptr, "Extent of every dimension.", nullptr},
+    {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
+    {"size", get_size, nullptr, "Number of elements.", nullptr},
+    {"_strides", get_strides, nullptr, "Steps between elements, in elements.", nullptr},
+    {"_dtype_number", get_dtype, nullptr, "Data type as MXNet's number.", nullptr},
+    {"_context_numbers", get_context, nullptr, "Device type and id.", nullptr},
+    {"_version", get_version, nullptr, "Number of writes issued to the memory.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+template <class Function>
+PyType_Slot slot(int number, Function* function) {
+  return {number, reinterpret_cast<void*>(function)};
+}
+
+PyType_Slot slots[] = {
+    {Py_tp_doc, const_cast<char*>("An array whose value may still be on its way.")},
+    slot(Py_tp_dealloc, deallocate),
+    slot(Py_tp_richcompare, compare),
+    slot(Py_tp_hash, hash),
+    {Py_tp_methods, methods},
+    {Py_tp_getset, properties},
+    slot(Py_nb_add, binary_slot<add>),
+    slot(Py_nb_subtract, binary_slot<subtract>),
+    slot(Py_nb_multiply, binary_slot<multiply>),
+    slot(Py_nb_true_divide, binary_slot<divide>),
+    slot(Py_nb_remainder, binary_slot<modulo>),
+    slot(Py_nb_power, power_slot),
+    slot(Py_nb_inplace_add, in_place_slot<add>),
+    slot(Py_nb_inplace_subtract, in_place_slot<subtract>),
+    slot(Py_nb_inplace_multiply, in_place_slot<multiply>),
+    slot(Py_nb_inplace_true_divide, in_place_slot<divide>),
+    slot(Py_nb_inplace_remainder, in_place_slot<modulo>),
+    slot(Py_nb_negative, unary_slot<negative>),
+    slot(Py_nb_absolute, unary_slot<absolute>),
+    slot(Py_nb_bool, to_bool),
+    slot(Py_nb_float, to_float),
+    slot(Py_nb_int, to_int),
+    {0, nullptr}};
+
+PyType_Spec spec = {"afterglow._core.Array", sizeof(ArrayObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                    slots};
+
+/// Copies before it returns: what becomes of the foreign memory afterwards does not matter.
+nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple context,
+                       bool legacy) {
+  const Context place{static_cast<Context::Type>(nb::cast<int>(context[0])),
+                      static_cast<std::int16_t>(nb::cast<int>(context[1]))};
+  if (place.type == Context::gpu) {
+    throw Error(ErrorKind::mxnet, "[array] " + to_string(place) +
+                                      " was asked for, but there is no such device (num_gpus() is "
+                                      "0); use cpu()");
+  }
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(source.ptr(), &buffer, PyBUF_C_CONTIGUOUS)) throw nb::python_error();
+  const auto release = std::unique_ptr<Py_buffer, void (*)(Py_buffer*)>(&buffer, PyBuffer_Release);
+  Array array = Array::create(Layout::contiguous(numbers_from(shape.ptr())),
+                              static_cast<DType>(dtype), place);
+  if (array.storage->bytes() != buffer.len) {
+    throw Error(ErrorKind::value, "the buffer has " + std::to_string(buffer.len) + " bytes, " +
+                                      describe(array) + " needs " +
+                                      std::to_string(array.storage->bytes()));
+  }
+  array.storage->take_buffer();
+  const auto copy = [&] {
+    if (buffer.len) std::memcpy(array.data(), buffer.buf, static_cast<std::size_t>(buffer.len));
+  };
+  if (buffer.len > bytes_worth_releasing) {
+    WithoutGil released;
+    copy();
+  } else {
+    copy();
+  }
+  return nb::steal(wrap(std::move(array), legacy));
+}
+
+void register_classes(nb::handle legacy, nb::handle numpy, nb::handle convert) {
+  for (nb::handle type : {legacy, numpy}) {
+    if (!PyType_Check(type.ptr()) ||
+        reinterpret_cast<PyTypeObject*>(type.ptr())->tp_basicsize != sizeof(ArrayObject)) {
+      throw Error(ErrorKind::type, "array classes must derive from Array and add no fields");
+    }
+  }
+  legacy_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(legacy.ptr()));
+  numpy_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(numpy.ptr()));
+  converter = Py_NewRef(convert.ptr());
+}
+
+}  // namespace
+
+bool is_array(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return is_registered(type) || PyType_IsSubtype(type, base_type);
+}
+
+PyObject* wrap(Array array, bool legacy) {
+  return make(std::move(array), legacy ? legacy_class : numpy_class, legacy);
+}
+
+PyObject* wrap_like(Array array, PyObject* like) {
+  return make(std::move(array), Py_TYPE(like), as_array(like).legacy);
+}
+
+PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner) {
+  PyObject* arguments[] = {object, legacy ? Py_True : Py_False, partner ? partner : Py_None};
+  return PyObject_Vectorcall(converter, arguments, 3, nullptr);
+}
+
+std::int64_t live_handles() { return live; }
+
+void bind_array_type(nb::module_& module) {
+  base_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!base_type) throw nb::python_error();
+  module.attr("Array") = nb::handle(reinterpret_cast<PyObject*>(base_type));
+  nb::module_ numpy = nb::module_::import_("numpy");
+  numpy_empty = nb::object(numpy.attr("empty")).release().ptr();
+  numpy_dtypes = PyTuple_New(dtype_count);
+  for (int i = 0; i < dtype_count; ++i) {
+    nb::object dtype = numpy.attr("dtype")(dtype_names[i]);
+    PyTuple_SET_ITEM(numpy_dtypes, i, dtype.release().ptr());
+  }
+  module.def("register_classes", register_classes, nb::arg("legacy"), nb::arg("numpy"),
+             nb::arg("convert"),
+             "The classes of results, and what turns foreign objects into arrays.");
+  module.def("from_buffer", from_buffer, nb::arg("source"), nb::arg("shape"), nb::arg("dtype"),
+             nb::arg("context"), nb::arg("legacy"), "A new array with a copy of a C-contiguous buffer.");
+}
+
+}  // namespace afterglow::bindings

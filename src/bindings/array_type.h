@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Python type `_core.Array`, base of nd.NDArray and np.ndarray: operators, waiting, views. Written
+// against the CPython interface itself, because `x + 1` must cost less than a function call.
+#pragma once
+
+#include "array/array.h"
+#include "bindings/python.h"
+
+namespace afterglow::bindings {
+
+struct ArrayObject {
+  PyObject_HEAD
+  Array array;
+  bool legacy;  ///< answers as mx.nd does
+};
+
+/// Creates the type and adds it, and the functions that go with it, to the module.
+void bind_array_type(nb::module_& module);
+
+bool is_array(PyObject* object);
+inline ArrayObject& as_array(PyObject* object) { return *reinterpret_cast<ArrayObject*>(object); }
+/// A new Python array of the class registered for nd (legacy) or np.
+PyObject* wrap(Array array, bool legacy);
+/// The same of the class of `like`.
+PyObject* wrap_like(Array array, PyObject* like);
+
+/// Calls the converter of the front end: something like a NumPy array becomes an Array of ours. The
+/// caller owns the result; nullptr with a TypeError set when it is nothing like an array.
+PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner);
+
+/// Arrays alive now: handles that Python holds.
+std::int64_t live_handles();
+
+}  // namespace afterglow::bindings

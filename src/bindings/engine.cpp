@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine, memory and process functions for afterglow/engine.py, memory.py and random.py.
+#include <string>
+
+#include "bindings/array_type.h"
+#include "bindings/functions.h"
+#include "bindings/waiting.h"
+#include "kernels/blas.h"
+#include "kernels/elementwise.h"
+#include "lazy/issue.h"
+#include "lazy/random_stream.h"
+#include "memory/pool.h"
+
+namespace afterglow::bindings {
+namespace {
+
+nb::dict statistics() {
+  const lazy::Statistics counted = lazy::window().statistics();
+  const memory::Figures bytes = memory::pool().figures();
+  nb::dict result;
+  result["issued"] = counted.issued;
+  result["run"] = counted.run;
+  result["dropped"] = counted.dropped;
+  result["fused"] = counted.fused;
+  result["pending"] = counted.pending;
+  result["pending_bytes"] = counted.pending_bytes;
+  result["live_bytes"] = bytes.active;
+  result["peak_bytes"] = bytes.peak;
+  result["cached_bytes"] = bytes.cached;
+  return result;
+}
+
+void before_fork() {
+  lazy::window().before_fork();
+  memory::pool().before_fork();
+}
+
+void after_fork_in_parent() {
+  memory::pool().after_fork();
+  lazy::window().after_fork_in_parent();
+}
+
+void after_fork_in_child() {
+  memory::pool().after_fork();
+  lazy::window().after_fork_in_child();
+}
+
+void shut_down() {
+  begin_exit();
+  WithoutGil released;
+  lazy::window().shutdown();
+}
+
+}  // namespace
+
+void bind_engine(nb::module_& module) {
+  module.def("waitall", wait_for_all);
+  module.def("statistics", statistics);
+  module.def("live_handles", live_handles, "Array handles that Python holds now.");
+  module.def("thread_limit", [] { return lazy::window().engine().thread_limit(); });
+  module.def("workers_started", [] { return lazy::window().engine().workers_started(); });
+  module.def("is_serial", [] { return lazy::window().serial(); });
+  module.def("instruction_set", [] { return kernels::instruction_set(); });
+  module.def("load_blas", [](const char* path) {
+    kernels::set_blas_path(path);
+    kernels::load_blas();
+  });
+
+  module.def("seed", [](std::uint64_t seed) { lazy::seed_random(seed); });
+  module.def("seed_context", [](std::uint64_t seed, int type, int id) {
+    lazy::seed_random({static_cast<Context::Type>(type), static_cast<std::int16_t>(id)}, seed);
+  });
+
+  module.def("trim_memory", [] { memory::pool().trim(); });
+  module.def("reset_peak_memory", [] { memory::pool().reset_peak(); });
+  module.def("set_memory_cap", [](std::int64_t bytes) { memory::pool().set_cap(bytes); });
+  module.def("memory_cap", [] { return memory::pool().figures().cap; });
+
+  module.def("inject_failure",
+             [](std::int64_t calls_from_now, int kind) {
+               lazy::inject_failure(calls_from_now, static_cast<ErrorKind>(kind));
+             },
+             "For tests: the call issued after that many others fails when it runs.");
+  module.def("fail_allocation",
+             [](std::int64_t allocations) { memory::pool().fail_allocation(allocations); },
+             "For tests: that allocation from now fails.");
+
+  module.def("before_fork", before_fork);
+  module.def("after_fork_in_parent", after_fork_in_parent);
+  module.def("after_fork_in_child", after_fork_in_child);
+  module.def("shut_down", shut_down);
+}
+
+}  // namespace afterglow::bindings

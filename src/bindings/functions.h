@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the module, one function per file.
+#pragma once
+
+#include "bindings/python.h"
+
+namespace afterglow::bindings {
+
+void bind_engine(nb::module_& module);
+
+}  // namespace afterglow::bindings

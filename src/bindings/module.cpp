@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension module: a table of contents.
+#include "bindings/array_type.h"
+#include "bindings/functions.h"
+#include "bindings/operations.h"
+#include "bindings/site.h"
+
+NB_MODULE(_core, module) {
+  using namespace afterglow::bindings;
+  nanobind::set_leak_warnings(false);  // arrays may live until the process ends
+  nanobind::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const afterglow::Error& error) {
+      set_python_error(error.kind(), error.what());
+    }
+  });
+  module.def("set_error_classes", set_error_classes);
+  module.def("set_package_folder", set_package_folder);
+  bind_array_type(module);
+  bind_operations(module);
+  bind_engine(module);
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/operations.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bindings/site.h"
+#include "lazy/immediate.h"
+#include "ops/table.h"
+
+namespace afterglow::bindings {
+namespace {
+
+struct OperationObject {
+  PyObject_HEAD
+  vectorcallfunc call;
+  const lazy::Op* op;
+  bool legacy;
+};
+
+PyTypeObject* operation_type = nullptr;
+
+Shape to_shape(PyObject* sequence) {
+  Shape shape;
+  nb::object items = nb::steal(PySequence_Fast(sequence, "a tuple of integers is needed"));
+  if (!items.is_valid()) throw nb::python_error();
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(items.ptr());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const long long value = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(items.ptr(), i));
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    shape.push_back(value);
+  }
+  return shape;
+}
+
+lazy::Argument to_argument(PyObject* object) {
+  if (object == Py_None) return std::monostate{};
+  if (PyBool_Check(object)) return object == Py_True;
+  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
+  if (PyUnicode_Check(object)) return std::string(PyUnicode_AsUTF8(object));
+  if (PyIndex_Check(object) && !is_array(object)) {
+    nb::object index = nb::steal(PyNumber_Index(object));
+    const long long value = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    return static_cast<std::int64_t>(value);
+  }
+  if (PySequence_Check(object)) return to_shape(object);
+  const double value = PyFloat_AsDouble(object);
+  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  return value;
+}
+
+Context to_context(PyObject* object) {
+  const Shape numbers = to_shape(object);
+  return {static_cast<Context::Type>(numbers.at(0)), static_cast<std::int16_t>(numbers.at(1))};
+}
+
+/// The operand, converting what is like an array; keeps the converted object alive in `held`.
+void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object& held) {
+  lazy::Operand& operand = draft->inputs.emplace_back();
+  if (set_operand(operand, object)) return;
+  held = nb::steal(convert_foreign(object, legacy, nullptr));
+  if (!held.is_valid()) throw nb::python_error();
+  set_operand(operand, held.ptr());
+}
+
+/// The arguments of one call, sorted into inputs, parameters and `out`.
+class CallArguments {
+ public:
+  CallArguments(const OperationObject& operation, PyObject* const* values, std::size_t positional,
+                PyObject* names)
+      : op_(*operation.op), legacy_(operation.legacy), draft_(op_) {
+    arguments_.reserve(op_.parameters.size());
+    for (const lazy::Parameter& parameter : op_.parameters) {
+      arguments_.push_back(parameter.default_value);
+    }
+    for (std::size_t i = 0; i < positional; ++i) add_positional(i, values[i]);
+    const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+    for (Py_ssize_t i = 0; i < named; ++i) {
+      add_named(PyTuple_GET_ITEM(names, i), values[positional + static_cast<std::size_t>(i)]);
+    }
+    if (!op_.variadic && draft_->inputs.size() != op_.inputs.size()) {
+      refuse("takes " + std::to_string(op_.inputs.size()) + " arrays, got " +
+             std::to_string(draft_->inputs.size()));
+    }
+  }
+
+  PyObject* issue() {
+    draft_->site = capture_site();
+    Array result = issue_from_python(
+        draft_, {arguments_, legacy_, context_, out_ ? &as_array(out_).array : nullptr});
+    if (out_) return Py_NewRef(out_);
+    return wrap(std::move(result), legacy_);
+  }
+
+ private:
+  void add_positional(std::size_t position, PyObject* value) {
+    if (op_.variadic && position == 0) {
+      nb::object items = nb::steal(PySequence_Fast(value, "a sequence of arrays is needed"));
+      if (!items.is_valid()) throw nb::python_error();
+      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
+        need_operand(draft_, PySequence_Fast_GET_ITEM(items.ptr(), i), legacy_, held_);
+      }
+    } else if (position < op_.inputs.size()) {
+      need_operand(draft_, value, legacy_, held_);
+    } else if (position - op_.inputs.size() < arguments_.size()) {
+      arguments_[position - op_.inputs.size()] = to_argument(value);
+    } else {
+      refuse("got too many arguments");
+    }
+  }
+
+  void add_named(PyObject* name, PyObject* value) {
+    const char* text = PyUnicode_AsUTF8(name);
+    if (std::string_view(text) == "out") {
+      if (value == Py_None) return;
+      if (!is_array(value)) refuse("out must be an array");
+      out_ = value;
+      return;
+    }
+    if (std::string_view(text) == "ctx") {
+      context_ = to_context(value);
+      return;
+    }
+    for (std::size_t i = 0; i < op_.parameters.size(); ++i) {
+      if (op_.parameters[i].name == text) {
+        arguments_[i] = to_argument(value);
+        return;
+      }
+    }
+    refuse("got an unexpected argument '" + std::string(text) + "'");
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(ErrorKind::type, "[" + std::string(op_.name) + "] " + what);
+  }
+
+  const lazy::Op& op_;
+  bool legacy_;
+  lazy::Draft draft_;
+  std::vector<lazy::Argument> arguments_;
+  Context context_;
+  PyObject* out_ = nullptr;
+  nb::object held_;
+};
+
+PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
+                         PyObject* names) {
+  return guarded<PyObject*>(nullptr, [&] {
+    CallArguments arguments(*reinterpret_cast<OperationObject*>(self), values,
+                            PyVectorcall_NARGS(flags), names);
+    return arguments.issue();
+  });
+}
+
+void deallocate_operation(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyObject* name_of_operation(PyObject* self, void*) {
+  const auto name = reinterpret_cast<OperationObject*>(self)->op->name;
+  return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+}
+
+PyMemberDef operation_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperationObject, call), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyGetSetDef operation_properties[] = {
+    {"name", name_of_operation, nullptr, "Name in the op table.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyType_Slot operation_slots[] = {
+    {Py_tp_doc, const_cast<char*>("An op of the table, callable; answers as mx.nd or as NumPy.")},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(deallocate_operation)},
+    {Py_tp_members, operation_members},
+    {Py_tp_getset, operation_properties},
+    {0, nullptr}};
+
+PyType_Spec operation_spec = {"afterglow._core.Operation", sizeof(OperationObject), 0,
+                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                  Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+                              operation_slots};
+
+nb::object make_operation(const char* name, bool legacy) {
+  const lazy::Op* op = ops::table().find(name);
+  if (!op) throw Error(ErrorKind::value, std::string("there is no op named ") + name);
+  auto* operation = PyObject_New(OperationObject, operation_type);
+  if (!operation) throw nb::python_error();
+  operation->call = call_operation;
+  operation->op = op;
+  operation->legacy = legacy;
+  return nb::steal(reinterpret_cast<PyObject*>(operation));
+}
+
+nb::object default_of(const lazy::Argument& value) {
+  if (const auto* boolean = std::get_if<bool>(&value)) return nb::bool_(*boolean);
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return nb::int_(*integer);
+  if (const auto* number = std::get_if<double>(&value)) return nb::float_(*number);
+  return nb::none();
+}
+
+/// The table as Python sees it: name -> inputs, parameters with defaults, MXNet's names, kind.
+nb::dict describe_table() {
+  nb::dict result;
+  const auto text = [](std::string_view view) { return nb::str(view.data(), view.size()); };
+  for (const auto& [name, op] : ops::table().all()) {
+    nb::dict entry;
+    nb::list inputs, names;
+    for (std::string_view input : op.inputs) inputs.append(text(input));
+    for (std::string_view known : op.mxnet_names) names.append(text(known));
+    nb::dict parameters;
+    for (const lazy::Parameter& parameter : op.parameters) {
+      parameters[text(parameter.name)] = default_of(parameter.default_value);
+    }
+    entry["inputs"] = inputs;
+    entry["variadic"] = nb::bool_(op.variadic);
+    entry["parameters"] = parameters;
+    entry["mxnet_names"] = names;
+    entry["elementwise"] = nb::bool_(op.formula.has_value());
+    entry["may_fail"] = nb::bool_(op.may_fail);
+    result[text(name)] = entry;
+  }
+  return result;
+}
+
+}  // namespace
+
+bool set_operand(lazy::Operand& operand, PyObject* object) {
+  if (is_array(object)) {
+    static_cast<Array&>(operand) = as_array(object).array;
+    return true;
+  }
+  if (PyFloat_Check(object)) {
+    lazy::set_immediate(operand, PyFloat_AS_DOUBLE(object));
+    return true;
+  }
+  if (PyLong_Check(object)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow) {
+      lazy::set_immediate(operand, PyLong_AsDouble(object));
+    } else {
+      lazy::set_immediate(operand, static_cast<std::int64_t>(value));
+    }
+    if (PyErr_Occurred()) throw nb::python_error();
+    return true;
+  }
+  return false;
+}
+
+Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options) {
+  lazy::Window& window = lazy::window();
+  Array result = lazy::issue(window, draft, options);
+  if (window.serial()) {
+    // Errors at the call, as NaiveEngine has them.
+    const std::shared_ptr<Failure> failure = result.storage->failure;
+    if (failure && !failure->raised) raise_failure(*failure);
+  }
+  return result;
+}
+
+PyObject* binary(const lazy::Op& op, PyObject* left, PyObject* right, ArrayObject* out) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    PyObject* partner = is_array(left) ? left : right;
+    const bool legacy = as_array(partner).legacy;
+    nb::object held;
+    lazy::Draft draft(op);
+    for (PyObject* side : {left, right}) {
+      lazy::Operand& operand = draft->inputs.emplace_back();
+      if (set_operand(operand, side)) continue;
+      held = nb::steal(convert_foreign(side, legacy, partner));
+      if (!held.is_valid()) throw nb::python_error();
+      if (held.is(nb::handle(Py_NotImplemented))) return held.release().ptr();
+      set_operand(operand, held.ptr());
+    }
+    draft->site = capture_site();
+    if (!out) return wrap(issue_from_python(draft, {{}, legacy, {}, nullptr}), legacy);
+    issue_from_python(draft, {{}, legacy, {}, &out->array});
+    return Py_NewRef(reinterpret_cast<PyObject*>(out));
+  });
+}
+
+PyObject* unary(const lazy::Op& op, PyObject* operand) {
+  return guarded<PyObject*>(nullptr, [&] {
+    lazy::Draft draft(op);
+    set_operand(draft->inputs.emplace_back(), operand);
+    draft->site = capture_site();
+    const bool legacy = as_array(operand).legacy;
+    return wrap(issue_from_python(draft, {{}, legacy, {}, nullptr}), legacy);
+  });
+}
+
+void bind_operations(nb::module_& module) {
+  operation_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&operation_spec));
+  if (!operation_type) throw nb::python_error();
+  module.attr("Operation") = nb::handle(reinterpret_cast<PyObject*>(operation_type));
+  module.def("operation", make_operation, nb::arg("name"), nb::arg("legacy"),
+             "The op of that name, answering as mx.nd (legacy) or as NumPy.");
+  module.def("describe_table", describe_table, "Every op with its declaration.");
+}
+
+}  // namespace afterglow::bindings

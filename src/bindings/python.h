@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all binding files share: the Python headers, and errors on their way to Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "lazy/failure.h"
+#include "lazy/window.h"
+
+namespace afterglow::bindings {
+
+namespace nb = nanobind;
+
+/// Makes the Python exception of the class that `kind` names, with MXNetError among its bases.
+void set_python_error(ErrorKind kind, const char* message);
+/// Raises what poisoned an array: message, and the line that issued the failed call.
+[[noreturn]] void raise_failure(Failure& failure);
+/// Turns the C++ exception in flight into a Python one. For slots, which may not throw.
+void translate_exception();
+/// The classes that set_python_error makes, in the order of ErrorKind.
+void set_error_classes(nb::list classes);
+
+/// Runs `body` and gives its result, or `otherwise` with a Python exception set.
+template <class Result, class Body>
+Result guarded(Result otherwise, Body&& body) {
+  try {
+    return body();
+  } catch (...) {
+    translate_exception();
+    return otherwise;
+  }
+}
+
+}  // namespace afterglow::bindings

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/site.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+namespace afterglow::bindings {
+namespace {
+
+std::string package_folder = "\n";  // no file starts with it until it is set
+
+// Written by any thread, emptied under the GIL.
+std::mutex left_behind_mutex;
+std::vector<PyObject*> left_behind;
+std::atomic<bool> any_left_behind{false};
+
+void release_at_once(void* code) { Py_DECREF(static_cast<PyObject*>(code)); }
+
+void release_later(void* code) {
+  std::lock_guard lock(left_behind_mutex);
+  left_behind.push_back(static_cast<PyObject*>(code));
+  any_left_behind = true;
+}
+
+bool starts_with_package(PyObject* filename) {
+  const char* text = PyUnicode_AsUTF8(filename);
+  if (!text) {
+    PyErr_Clear();
+    return false;
+  }
+  return std::strncmp(text, package_folder.c_str(), package_folder.size()) == 0;
+}
+
+/// All code of a file shares one filename object, so the answer is remembered by its address.
+bool is_ours(PyObject* filename) {
+  struct Known {
+    PyObject* filename = nullptr;
+    bool ours = false;
+  };
+  static std::array<Known, 64> known;  // guarded by the GIL
+  Known& entry = known[(reinterpret_cast<std::uintptr_t>(filename) >> 4) % known.size()];
+  if (entry.filename != filename) {
+    Py_INCREF(filename);  // the address must not be taken by another string while it is remembered
+    PyObject* old = std::exchange(entry.filename, filename);
+    entry.ours = starts_with_package(filename);
+    Py_XDECREF(old);
+  }
+  return entry.ours;
+}
+
+const bool hooks_set = [] {
+  lazy::Site::set_release_hooks(release_at_once, release_later);
+  return true;
+}();
+
+}  // namespace
+
+lazy::Site capture_site() {
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  while (frame) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    if (!is_ours(code->co_filename)) {
+      lazy::Site site(code, PyFrame_GetLasti(frame));
+      Py_DECREF(frame);
+      return site;
+    }
+    Py_DECREF(code);
+    PyFrameObject* outer = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  return {};
+}
+
+std::string describe_site(const lazy::Site& site) {
+  if (!site.code()) return "";
+  auto* code = static_cast<PyCodeObject*>(site.code());
+  const char* file = PyUnicode_AsUTF8(code->co_filename);
+  const char* function = PyUnicode_AsUTF8(code->co_name);
+  if (!file || !function) {
+    PyErr_Clear();
+    return "";
+  }
+  return std::string(file) + ":" + std::to_string(PyCode_Addr2Line(code, site.instruction())) +
+         " in " + function;
+}
+
+void set_package_folder(const char* folder) { package_folder = folder; }
+
+void release_sites_left_behind() {
+  if (!any_left_behind.load(std::memory_order_relaxed)) return;
+  std::vector<PyObject*> codes;
+  {
+    std::lock_guard lock(left_behind_mutex);
+    codes.swap(left_behind);
+    any_left_behind = false;
+  }
+  for (PyObject* code : codes) Py_DECREF(code);
+}
+
+}  // namespace afterglow::bindings

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/waiting.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+
+#include "bindings/site.h"
+
+namespace afterglow::bindings {
+namespace {
+
+std::atomic<bool> exiting{false};
+pthread_t exiting_thread;
+
+/// Longer timeouts than this are no timeout: the sum with now must not overflow.
+constexpr double longest_timeout = 1e9;
+
+engine::WaitOptions options_for(WithoutGil& released, std::optional<double> timeout_seconds) {
+  engine::WaitOptions options;
+  if (timeout_seconds && *timeout_seconds < longest_timeout) {
+    options.timeout = std::chrono::nanoseconds(
+        static_cast<std::int64_t>(std::max(0.0, *timeout_seconds) * 1e9));
+  }
+  options.interrupted = [&released] {
+    return released.with_gil([] { return PyErr_CheckSignals() != 0; });
+  };
+  return options;
+}
+
+void raise_unless_done(engine::WaitResult result, std::optional<double> timeout_seconds) {
+  switch (result) {
+    case engine::WaitResult::done:
+      return;
+    case engine::WaitResult::interrupted:
+      throw nb::python_error();
+    case engine::WaitResult::timed_out: {
+      const std::string text = "the array is not ready after " +
+                               std::to_string(timeout_seconds.value_or(0)) + " seconds";
+      throw Error(ErrorKind::timeout, text);
+    }
+    case engine::WaitResult::shut_down:
+      throw Error(ErrorKind::mxnet, "the engine is shut down: the process is ending");
+  }
+}
+
+}  // namespace
+
+void begin_exit() {
+  exiting_thread = pthread_self();
+  exiting = true;
+}
+
+void WithoutGil::take() {
+  while (exiting && !pthread_equal(exiting_thread, pthread_self())) pause();
+  PyEval_RestoreThread(state_);
+}
+
+void wait_for(const Array& array, engine::WaitFor what, std::optional<double> timeout_seconds) {
+  release_sites_left_behind();
+  lazy::Window& window = lazy::window();
+  if (!window.make_ready(*array.storage, what)) {
+    engine::WaitResult result;
+    {
+      WithoutGil released;
+      result = window.wait(*array.storage, what, options_for(released, timeout_seconds));
+    }
+    window.retire();
+    raise_unless_done(result, timeout_seconds);
+  }
+  // When another thread has begun to write again, the value that was waited for was there.
+  std::shared_ptr<Failure> failure;
+  window.look_at(*array.storage, [&] { failure = array.storage->failure; });
+  if (failure) raise_failure(*failure);
+}
+
+void wait_for_all() {
+  release_sites_left_behind();
+  lazy::Window& window = lazy::window();
+  window.publish_all();
+  engine::WaitResult result;
+  {
+    WithoutGil released;
+    result = window.wait_all(options_for(released, {}));
+  }
+  window.retire();
+  raise_unless_done(result, {});
+  if (const auto failure = window.failures().take_first()) raise_failure(*failure);
+}
+
+namespace {
+
+/// Copies an array out as a task of its own, so that later writers wait for it. The state outlives an
+/// interrupted wait; `target` must stay valid until the task has started or was cancelled.
+struct ReadState {
+  engine::Variable copied;
+  std::shared_ptr<Failure> failure;
+  std::atomic<bool> cancelled{false};
+};
+
+class ReadTask : public engine::Task {
+ public:
+  ReadTask(const Array& array, std::byte* target, std::shared_ptr<ReadState> state)
+      : storage_(*array.storage),
+        offset_(array.offset * static_cast<std::int64_t>(size_of(array.dtype))),
+        bytes_(array.size() * static_cast<std::int64_t>(size_of(array.dtype))),
+        target_(target),
+        state_(std::move(state)) {}
+  int prepare() override {
+    if (state_->cancelled) return 0;
+    state_->failure = storage_.failure;
+    return state_->failure ? 0 : static_cast<int>((bytes_ + share_bytes - 1) / share_bytes);
+  }
+  void run(int share) override {
+    const std::int64_t begin = share * share_bytes;
+    const auto count = static_cast<std::size_t>(std::min(share_bytes, bytes_ - begin));
+    if (!state_->cancelled) std::memcpy(target_ + begin, storage_.data() + offset_ + begin, count);
+  }
+  const char* label() const override { return "asnumpy"; }
+
+ private:
+  static constexpr std::int64_t share_bytes = 4 << 20;
+  Storage& storage_;
+  std::int64_t offset_, bytes_;
+  std::byte* target_;
+  std::shared_ptr<ReadState> state_;
+};
+
+void read_as_task(const Array& array, std::byte* target) {
+  lazy::Window& window = lazy::window();
+  window.make_ready(*array.storage, engine::WaitFor::read);
+  auto state = std::make_shared<ReadState>();
+  engine::Variable* const reads[] = {&array.storage->variable};
+  engine::Variable* const writes[] = {&state->copied};
+  window.engine().push(std::make_unique<ReadTask>(array, target, state), reads, writes,
+                       {.priority = 1, .queue = array.context().id});
+  engine::WaitResult result;
+  {
+    WithoutGil released;
+    result = window.engine().wait(state->copied, engine::WaitFor::read, options_for(released, {}));
+    if (result != engine::WaitResult::done) {
+      // The array and the target live only as long as this call: no copy may still be under way.
+      state->cancelled = true;
+      window.engine().wait(state->copied);
+    }
+  }
+  window.retire();
+  raise_unless_done(result, {});
+  if (state->failure) raise_failure(*state->failure);
+}
+
+}  // namespace
+
+void read_value(const Array& array, void* target) {
+  release_sites_left_behind();
+  const std::int64_t bytes = array.size() * static_cast<std::int64_t>(size_of(array.dtype));
+  if (bytes > bytes_worth_releasing) return read_as_task(array, static_cast<std::byte*>(target));
+  for (;;) {
+    wait_for(array);
+    if (!bytes) return;
+    const bool copied = lazy::window().look_at(*array.storage, [&] {
+      std::memcpy(target, array.data(), static_cast<std::size_t>(bytes));
+    });
+    if (copied) return;
+  }
+}
+
+bool is_ready(const Array& array) {
+  release_sites_left_behind();
+  return lazy::window().make_ready(*array.storage, engine::WaitFor::read);
+}
+
+}  // namespace afterglow::bindings

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every wait of Python: with the GIL released, awake for signals and timeouts.
+#pragma once
+
+#include <optional>
+
+#include "array/array.h"
+#include "bindings/python.h"
+
+namespace afterglow::bindings {
+
+/// Waits for the array's value (or, for writing, also for its readers) and raises what poisoned it.
+/// Throws nb::python_error for KeyboardInterrupt, TimeoutError and failures.
+void wait_for(const Array& array, engine::WaitFor what = engine::WaitFor::read,
+              std::optional<double> timeout_seconds = {});
+/// Waits for everything issued so far and raises the first failure not raised yet.
+void wait_for_all();
+/// Waits and copies the contiguous array out; a later write cannot get in between.
+void read_value(const Array& array, void* target);
+/// Publishes what the array needs and tells whether its value is there. Never blocks.
+bool is_ready(const Array& array);
+
+/// Copies longer than this give other Python threads the GIL.
+inline constexpr std::int64_t bytes_worth_releasing = 64 << 10;
+
+/// Releases the GIL for a scope. A thread that comes back after the interpreter began to end must not
+/// touch it again: it stays here until the process is gone.
+class WithoutGil {
+ public:
+  WithoutGil() : state_(PyEval_SaveThread()) {}
+  ~WithoutGil() { take(); }
+  /// Has the GIL for a moment.
+  template <class Body>
+  auto with_gil(Body&& body) {
+    take();
+    auto result = body();
+    state_ = PyEval_SaveThread();
+    return result;
+  }
+
+ private:
+  void take();
+  PyThreadState* state_;
+};
+
+/// The interpreter is about to end: called once, by the thread that ends it.
+void begin_exit();
+
+}  // namespace afterglow::bindings

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The serial policy: push() runs the task. Pushes from several threads take turns; a push from
+// inside a task runs at once, inside that task.
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "engine/engine.h"
+#include "engine/observed.h"
+
+namespace afterglow::engine {
+
+class SerialEngine final : public Engine {
+ public:
+  using Engine::push;
+  std::uint64_t push(std::unique_ptr<Task> task, std::span<Variable* const> reads,
+                     std::span<Variable* const> writes, PushOptions options) override;
+  WaitResult wait(Variable& variable, WaitFor what, const WaitOptions& options) override;
+  WaitResult wait_all(const WaitOptions& options) override;
+  void shutdown() override;
+
+  void before_fork() noexcept override { fork_turn_.emplace(*this); }
+  void after_fork_in_parent() noexcept override { fork_turn_.reset(); }
+  void after_fork_in_child() noexcept override { fork_turn_.reset(); }
+
+  // There is no worker to ask the hook.
+  void set_idle_hook(std::function<std::chrono::nanoseconds()>) override {}
+  void nudge() override {}
+  void set_observer(std::shared_ptr<Observer> observer) override;
+
+  std::int64_t unfinished() const override { return unfinished_; }
+  int thread_limit() const override { return 1; }
+  int workers_started() const override { return 0; }
+
+ private:
+  /// The right of one thread to use the engine; a thread that has it may take it again. (A
+  /// recursive mutex would not do: its owner has another number in a forked child.)
+  class Turn {
+   public:
+    explicit Turn(SerialEngine& engine) : engine_(engine), outermost_(!engine.mine()) {
+      if (outermost_) engine.mutex_.lock();
+      engine.owner_ = std::this_thread::get_id();
+    }
+    Turn(const Turn&) = delete;
+    ~Turn() {
+      if (!outermost_) return;
+      engine_.owner_ = std::thread::id();
+      engine_.mutex_.unlock();
+    }
+
+   private:
+    SerialEngine& engine_;
+    const bool outermost_;
+  };
+
+  bool mine() const { return owner_ == std::this_thread::get_id(); }
+  static void count(std::atomic<std::int32_t>& counter, int change) {
+    counter.store(counter.load(std::memory_order_relaxed) + change, std::memory_order_release);
+  }
+  static std::exception_ptr run(Task& task, std::uint64_t number, Observer* observer);
+  WaitResult wait(const WaitOptions& options, const Variable* variable,
+                  std::exception_ptr& failure);
+
+  std::timed_mutex mutex_;
+  std::atomic<std::thread::id> owner_{};
+  std::optional<Turn> fork_turn_;
+  bool shut_down_ = false;
+  std::uint64_t last_number_ = 0;
+  std::atomic<std::int64_t> unfinished_{0};
+  std::shared_ptr<Observer> observer_;
+};
+
+std::unique_ptr<Engine> make_serial_engine() {
+  return std::make_unique<SerialEngine>();
+}
+
+std::uint64_t SerialEngine::push(std::unique_ptr<Task> task, std::span<Variable* const> reads,
+                                 std::span<Variable* const> writes, PushOptions options) {
+  const Turn turn(*this);
+  if (shut_down_) return 0;
+  const std::uint64_t number = ++last_number_;
+  const std::shared_ptr<Observer> observer = observer_;
+  if (observer) observer->pushed(number, task->label(), options.queue, options.priority);
+  for (Variable* variable : reads) count(variable->unfinished_, 1);
+  for (Variable* variable : writes) {
+    count(variable->unfinished_, 1);
+    count(variable->unfinished_writes_, 1);
+  }
+  ++unfinished_;
+  const std::exception_ptr failure = run(*task, number, observer.get());
+  if (observer) observer->finished(number, failure != nullptr);
+  --unfinished_;
+  // The last touch of a variable makes it idle: whoever sees that may destroy it.
+  for (Variable* variable : writes) {
+    variable->failure_ = failure;
+    count(variable->unfinished_writes_, -1);
+    count(variable->unfinished_, -1);
+  }
+  for (Variable* variable : reads) count(variable->unfinished_, -1);
+  return number;
+}
+
+std::exception_ptr SerialEngine::run(Task& task, std::uint64_t number, Observer* observer) {
+  try {
+    const int shares = task.prepare();
+    for (int share = 0; share < shares; ++share) run_observed(task, number, share, -1, observer);
+    task.finish();
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+WaitResult SerialEngine::wait(Variable& variable, WaitFor, const WaitOptions& options) {
+  std::exception_ptr failure;
+  const WaitResult result = wait(options, &variable, failure);
+  if (failure) std::rethrow_exception(failure);
+  return result;
+}
+
+WaitResult SerialEngine::wait_all(const WaitOptions& options) {
+  std::exception_ptr none;
+  return wait(options, nullptr, none);
+}
+
+// All there can be to wait for is a task that another thread is inside of.
+WaitResult SerialEngine::wait(const WaitOptions& options, const Variable* variable,
+                              std::exception_ptr& failure) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const bool outermost = !mine();
+  while (outermost) {
+    const auto left = options.timeout - (Clock::now() - start);
+    if (mutex_.try_lock_for(
+            std::min<std::chrono::nanoseconds>(left, std::chrono::milliseconds(20))))
+      break;
+    if (options.interrupted && options.interrupted()) return WaitResult::interrupted;
+    if (Clock::now() - start >= options.timeout) return WaitResult::timed_out;
+  }
+  const bool shut_down = shut_down_;
+  if (variable && !shut_down) failure = variable->failure_;
+  if (outermost) mutex_.unlock();
+  return shut_down ? WaitResult::shut_down : WaitResult::done;
+}
+
+void SerialEngine::shutdown() {
+  const Turn turn(*this);
+  shut_down_ = true;
+}
+
+void SerialEngine::set_observer(std::shared_ptr<Observer> observer) {
+  const Turn turn(*this);
+  observer_.swap(observer);
+}
+
+}  // namespace afterglow::engine

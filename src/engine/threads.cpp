@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/threads.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/observed.h"
+#include "engine/pause.h"
+
+namespace afterglow::engine {
+
+std::unique_ptr<Engine> make_threaded_engine(int thread_limit) {
+  return std::make_unique<ThreadedEngine>(thread_limit);
+}
+
+ThreadedEngine::ThreadedEngine(int thread_limit) : limit_(std::max(1, thread_limit)) {}
+
+ThreadedEngine::~ThreadedEngine() {
+  shutdown();
+  Hold hold(*this);
+  quiet_.wait(hold.lock(), [&] { return scheduler_.waiters().empty(); });
+}
+
+void ThreadedEngine::Hold::take() {
+  // The lock is held for well under a microsecond; blocking on it would cost two system calls.
+  lock_ = std::unique_lock(engine_.mutex_, std::try_to_lock);
+  for (int i = 0; i < 100 && !lock_.owns_lock(); ++i) {
+    pause();
+    lock_.try_lock();
+  }
+  if (!lock_.owns_lock()) lock_.lock();
+}
+
+void ThreadedEngine::Hold::let_go() {
+  if (!lock_.owns_lock()) return;
+  lock_.unlock();
+  send_wakes();
+  destroy_all(ended);
+}
+
+void ThreadedEngine::Hold::send_wakes() {
+  if (std::exchange(signal_, false)) engine_.signal_.fetch_add(1, std::memory_order_release);
+  while (count_ > 0) conditions_[--count_]->notify_one();
+}
+
+std::uint64_t ThreadedEngine::push(std::unique_ptr<Task> task, std::span<Variable* const> reads,
+                                   std::span<Variable* const> writes, PushOptions options) {
+  auto destroy = [](TaskRecord* record) { TaskRecord::destroy(record); };
+  std::unique_ptr<TaskRecord, decltype(destroy)> record(
+      TaskRecord::make(std::move(task), reads.size() + writes.size()));
+  Hold hold(*this);
+  const std::shared_ptr<Observer> observer = observer_;
+  std::string label;
+  if (observer) {
+    hold.let_go();
+    label = record->task->label();
+    hold.take();
+  }
+  if (shutting_) {
+    hold.let_go();
+    return 0;
+  }
+  scheduler_.add(*record, reads, writes, options, observer != nullptr);
+  TaskRecord& added = *record.release();
+  const std::uint64_t number = added.number;
+  if (observer) {
+    // Held meanwhile, so that nobody sees the task start before it was pushed.
+    hold.let_go();
+    observer->pushed(number, label.c_str(), options.queue, options.priority);
+    hold.take();
+    if (shutting_) return number;
+    scheduler_.let_go(added);
+  }
+  plan_wakes(hold);
+  return number;
+}
+
+bool ThreadedEngine::inside_share() const {
+  for (Running* running = innermost_; running; running = running->outer)
+    if (running->engine == this) return true;
+  return false;
+}
+
+// Runs a claimed share, and ends the task if that was its last. Entered and left with the lock
+// held. The caller has a slot; a helper keeps it, a worker gives it back.
+void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
+  TaskRecord& task = *claim.task;
+  Running running{this, &task, innermost_};
+  running_.push_back(running);
+  innermost_ = &running;
+  int shares = task.shares;
+  const std::shared_ptr<Observer> observer = observer_;
+  plan_wakes(hold);
+  hold.let_go();
+
+  std::exception_ptr failure;
+  try {
+    if (shares == 0) {
+      shares = task.task->prepare();
+      if (shares > 1) {
+        hold.take();
+        scheduler_.cut(task, shares);
+        plan_wakes(hold);
+        hold.let_go();
+      }
+    }
+    if (shares > 0)
+      run_observed(*task.task, task.number, claim.share, worker_index_, observer.get());
+  } catch (...) {
+    failure = std::current_exception();
+  }
+
+  // Of a task that was not cut, this is the last share without asking.
+  bool last = true;
+  if (shares > 1) {
+    hold.take();
+    last = scheduler_.end_share(task, std::move(failure));
+    if (last) hold.let_go();
+  } else {
+    task.failure = std::move(failure);
+  }
+  if (last) {
+    finish(task, observer.get());
+    hold.take();
+  }
+  running_.remove(running);
+  innermost_ = running.outer;
+  // Before the dependants are released: they are best run by this thread, which is awake.
+  if (!helping) release_slot(hold);
+  if (last) scheduler_.end(task, hold.ended);
+}
+
+void ThreadedEngine::finish(TaskRecord& task, Observer* observer) {
+  if (!task.failure) {
+    try {
+      task.task->finish();
+    } catch (...) {
+      task.failure = std::current_exception();
+    }
+  }
+  Scheduler::set_outcome(task);
+  if (observer) observer->finished(task.number, task.failure != nullptr);
+}
+
+// A waiter that could not help because all slots were taken is served before any worker.
+void ThreadedEngine::release_slot(Hold& hold) {
+  if (Waiter* waiter = heir()) {
+    waiter->slot = true;
+    wake(hold, *waiter);
+  } else {
+    --computing_;
+  }
+  if (pausers_ > 0 || shutting_) quiet_.notify_all();
+}
+
+void ThreadedEngine::shutdown() {
+  Hold hold(*this);
+  shutting_ = true;  // from here on nothing is claimed and nothing is added
+  while (!sleepers_.empty()) wake_first_sleeper(hold);
+  hold.wake_spinning();
+  plan_wakes(hold);
+  hold.send_wakes();
+  quiet_.wait(hold.lock(), [&] {
+    for (Running* running = running_.front(); running; running = RunningList::after(*running))
+      if (running->thread != std::this_thread::get_id()) return false;
+    return true;
+  });
+  scheduler_.drop(hold.ended);
+  std::vector<std::unique_ptr<Worker>> workers = std::exchange(workers_, {});
+  hold.let_go();
+  for (std::unique_ptr<Worker>& worker : workers) {
+    if (worker->thread.get_id() == std::this_thread::get_id())
+      worker->thread.detach();
+    else
+      worker->thread.join();
+  }
+  hold.take();
+  for (std::unique_ptr<Worker>& worker : workers) retired_.push_back(std::move(worker));
+}
+
+void ThreadedEngine::set_idle_hook(std::function<std::chrono::nanoseconds()> hook) {
+  using Hook = const std::function<std::chrono::nanoseconds()>;
+  std::shared_ptr<Hook> shared = hook ? std::make_shared<Hook>(std::move(hook)) : nullptr;
+  Hold hold(*this);
+  hook_.swap(shared);
+  attentive_ = false;
+  hold.let_go();  // before the old hook is destroyed
+}
+
+void ThreadedEngine::set_observer(std::shared_ptr<Observer> observer) {
+  Hold hold(*this);
+  observer_.swap(observer);
+  hold.let_go();
+}
+
+std::int64_t ThreadedEngine::unfinished() const {
+  Hold hold(*this);
+  return scheduler_.unfinished();
+}
+
+int ThreadedEngine::workers_started() const {
+  Hold hold(*this);
+  return static_cast<int>(workers_.size());
+}
+
+}  // namespace afterglow::engine

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The threaded policy. threads.cpp: push, shares, shutdown; workers.cpp: the workers, their sleep
+// and who is woken; waits.cpp: waiting and helping; fork.cpp: the fork protocol.
+//
+// One mutex guards everything below. Tasks, hooks and observers run, and tasks are destroyed,
+// without it. At most `limit_` threads hold a slot, that is, compute; a slot is taken with a share
+// and given back, or passed on, when the share has ended.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/engine.h"
+#include "engine/list.h"
+#include "engine/scheduler.h"
+
+namespace afterglow::engine {
+
+class ThreadedEngine final : public Engine {
+ public:
+  explicit ThreadedEngine(int thread_limit);
+  ~ThreadedEngine() override;
+
+  using Engine::push;
+  std::uint64_t push(std::unique_ptr<Task> task, std::span<Variable* const> reads,
+                     std::span<Variable* const> writes, PushOptions options) override;
+  WaitResult wait(Variable& variable, WaitFor what, const WaitOptions& options) override;
+  WaitResult wait_all(const WaitOptions& options) override;
+  void shutdown() override;
+  void before_fork() noexcept override;
+  void after_fork_in_parent() noexcept override;
+  void after_fork_in_child() noexcept override;
+  void set_idle_hook(std::function<std::chrono::nanoseconds()> hook) override;
+  void nudge() override;
+  void set_observer(std::shared_ptr<Observer> observer) override;
+  std::int64_t unfinished() const override;
+  int thread_limit() const override { return limit_; }
+  int workers_started() const override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr Clock::time_point never = Clock::time_point::max();
+
+  struct Worker {
+    explicit Worker(int index) : index(index) {}
+    const int index;
+    std::thread thread;
+    std::condition_variable condition;
+    bool asleep = false;
+    Clock::time_point spin_until{};
+    Link<Worker> link;
+  };
+
+  /// A share that a thread is inside of, innermost first along `outer`; lives on that thread's
+  /// stack.
+  struct Running {
+    ThreadedEngine* engine;
+    TaskRecord* task;
+    Running* outer;
+    std::thread::id thread = std::this_thread::get_id();
+    Link<Running> link{};
+  };
+
+  /// The lock, and what its holder has to do once it lets go of it.
+  class Hold {
+   public:
+    explicit Hold(const ThreadedEngine& engine) : engine_(engine) { take(); }
+    Hold(const ThreadedEngine& engine, std::adopt_lock_t)
+        : engine_(engine), lock_(engine.mutex_, std::adopt_lock) {}
+    Hold(const Hold&) = delete;
+    ~Hold() { let_go(); }
+
+    void take();
+    void let_go();
+    /// Sends the wake-ups without letting go; needed where letting go is part of a sleep.
+    void send_wakes();
+    bool full() const { return count_ == capacity; }
+    void wake(std::condition_variable& condition) {
+      if (full()) send_wakes();
+      conditions_[count_++] = &condition;
+    }
+    void wake_spinning() { signal_ = true; }
+    std::unique_lock<std::mutex>& lock() { return lock_; }
+
+    TaskList ended{};
+
+   private:
+    static constexpr int capacity = 8;  // whoever is woken wakes more if there is more to do
+    const ThreadedEngine& engine_;
+    std::unique_lock<std::mutex> lock_{};
+    std::condition_variable* conditions_[capacity];
+    int count_ = 0;
+    bool signal_ = false;
+  };
+
+  using RunningList = List<Running, &Running::link>;
+
+  void run_share(Hold& hold, Claim claim, bool helping);
+  static void finish(TaskRecord& task, Observer* observer);
+  void release_slot(Hold& hold);
+  bool inside_share() const;
+
+  bool start_worker();
+  void work(Worker& worker);
+  void idle(Hold& hold, Worker& worker);
+  bool can_start_share() const;
+  bool worker_has_nothing() const;
+  Clock::time_point ask_hook(Hold& hold, Worker& worker);
+  void spin(Hold& hold, Clock::time_point until);
+  void sleep(Hold& hold, Worker& worker, Clock::time_point until);
+  void plan_wakes(Hold& hold);
+  static void wake(Hold& hold, Waiter& waiter);
+  void wake_first_sleeper(Hold& hold);
+
+  WaitResult wait(Hold& hold, Waiter& waiter, const WaitOptions& options);
+  WaitResult help(Hold& hold, Waiter& waiter, const WaitOptions& options);
+  std::unique_ptr<std::condition_variable> borrow_condition();
+  bool interrupted(Hold& hold, Waiter& waiter, const WaitOptions& options);
+  void pass_turn(Hold& hold, Waiter& waiter);
+  Claim claim_for(Waiter& waiter);
+  bool wants_slot(const Waiter& waiter) const;
+  Waiter* heir();
+  void sleep(Hold& hold, Waiter& waiter, Clock::time_point until);
+  void leave(Hold& hold, Waiter& waiter);
+
+  static inline thread_local Running* innermost_ = nullptr;
+  static inline thread_local int worker_index_ = -1;
+
+  const int limit_;
+  mutable std::mutex mutex_;
+  Scheduler scheduler_;
+  int computing_ = 0;  // slots taken; at most limit_
+  int searching_ = 0;  // workers awake without a share: they will look for one
+  int pausers_ = 0;    // forks under way: no share starts
+  bool shutting_ = false;
+  RunningList running_;
+  std::condition_variable quiet_;  // a share ended, or a waiter left, while somebody waits for that
+
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Worker>> retired_;  // joined; a late wake-up may still touch them
+  List<Worker, &Worker::link> sleepers_;          // those to be woken first in front
+  // Changes when a searching worker should look again.
+  mutable std::atomic<std::uint32_t> signal_{0};
+  // A late wake-up may touch the condition of a wait that is over, so those are kept and used
+  // again.
+  std::vector<std::unique_ptr<std::condition_variable>> conditions_;
+  std::size_t conditions_made_ = 0;
+
+  std::shared_ptr<const std::function<std::chrono::nanoseconds()>> hook_;
+  Worker* watcher_ = nullptr;  // asks the hook now, or will when its timed sleep ends
+  bool hook_wanted_ = false;   // the next idle worker should ask the hook
+  // True only if the hook will be asked after now; see nudge().
+  std::atomic<bool> attentive_{false};
+  std::shared_ptr<Observer> observer_;
+};
+
+}  // namespace afterglow::engine

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting. A thread that waits helps: it takes a slot and runs what its target depends on.
+#include <algorithm>
+#include <utility>
+
+#include "engine/threads.h"
+
+namespace afterglow::engine {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto ask_interval = 20ms;  // how often signals are looked at
+constexpr auto longest_turn = 20ms;  // after that a helper passes its slot on to another
+
+}  // namespace
+
+WaitResult ThreadedEngine::wait(Variable& variable, WaitFor what, const WaitOptions& options) {
+  Hold hold(*this);
+  Waiter waiter{.variable = &variable, .what = what};
+  const WaitResult result = wait(hold, waiter, options);
+  if (result != WaitResult::done) return result;
+  if (const std::exception_ptr failure = scheduler_.failure(variable)) {
+    hold.let_go();
+    std::rethrow_exception(failure);
+  }
+  return result;
+}
+
+WaitResult ThreadedEngine::wait_all(const WaitOptions& options) {
+  Hold hold(*this);
+  Waiter waiter;
+  return wait(hold, waiter, options);
+}
+
+WaitResult ThreadedEngine::wait(Hold& hold, Waiter& waiter, const WaitOptions& options) {
+  if (shutting_) return WaitResult::shut_down;
+  std::unique_ptr<std::condition_variable> condition = borrow_condition();
+  waiter.condition = condition.get();
+  waiter.slot = waiter.inherited = inside_share();
+  scheduler_.start_waiting(waiter);
+  WaitResult result = WaitResult::done;
+  if (!waiter.done) {
+    try {
+      result = help(hold, waiter, options);
+    } catch (...) {  // from options.interrupted, which is called without the lock
+      hold.take();
+      leave(hold, waiter);
+      conditions_.push_back(std::move(condition));
+      throw;
+    }
+    leave(hold, waiter);
+  }
+  conditions_.push_back(std::move(condition));
+  return result;
+}
+
+std::unique_ptr<std::condition_variable> ThreadedEngine::borrow_condition() {
+  if (conditions_.empty()) {
+    // Room to take all of them back.
+    conditions_.reserve(conditions_made_ + 1);
+    auto made = std::make_unique<std::condition_variable>();
+    ++conditions_made_;
+    return made;
+  }
+  auto borrowed = std::move(conditions_.back());
+  conditions_.pop_back();
+  return borrowed;
+}
+
+WaitResult ThreadedEngine::help(Hold& hold, Waiter& waiter, const WaitOptions& options) {
+  const Clock::time_point start = Clock::now();
+  const Clock::time_point deadline =
+      options.timeout < never - start ? start + options.timeout : never;
+  Clock::time_point ask_at = options.interrupted ? start + ask_interval : never;
+  Clock::time_point turn_start = start;
+  for (Clock::time_point now = start;; now = Clock::now()) {
+    if (waiter.done) return WaitResult::done;
+    if (shutting_) return WaitResult::shut_down;
+    if (now >= ask_at) {
+      if (interrupted(hold, waiter, options)) return WaitResult::interrupted;
+      ask_at = Clock::now() + ask_interval;
+      continue;
+    }
+    if (now >= deadline) return WaitResult::timed_out;
+    if (now - turn_start > longest_turn) pass_turn(hold, waiter);
+    if (!waiter.slot) turn_start = now;
+    if (const Claim claim = claim_for(waiter)) {
+      run_share(hold, claim, true);
+      if (options.interrupted) ask_at = start;
+    } else {
+      sleep(hold, waiter, std::min(deadline, ask_at));
+    }
+  }
+}
+
+// The callback may block for a while, even on a thread that is about to fork: the slot is given up
+// for that time. It usually comes back in a moment, so nobody is woken for it.
+bool ThreadedEngine::interrupted(Hold& hold, Waiter& waiter, const WaitOptions& options) {
+  const bool lent = waiter.slot && !waiter.inherited;
+  if (lent) {
+    waiter.slot = false;
+    --computing_;
+    if (pausers_ > 0 || shutting_) quiet_.notify_all();
+  }
+  hold.let_go();
+  const bool stop = options.interrupted();
+  hold.take();
+  if (lent && computing_ < limit_) {
+    ++computing_;
+    waiter.slot = true;
+  }
+  return stop;
+}
+
+// Where helpers hold all slots, those that hold none get their turn.
+void ThreadedEngine::pass_turn(Hold& hold, Waiter& waiter) {
+  if (!waiter.slot || waiter.inherited || computing_ < limit_ || !heir()) return;
+  waiter.slot = false;
+  release_slot(hold);
+  scheduler_.waiters().remove(waiter);
+  scheduler_.waiters().push_back(waiter);
+}
+
+Claim ThreadedEngine::claim_for(Waiter& waiter) {
+  if (pausers_ > 0 || shutting_) return {};
+  if (!waiter.slot && computing_ == limit_) return {};
+  TaskRecord* task = waiter.variable ? waiter.ready.front() : scheduler_.next(waiter.last);
+  if (!task) return {};
+  if (!waiter.slot) ++computing_;
+  waiter.slot = true;
+  return scheduler_.claim(*task);
+}
+
+bool ThreadedEngine::wants_slot(const Waiter& waiter) const {
+  if (waiter.leaving) return true;
+  if (waiter.done || pausers_ > 0 || shutting_) return false;
+  return waiter.variable ? !waiter.ready.empty() : scheduler_.has_ready(waiter.last);
+}
+
+Waiter* ThreadedEngine::heir() {
+  Waiter* waiter = scheduler_.waiters().front();
+  while (waiter && !(waiter->asleep && wants_slot(*waiter))) waiter = WaiterList::after(*waiter);
+  return waiter;
+}
+
+// Sleeps, without a slot, until woken or `until`; may return early.
+void ThreadedEngine::sleep(Hold& hold, Waiter& waiter, Clock::time_point until) {
+  if (!hold.ended.empty()) {
+    hold.let_go();
+    hold.take();
+    return;
+  }
+  if (waiter.slot) {
+    waiter.slot = false;
+    release_slot(hold);
+  }
+  plan_wakes(hold);
+  hold.send_wakes();
+  waiter.asleep = true;
+  if (until == never)
+    waiter.condition->wait(hold.lock());
+  else
+    waiter.condition->wait_until(hold.lock(), until);
+  waiter.asleep = false;
+}
+
+void ThreadedEngine::leave(Hold& hold, Waiter& waiter) {
+  waiter.leaving = waiter.inherited;
+  while (waiter.leaving && !waiter.slot) {
+    if (computing_ == limit_) {
+      sleep(hold, waiter, never);
+      continue;
+    }
+    ++computing_;
+    waiter.slot = true;
+  }
+  scheduler_.stop_waiting(waiter);
+  if (!waiter.inherited && waiter.slot) release_slot(hold);
+  plan_wakes(hold);
+  // While the lock is held: as soon as it is not, the engine may be destroyed.
+  hold.send_wakes();
+  if (shutting_) quiet_.notify_all();
+}
+
+}  // namespace afterglow::engine

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: what they do, how they idle, and who is woken when there is something to run.
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "engine/pause.h"
+#include "engine/threads.h"
+
+#if defined(__linux__)
+#include <pthread.h>
+#endif
+
+namespace afterglow::engine {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A sleeping worker costs about 50 us to wake: spinning that long at most doubles the price.
+constexpr auto spin_time = 50us;
+const bool several_processors = std::thread::hardware_concurrency() > 1;
+// A nudge leaves a worker in its timed sleep alone, so that sleep must be short.
+constexpr auto longest_timed_sleep = 1ms;
+
+}  // namespace
+
+void ThreadedEngine::work(Worker& worker) {
+  worker_index_ = worker.index;
+  Hold hold(*this);
+  // Invariant: here, with the lock held, this worker is counted in searching_.
+  while (!shutting_) {
+    if (!can_start_share() || scheduler_.unclaimed() == 0) {
+      idle(hold, worker);
+      continue;
+    }
+    --searching_;
+    ++computing_;
+    run_share(hold, scheduler_.claim(*scheduler_.next()), false);
+    ++searching_;
+    if (several_processors) worker.spin_until = Clock::now() + spin_time;
+  }
+  --searching_;
+}
+
+bool ThreadedEngine::can_start_share() const {
+  return computing_ < limit_ && pausers_ == 0 && !shutting_;
+}
+
+// Nothing to run: asks the hook, looks out for work for a moment, then sleeps.
+void ThreadedEngine::idle(Hold& hold, Worker& worker) {
+  plan_wakes(hold);
+  Clock::time_point ask_again = never;
+  if (hook_ && !watcher_) ask_again = ask_hook(hold, worker);
+  if (worker_has_nothing()) spin(hold, std::min(worker.spin_until, ask_again));
+  if (worker_has_nothing()) sleep(hold, worker, ask_again);
+  if (watcher_ == &worker) {
+    // It is time to ask again, or this worker has got work: then another one should watch.
+    watcher_ = nullptr;
+    hook_wanted_ = true;
+  }
+}
+
+bool ThreadedEngine::worker_has_nothing() const {
+  if (shutting_ || (can_start_share() && scheduler_.unclaimed() > 0)) return false;
+  return !hook_ || !hook_wanted_ || watcher_;
+}
+
+// Returns when to ask again; this worker then is the watcher.
+ThreadedEngine::Clock::time_point ThreadedEngine::ask_hook(Hold& hold, Worker& worker) {
+  const auto hook = hook_;
+  watcher_ = &worker;
+  hook_wanted_ = false;
+  // Lowered before the hook looks: a nudge for what the hook does not see any more takes the slow
+  // path and sets hook_wanted_.
+  attentive_ = false;
+  hold.let_go();
+  std::chrono::nanoseconds answer = longest_timed_sleep;
+  try {
+    answer = (*hook)();
+  } catch (...) {
+    // A hook has nobody to tell; it is asked again soon.
+  }
+  hold.take();
+  if (hook_wanted_ || answer == std::chrono::nanoseconds::max()) {
+    watcher_ = nullptr;
+    return never;
+  }
+  attentive_ = true;
+  return Clock::now() + std::clamp<std::chrono::nanoseconds>(answer, 0ns, longest_timed_sleep);
+}
+
+void ThreadedEngine::spin(Hold& hold, Clock::time_point until) {
+  // Whatever changes after this hold of the lock changes the signal as well, for this worker is
+  // counted as searching.
+  const std::uint32_t seen = signal_.load(std::memory_order_relaxed);
+  hold.let_go();
+  while (signal_.load(std::memory_order_acquire) == seen && Clock::now() < until)
+    for (int i = 0; i < 16 && signal_.load(std::memory_order_relaxed) == seen; ++i) pause();
+  hold.take();
+}
+
+void ThreadedEngine::sleep(Hold& hold, Worker& worker, Clock::time_point until) {
+  --searching_;
+  worker.asleep = true;
+  // The watcher is woken last: it has something to do as it is.
+  if (watcher_ == &worker)
+    sleepers_.push_back(worker);
+  else
+    sleepers_.push_front(worker);
+  while (worker.asleep) {
+    if (until == never) {
+      worker.condition.wait(hold.lock());
+    } else if (worker.condition.wait_until(hold.lock(), until) == std::cv_status::timeout &&
+               worker.asleep) {
+      sleepers_.remove(worker);
+      worker.asleep = false;
+      ++searching_;
+    }
+  }
+}
+
+// Counts the sleeper as searching at once, so that it is not woken twice for one piece of work.
+void ThreadedEngine::wake_first_sleeper(Hold& hold) {
+  Worker& worker = *sleepers_.front();
+  sleepers_.remove(worker);
+  worker.asleep = false;
+  ++searching_;
+  hold.wake(worker.condition);
+}
+
+void ThreadedEngine::wake(Hold& hold, Waiter& waiter) {
+  waiter.asleep = false;
+  hold.wake(*waiter.condition);
+}
+
+// Where the system refuses, the threads there are do the work; those that wait help.
+bool ThreadedEngine::start_worker() {
+  try {
+    auto worker = std::make_unique<Worker>(static_cast<int>(workers_.size()));
+    workers_.reserve(workers_.size() + 1);
+    worker->thread = std::thread([this, worker = worker.get()] { work(*worker); });
+    workers_.push_back(std::move(worker));
+  } catch (const std::exception&) {
+    return false;
+  }
+#if defined(__linux__)
+  const std::string name = "afterglow-" + std::to_string(workers_.back()->index);
+  pthread_setname_np(workers_.back()->thread.native_handle(), name.c_str());
+#endif
+  ++searching_;
+  return true;
+}
+
+// Makes sure that as many threads are awake as there is work and slots for. To be called after
+// every change that could give somebody something to do: a task became ready or was cut, a slot
+// was released, a wait is over, the hook is wanted.
+void ThreadedEngine::plan_wakes(Hold& hold) {
+  WaiterList& waiters = scheduler_.waiters();
+  for (Waiter* waiter = waiters.front(); waiter; waiter = WaiterList::after(*waiter)) {
+    if (!waiter->asleep) continue;
+    if (wants_slot(*waiter) && computing_ < limit_) {
+      ++computing_;
+      waiter->slot = true;
+      wake(hold, *waiter);
+    } else if (!waiter->leaving && (waiter->done || shutting_)) {
+      wake(hold, *waiter);
+    }
+  }
+  if (!can_start_share()) return;
+  const bool ask = hook_ && hook_wanted_ && !watcher_;
+  const int wanted = std::min(limit_ - computing_, scheduler_.unclaimed() + ask);
+  if (wanted > 0 && searching_ > 0) hold.wake_spinning();
+  while (wanted > searching_ && !hold.full()) {
+    if (!sleepers_.empty())
+      wake_first_sleeper(hold);
+    else if (static_cast<int>(workers_.size()) == limit_ || !start_worker())
+      break;
+  }
+}
+
+// While attentive_, the hook is going to be asked after now: by the watcher, whose sleep is short,
+// or because hook_wanted_ is set, which plan_wakes() counts as work. Then there is nothing to do.
+void ThreadedEngine::nudge() {
+  if (attentive_) return;
+  Hold hold(*this);
+  if (!hook_ || shutting_) return;
+  hook_wanted_ = true;
+  attentive_ = true;
+  plan_wakes(hold);
+}
+
+}  // namespace afterglow::engine

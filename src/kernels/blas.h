@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The maths library for matrix products, loaded at run time and kept to one thread: it runs on
+// our threads, never on its own.
+#pragma once
+
+namespace afterglow::kernels {
+
+/// The shared library to load. Counts only before the first load.
+void set_blas_path(const char* path);
+/// Loads it now instead of at the first product; throws std::runtime_error where that fails.
+void load_blas();
+
+/// The functions used, with CBLAS's arguments.
+struct Blas {
+  void (*sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
+                const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
+  void (*dgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
+                const double* a, int lda, const double* b, int ldb, double beta, double* c,
+                int ldc);
+  void (*sgemv)(int order, int transpose, int m, int n, float alpha, const float* a, int lda,
+                const float* x, int x_step, float beta, float* y, int y_step);
+  void (*dgemv)(int order, int transpose, int m, int n, double alpha, const double* a, int lda,
+                const double* x, int x_step, double beta, double* y, int y_step);
+};
+const Blas& blas();
+
+inline constexpr int blas_row_major = 101;
+inline constexpr int blas_plain = 111;
+inline constexpr int blas_transposed = 112;
+
+}  // namespace afterglow::kernels

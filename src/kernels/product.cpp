@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/blas.h"
+#include "kernels/table.h"
+
+namespace afterglow::kernels {
+
+namespace {
+
+// A share of this much takes 17 ms where a core does 115 GFLOP/s; smaller tiles pack panels again
+// more often.
+constexpr double share_operations = 2e9;
+// Below this (about 0.1 ms) waking another thread does not pay.
+constexpr double smallest_cut_operations = 8e6;
+// What one operation of a matrix-vector product or of the plain loop weighs.
+constexpr double vector_weight = 8, plain_weight = 40;
+constexpr std::int64_t smallest_side = 64;
+constexpr std::int64_t smallest_part = 4096;
+constexpr std::int64_t largest_length = std::int64_t(1) << 30;
+// Packing one row or column of a panel costs about as much as this many columns of arithmetic.
+constexpr double packing = 64;
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+std::int64_t tile_length(std::int64_t length, std::int64_t pieces) {
+  const std::int64_t tile = std::max<std::int64_t>(1, divide_up(length, pieces));
+  return std::min(pieces > 1 ? divide_up(tile, 16) * 16 : tile, largest_length);
+}
+
+ProductCut choose_cut(const ProductShape& shape, double weight, bool may_part, int threads) {
+  const double operations = 2.0 * shape.m * shape.n * shape.k * weight;
+  std::int64_t wanted =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(operations / share_operations)));
+  if (operations >= smallest_cut_operations)
+    wanted = divide_up(wanted, std::max(threads, 1)) * std::max(threads, 1);
+  const std::int64_t most_rows = divide_up(shape.m, smallest_side);
+  const std::int64_t most_columns = divide_up(shape.n, smallest_side);
+  const std::int64_t most_tiles = std::max<std::int64_t>(1, most_rows * most_columns);
+
+  ProductCut cut;
+  if (wanted > most_tiles && may_part)
+    cut.parts = std::clamp<std::int64_t>(shape.k / smallest_part, 1, divide_up(wanted, most_tiles));
+  cut.part_length = std::min(divide_up(shape.k, cut.parts), largest_length);
+  cut.parts = std::max<std::int64_t>(1, divide_up(shape.k, std::max<std::int64_t>(1, cut.part_length)));
+
+  const std::int64_t tiles = std::min(wanted, most_tiles);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::int64_t rows = 1; rows <= std::min(tiles, most_rows); ++rows) {
+    const std::int64_t columns = std::min(divide_up(tiles, rows), std::max<std::int64_t>(1, most_columns));
+    const double high = static_cast<double>(tile_length(shape.m, rows));
+    const double across = static_cast<double>(tile_length(shape.n, columns));
+    const double rounds = static_cast<double>(divide_up(rows * columns, std::max(threads, 1)));
+    const double cost = rounds * (high * across + packing * (high + across));
+    if (cost >= best) continue;
+    best = cost;
+    cut.row_tiles = rows;
+    cut.column_tiles = columns;
+  }
+  cut.tile_rows = tile_length(shape.m, cut.row_tiles);
+  cut.tile_columns = tile_length(shape.n, cut.column_tiles);
+  // Rounding the tiles up may have left fewer of them.
+  cut.row_tiles = std::max<std::int64_t>(1, divide_up(shape.m, cut.tile_rows));
+  cut.column_tiles = std::max<std::int64_t>(1, divide_up(shape.n, cut.tile_columns));
+  return cut;
+}
+
+/// Row strides as the library wants them; a single row may come with any.
+std::int64_t checked_stride(std::int64_t stride, std::int64_t rows, std::int64_t columns) {
+  return rows <= 1 ? std::max<std::int64_t>(columns, 1) : stride;
+}
+bool suits_library(std::int64_t stride, std::int64_t columns) {
+  return stride >= std::max<std::int64_t>(columns, 1) &&
+         stride <= std::numeric_limits<int>::max();
+}
+
+struct Steps {
+  std::int64_t row, column;
+};
+Steps steps(bool transpose, std::int64_t stride) {
+  return transpose ? Steps{1, stride} : Steps{stride, 1};
+}
+
+/// Any type and any strides; integers wrap around, booleans are "or" of "and".
+template <class T, class Sum>
+void plain_product(const ProductShape& shape, const void* a_data, const void* b_data, void* c_data,
+                   std::int64_t row_begin, std::int64_t row_end, std::int64_t column_begin,
+                   std::int64_t column_end) {
+  constexpr std::int64_t width = 512;
+  const T* a = static_cast<const T*>(a_data);
+  const T* b = static_cast<const T*>(b_data);
+  T* c = static_cast<T*>(c_data);
+  const Steps a_steps = steps(shape.transpose_a, shape.lda);
+  const Steps b_steps = steps(shape.transpose_b, shape.ldb);
+  Sum sums[width];
+  for (std::int64_t left = column_begin; left < column_end; left += width) {
+    const std::int64_t columns = std::min(width, column_end - left);
+    for (std::int64_t i = row_begin; i < row_end; ++i) {
+      std::fill_n(sums, columns, Sum(0));
+      for (std::int64_t k = 0; k < shape.k; ++k) {
+        const Sum factor = static_cast<Sum>(a[i * a_steps.row + k * a_steps.column]);
+        const T* row = b + k * b_steps.row + left * b_steps.column;
+        for (std::int64_t j = 0; j < columns; ++j) {
+          if constexpr (std::is_same_v<T, bool>)
+            sums[j] |= factor & static_cast<Sum>(row[j * b_steps.column]);
+          else
+            sums[j] += factor * static_cast<Sum>(row[j * b_steps.column]);
+        }
+      }
+      for (std::int64_t j = 0; j < columns; ++j)
+        c[i * shape.n + left + j] = static_cast<T>(sums[j]);
+    }
+  }
+}
+
+using PlainProduct = void (*)(const ProductShape&, const void*, const void*, void*, std::int64_t,
+                              std::int64_t, std::int64_t, std::int64_t);
+PlainProduct plain_function(DType dtype) {
+  switch (dtype) {
+    case DType::float32: return plain_product<float, float>;
+    case DType::float64: return plain_product<double, double>;
+    case DType::uint8: return plain_product<std::uint8_t, std::uint32_t>;
+    case DType::int8: return plain_product<std::int8_t, std::uint32_t>;
+    case DType::int32: return plain_product<std::int32_t, std::uint32_t>;
+    case DType::int64: return plain_product<std::int64_t, std::uint64_t>;
+    case DType::boolean: return plain_product<bool, std::uint32_t>;
+    case DType::float16: break;  // always widened
+  }
+  return nullptr;
+}
+
+/// c (+)= op(a) op(b) by the library; every length fits an int.
+template <class Real>
+void library_product(const ProductShape& shape, const Real* a, const Real* b, Real* c,
+                     std::int64_t ldc, bool add) {
+  const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
+  const int k = static_cast<int>(shape.k);
+  const int lda = static_cast<int>(shape.lda), ldb = static_cast<int>(shape.ldb);
+  const int transpose_a = shape.transpose_a ? blas_transposed : blas_plain;
+  const int transpose_b = shape.transpose_b ? blas_transposed : blas_plain;
+  const Real beta = add ? 1 : 0;
+  const auto gemm = [] {
+    if constexpr (sizeof(Real) == 4) return blas().sgemm;
+    else return blas().dgemm;
+  }();
+  const auto gemv = [] {
+    if constexpr (sizeof(Real) == 4) return blas().sgemv;
+    else return blas().dgemv;
+  }();
+  if (n == 1 && !shape.transpose_b && ldb == 1 && ldc == 1) {
+    gemv(blas_row_major, transpose_a, shape.transpose_a ? k : m, shape.transpose_a ? m : k, 1, a,
+         lda, b, 1, beta, c, 1);
+  } else if (m == 1 && !shape.transpose_a) {
+    // The row times b is transposed b times the row.
+    gemv(blas_row_major, shape.transpose_b ? blas_plain : blas_transposed,
+         shape.transpose_b ? n : k, shape.transpose_b ? k : n, 1, b, ldb, a, 1, beta, c, 1);
+  } else {
+    gemm(blas_row_major, transpose_a, transpose_b, m, n, k, 1, a, lda, b, ldb, beta, c,
+         static_cast<int>(ldc));
+  }
+}
+
+DType widened(DType dtype) {
+  return dtype == DType::float16 ? DType::float32 : dtype;
+}
+
+}  // namespace
+
+struct ProductPass::Piece {
+  std::int64_t row, column, start;  ///< where it begins in m, n and k
+  ProductShape shape;               ///< its own lengths, the strides of the whole
+
+  std::int64_t a_offset() const {
+    const Steps s = steps(shape.transpose_a, shape.lda);
+    return row * s.row + start * s.column;
+  }
+  std::int64_t b_offset() const {
+    const Steps s = steps(shape.transpose_b, shape.ldb);
+    return start * s.row + column * s.column;
+  }
+};
+
+ProductPass::ProductPass(const ProductShape& shape, DType dtype, const void* a, const void* b,
+                         void* c, int threads)
+    : shape_(shape), dtype_(dtype), a_(a), b_(b), c_(c) {
+  const std::int64_t a_rows = shape.transpose_a ? shape.k : shape.m;
+  const std::int64_t a_columns = shape.transpose_a ? shape.m : shape.k;
+  const std::int64_t b_rows = shape.transpose_b ? shape.n : shape.k;
+  const std::int64_t b_columns = shape.transpose_b ? shape.k : shape.n;
+  shape_.lda = checked_stride(shape.lda, a_rows, a_columns);
+  shape_.ldb = checked_stride(shape.ldb, b_rows, b_columns);
+  library_ = dtype == DType::float16 ||
+             (is_floating(dtype) && suits_library(shape_.lda, a_columns) &&
+              suits_library(shape_.ldb, b_columns) &&
+              shape.n <= std::numeric_limits<int>::max());
+  const bool vector = shape.m == 1 || shape.n == 1;
+  const double weight = !library_ ? plain_weight : vector ? vector_weight : 1;
+  cut_ = choose_cut(shape_, weight, library_, threads);
+  shares_ = static_cast<int>(cut_.row_tiles * cut_.column_tiles * cut_.parts);
+  if (cut_.parts > 1)
+    parts_.resize(static_cast<std::size_t>(cut_.parts * shape.m * shape.n) *
+                  size_of(widened(dtype)));
+}
+
+void ProductPass::run(int share) {
+  if (shape_.m == 0 || shape_.n == 0) return;
+  const std::int64_t column_tile = share % cut_.column_tiles;
+  const std::int64_t row_tile = share / cut_.column_tiles % cut_.row_tiles;
+  const std::int64_t part = share / cut_.column_tiles / cut_.row_tiles;
+  Piece piece{row_tile * cut_.tile_rows, column_tile * cut_.tile_columns, part * cut_.part_length,
+              shape_};
+  piece.shape.m = std::min(cut_.tile_rows, shape_.m - piece.row);
+  piece.shape.n = std::min(cut_.tile_columns, shape_.n - piece.column);
+  piece.shape.k = std::min(cut_.part_length, shape_.k - piece.start);
+
+  const std::int64_t place = piece.row * shape_.n + piece.column;
+  if (shape_.k == 0) {
+    for (std::int64_t i = 0; i < piece.shape.m; ++i)
+      std::memset(static_cast<char*>(c_) + (place + i * shape_.n) * size_of(dtype_), 0,
+                  piece.shape.n * size_of(dtype_));
+  } else if (!library_) {
+    plain_function(dtype_)(shape_, a_, b_, c_, piece.row, piece.row + piece.shape.m, piece.column,
+                           piece.column + piece.shape.n);
+  } else {
+    const bool direct = cut_.parts == 1;
+    const std::size_t element = size_of(direct ? dtype_ : widened(dtype_));
+    char* base = direct ? static_cast<char*>(c_)
+                        : reinterpret_cast<char*>(parts_.data()) +
+                              part * shape_.m * shape_.n * element;
+    if (dtype_ == DType::float16)
+      run_widened(piece, base + place * element, shape_.n);
+    else
+      run_library(piece, base + place * element, shape_.n);
+  }
+}
+
+void ProductPass::run_library(const Piece& piece, void* target, std::int64_t target_stride) const {
+  if (dtype_ == DType::float32)
+    library_product(piece.shape, static_cast<const float*>(a_) + piece.a_offset(),
+                    static_cast<const float*>(b_) + piece.b_offset(), static_cast<float*>(target),
+                    target_stride, false);
+  else
+    library_product(piece.shape, static_cast<const double*>(a_) + piece.a_offset(),
+                    static_cast<const double*>(b_) + piece.b_offset(),
+                    static_cast<double*>(target), target_stride, false);
+}
+
+/// float16 by way of float32, a panel at a time; `target` is float16, or float32 for a part.
+void ProductPass::run_widened(const Piece& piece, void* target, std::int64_t target_stride) const {
+  constexpr std::int64_t panel = 2048;
+  const CastFunction widen = cast_function(DType::float16, DType::float32);
+  const CastFunction narrow = cast_function(DType::float32, DType::float16);
+  const auto load = [&](const void* data, std::int64_t offset, std::int64_t rows,
+                        std::int64_t columns, std::int64_t stride, std::vector<float>& values) {
+    values.resize(static_cast<std::size_t>(rows * columns));
+    for (std::int64_t i = 0; i < rows; ++i)
+      widen(static_cast<const std::uint16_t*>(data) + offset + i * stride,
+            values.data() + i * columns, columns);
+  };
+  std::vector<float> a, b, sums(static_cast<std::size_t>(piece.shape.m * piece.shape.n));
+  for (std::int64_t begin = 0; begin < piece.shape.k; begin += panel) {
+    Piece step = piece;
+    step.start += begin;
+    ProductShape& shape = step.shape;
+    shape.k = std::min(panel, piece.shape.k - begin);
+    load(a_, step.a_offset(), shape.transpose_a ? shape.k : shape.m,
+         shape.transpose_a ? shape.m : shape.k, shape.lda, a);
+    load(b_, step.b_offset(), shape.transpose_b ? shape.n : shape.k,
+         shape.transpose_b ? shape.k : shape.n, shape.ldb, b);
+    shape.lda = shape.transpose_a ? shape.m : shape.k;
+    shape.ldb = shape.transpose_b ? shape.k : shape.n;
+    library_product(shape, a.data(), b.data(), sums.data(), shape.n, begin > 0);
+  }
+  const std::int64_t columns = piece.shape.n;
+  for (std::int64_t i = 0; i < piece.shape.m; ++i) {
+    const float* row = sums.data() + i * columns;
+    if (cut_.parts > 1)
+      std::copy_n(row, columns, static_cast<float*>(target) + i * target_stride);
+    else
+      narrow(row, static_cast<std::uint16_t*>(target) + i * target_stride, columns);
+  }
+}
+
+void ProductPass::finish() {
+  if (cut_.parts == 1) return;
+  const DType dtype = widened(dtype_);
+  const std::int64_t size = shape_.m * shape_.n;
+  const BlockFunction add = block_function(Formula::add, dtype);
+  unsigned char* sum = parts_.data();
+  for (std::int64_t part = 1; part < cut_.parts; ++part) {
+    const void* inputs[] = {sum, sum + part * size * size_of(dtype)};
+    add(inputs, sum, size);
+  }
+  cast_function(dtype, dtype_)(sum, c_, size);
+}
+
+}  // namespace afterglow::kernels
