@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors that arrays raise.
 
-Every error of Afterglow is an :class:`MXNetError`, as code written for MXNet expects. Where NumPy would
-raise a class of Python's own, the error is that class as well, so both kinds of ``except`` catch it.
+Every error of Afterglow is an :class:`MXNetError`, as code written for MXNet expects. Where NumPy or MXNet
+would raise a class of Python's own, the error is that class as well, so both kinds of ``except`` catch it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,16 @@ class ArrayMemoryError(MXNetError, MemoryError):
 
 class ArrayNotImplementedError(MXNetError, NotImplementedError):
     """Something that does not exist yet."""
+
+
+class ArgumentError(ArrayTypeError, AssertionError):
+    """An argument that should have been an array; MXNet asserts it."""
+
+
+class UnknownTypeError(ArrayTypeError, KeyError):
+    """A NumPy type that no array can have; MXNet finds no key for it."""
+
+    __str__ = BaseException.__str__  # a KeyError would put its message into quotes
 
 
 class NotImplementedForSymbol(MXNetError):

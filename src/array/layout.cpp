@@ -28,7 +28,7 @@ Reference<Layout> Layout::contiguous(std::span<const std::int64_t> shape) {
   std::int64_t stride = 1;
   for (int axis = rank - 1; axis >= 0; --axis) {
     layout->numbers()[rank + axis] = stride;
-    stride *= shape[axis];
+    if (layout->size_) stride *= shape[axis];  // an empty array may have extents whose product overflows
   }
   return Reference<Layout>(layout);
 }
@@ -40,11 +40,10 @@ Reference<Layout> Layout::strided(std::span<const std::int64_t> shape,
   std::copy(shape.begin(), shape.end(), layout->numbers());
   std::copy(strides.begin(), strides.end(), layout->numbers() + rank);
   std::int64_t expected = 1;
-  for (int axis = rank - 1; axis >= 0; --axis) {
+  for (int axis = rank - 1; layout->size_ && axis >= 0; --axis) {
     if (shape[axis] != 1 && strides[axis] != expected) layout->contiguous_ = false;
     expected *= shape[axis];
   }
-  if (layout->size_ == 0) layout->contiguous_ = true;
   return Reference<Layout>(layout);
 }
 
@@ -62,21 +61,20 @@ bool same_shape(const Layout& left, const Layout& right) {
 }
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {
-  std::int64_t count = 1;
-  bool empty = false;
   for (std::int64_t extent : shape) {
     if (extent < 0) {
       throw Error(ErrorKind::value, "shape " + to_string(shape) + " has a negative dimension");
     }
-    if (extent == 0) {
-      empty = true;
-    } else if (count > std::numeric_limits<std::int64_t>::max() / 16 / extent) {
-      throw Error(ErrorKind::memory, "shape " + to_string(shape) + " is too large to address");
-    } else {
-      count *= extent;
-    }
   }
-  return empty ? 0 : count;
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;
+  std::int64_t count = 1;
+  for (std::int64_t extent : shape) {
+    if (count > std::numeric_limits<std::int64_t>::max() / 16 / extent) {
+      throw Error(ErrorKind::memory, "shape " + to_string(shape) + " is too large to address");
+    }
+    count *= extent;
+  }
+  return count;
 }
 
 std::string to_string(std::span<const std::int64_t> shape) {

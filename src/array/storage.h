@@ -46,7 +46,7 @@ class Storage : public Counted {
   std::int64_t bytes_ = 0;
   Context context_;
   std::byte* data_ = nullptr;
-  alignas(64) std::array<std::byte, inside_bytes> inside_;
+  alignas(16) std::array<std::byte, inside_bytes> inside_;
 };
 
 }  // namespace afterglow

@@ -77,18 +77,22 @@ struct WaitOptions {
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
   /// Asked at least every 20 ms and between shares, without any engine lock held; true ends the
   /// wait.
-  std::function<bool()> interrupted;
+  std::function<bool()> interrupted{};
 };
 
-/// Sees what the engine does. Called without engine locks, possibly from several threads at once.
+/// Sees what the engine does, a task's events in this order. Called without engine locks, possibly
+/// from several threads at once; must not throw.
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void pushed(std::uint64_t task, const char* label, int queue, int priority) {}
+  virtual void pushed(std::uint64_t /*task*/, const char* /*label*/, int /*queue*/,
+                      int /*priority*/) {}
   /// `thread` is 0.. for workers, -1 for a thread that helps while it waits or pushes serially.
-  virtual void share_started(std::uint64_t task, const char* label, int share, int thread) {}
-  virtual void share_finished(std::uint64_t task, const char* label, int share, int thread) {}
-  virtual void finished(std::uint64_t task, bool failed) {}
+  virtual void share_started(std::uint64_t /*task*/, const char* /*label*/, int /*share*/,
+                             int /*thread*/) {}
+  virtual void share_finished(std::uint64_t /*task*/, const char* /*label*/, int /*share*/,
+                              int /*thread*/) {}
+  virtual void finished(std::uint64_t /*task*/, bool /*failed*/) {}
 };
 
 class Engine {

@@ -35,7 +35,9 @@ void ThreadedEngine::after_fork_in_child() noexcept {
   conditions_.clear();
   const std::thread::id self = std::this_thread::get_id();
   std::erase_if(workers_, [&](std::unique_ptr<Worker>& worker) {
-    return worker->thread.get_id() != self && worker.release();
+    if (worker->thread.get_id() != self) return worker.release() != nullptr;
+    new (&worker->condition) std::condition_variable;
+    return false;
   });
   sleepers_ = {};
   watcher_ = nullptr;

@@ -2,7 +2,9 @@
 // The serial policy: push() runs the task. Pushes from several threads take turns; a push from
 // inside a task runs at once, inside that task.
 #include <algorithm>
+#include <condition_variable>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -23,7 +25,12 @@ class SerialEngine final : public Engine {
 
   void before_fork() noexcept override { fork_turn_.emplace(*this); }
   void after_fork_in_parent() noexcept override { fork_turn_.reset(); }
-  void after_fork_in_child() noexcept override { fork_turn_.reset(); }
+  void after_fork_in_child() noexcept override {
+    // Other threads may have held or waited for these; they are gone.
+    new (&mutex_) std::mutex;
+    new (&free_) std::condition_variable;
+    fork_turn_.reset();
+  }
 
   // There is no worker to ask the hook.
   void set_idle_hook(std::function<std::chrono::nanoseconds()>) override {}
@@ -35,19 +42,21 @@ class SerialEngine final : public Engine {
   int workers_started() const override { return 0; }
 
  private:
-  /// The right of one thread to use the engine; a thread that has it may take it again. (A
-  /// recursive mutex would not do: its owner has another number in a forked child.)
+  /// The right of one thread to use the engine; a thread that has it may take it again.
   class Turn {
    public:
     explicit Turn(SerialEngine& engine) : engine_(engine), outermost_(!engine.mine()) {
-      if (outermost_) engine.mutex_.lock();
-      engine.owner_ = std::this_thread::get_id();
+      if (!outermost_) return;
+      std::unique_lock lock(engine_.mutex_);
+      engine_.free_.wait(lock, [&] { return engine_.owner_ == std::thread::id(); });
+      engine_.owner_ = std::this_thread::get_id();
     }
     Turn(const Turn&) = delete;
     ~Turn() {
       if (!outermost_) return;
+      const std::lock_guard lock(engine_.mutex_);
       engine_.owner_ = std::thread::id();
-      engine_.mutex_.unlock();
+      engine_.free_.notify_all();
     }
 
    private:
@@ -55,7 +64,10 @@ class SerialEngine final : public Engine {
     const bool outermost_;
   };
 
-  bool mine() const { return owner_ == std::this_thread::get_id(); }
+  bool mine() const {
+    const std::lock_guard lock(mutex_);
+    return owner_ == std::this_thread::get_id();
+  }
   static void count(std::atomic<std::int32_t>& counter, int change) {
     counter.store(counter.load(std::memory_order_relaxed) + change, std::memory_order_release);
   }
@@ -63,8 +75,9 @@ class SerialEngine final : public Engine {
   WaitResult wait(const WaitOptions& options, const Variable* variable,
                   std::exception_ptr& failure);
 
-  std::timed_mutex mutex_;
-  std::atomic<std::thread::id> owner_{};
+  mutable std::mutex mutex_;  // guards owner_ only; the owner uses the rest
+  std::condition_variable free_;
+  std::thread::id owner_;
   std::optional<Turn> fork_turn_;
   bool shut_down_ = false;
   std::uint64_t last_number_ = 0;
@@ -130,19 +143,22 @@ WaitResult SerialEngine::wait(const WaitOptions& options, const Variable* variab
                               std::exception_ptr& failure) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
-  const bool outermost = !mine();
-  while (outermost) {
-    const auto left = options.timeout - (Clock::now() - start);
-    if (mutex_.try_lock_for(
-            std::min<std::chrono::nanoseconds>(left, std::chrono::milliseconds(20))))
-      break;
+  const Clock::time_point never = Clock::time_point::max();
+  const Clock::time_point deadline =
+      options.timeout < never - start ? start + options.timeout : never;
+  const std::thread::id self = std::this_thread::get_id();
+  std::unique_lock lock(mutex_);
+  while (owner_ != std::thread::id() && owner_ != self) {
+    free_.wait_until(lock, std::min(deadline, Clock::now() + std::chrono::milliseconds(20)));
+    lock.unlock();
     if (options.interrupted && options.interrupted()) return WaitResult::interrupted;
-    if (Clock::now() - start >= options.timeout) return WaitResult::timed_out;
+    lock.lock();
+    if (Clock::now() >= deadline) break;
   }
-  const bool shut_down = shut_down_;
-  if (variable && !shut_down) failure = variable->failure_;
-  if (outermost) mutex_.unlock();
-  return shut_down ? WaitResult::shut_down : WaitResult::done;
+  if (owner_ != std::thread::id() && owner_ != self) return WaitResult::timed_out;
+  if (shut_down_) return WaitResult::shut_down;
+  if (variable) failure = variable->failure_;
+  return WaitResult::done;
 }
 
 void SerialEngine::shutdown() {

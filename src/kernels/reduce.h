@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "kernels/views.h"
 
 namespace afterglow::kernels {
 
@@ -34,8 +35,30 @@ class ReducePass {
   void finish();
 
  private:
+  struct Scratch;
+  void run_rows(std::int64_t first_unit, std::int64_t last_unit);
+  void fold_rows(std::int64_t output, std::int64_t rows, std::int64_t first_block,
+                 std::int64_t last_block, Scratch& scratch) const;
+  void run_columns(std::int64_t unit);
+  void write(std::int64_t output, const union Partial& partial) const;
+
+  Reduction reduction_;
+  const char* data_;
+  DType dtype_;    ///< as stored
+  DType compute_;  ///< as folded: float16 is widened
+  void* output_;
+  DType output_dtype_;
+  JointView<1> kept_, reduced_;
+  std::int64_t outputs_ = 1, count_ = 1;  ///< elements kept, and reduced into each
+  /// Elements of the trailing axes of one kind: values of an inner run, or columns side by side.
+  std::int64_t inner_ = 1;
+  bool inner_is_reduced_ = true;
+  std::int64_t chunk_ = 1;   ///< blocks, or rows, that make one partial result
+  std::int64_t chunks_ = 1;  ///< partial results for each output
+  std::int64_t tile_ = 1;    ///< columns at a time
+  std::int64_t units_ = 1;   ///< what shares are made of
   int shares_ = 1;
-  // further members are src/kernels/reduce.cpp's business
+  std::vector<std::int64_t> partials_;  ///< bits, [chunk][output], where there are several chunks
 };
 
 }  // namespace afterglow::kernels

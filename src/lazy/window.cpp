@@ -75,6 +75,7 @@ class CallsTask : public engine::Task {
     if (single_) single_->finish();
     single_.reset();
     ran_ = true;
+    window_.count_run(calls_);
   }
   const char* label() const override { return calls_[0]->op->name.data(); }
 
@@ -89,6 +90,12 @@ Window::Window(std::unique_ptr<engine::Engine> engine, bool serial)
     : serial_(serial), engine_(std::move(engine)) {
   pending_.reserve(most_pending);
   engine_->set_idle_hook([this] { return when_idle(); });
+}
+
+Window::~Window() {
+  engine_->shutdown();
+  retire();
+  for (Call* call : pending_) Call::destroy(call);
 }
 
 bool Window::held_work_is_due(Clock::time_point now) const {
@@ -210,13 +217,15 @@ void Window::push(std::vector<Call*> calls) {
                 {.priority = 0, .queue = queue});
 }
 
+void Window::count_run(std::span<Call* const> calls) {
+  std::int64_t bytes = 0;
+  for (const Call* call : calls) bytes += output_bytes(*call);
+  run_elsewhere_.fetch_add(static_cast<std::int64_t>(calls.size()), std::memory_order_relaxed);
+  run_elsewhere_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+}
+
 void Window::done(std::span<Call* const> calls, bool ran) {
-  if (ran) {
-    std::int64_t bytes = 0;
-    for (const Call* call : calls) bytes += output_bytes(*call);
-    run_elsewhere_.fetch_add(static_cast<std::int64_t>(calls.size()), std::memory_order_relaxed);
-    run_elsewhere_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  } else {
+  if (!ran) {
     discarded_.fetch_add(static_cast<std::int64_t>(calls.size()), std::memory_order_relaxed);
   }
   std::lock_guard lock(lock_);

@@ -40,6 +40,8 @@ struct Statistics {
 class Window {
  public:
   Window(std::unique_ptr<engine::Engine> engine, bool serial);
+  /// Drops what is pending. Needs the issuing right.
+  ~Window();
 
   /// Takes the call over. Needs the issuing right.
   void append(Call* call);
@@ -91,6 +93,8 @@ class Window {
   std::vector<Call*> take_pending();
   std::vector<Call*> take_needed(Storage& target, bool to_write);
   void push(std::vector<Call*> calls);
+  /// Before waiters see the calls as finished, so that the figures never lag behind a wait.
+  void count_run(std::span<Call* const> calls);
   void done(std::span<Call* const> calls, bool ran);
 
   const bool serial_;

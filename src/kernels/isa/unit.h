@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "kernels/isa/blocks.h"
+#include "kernels/isa/folds.h"
+#include "kernels/isa/philox.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -32,16 +34,29 @@ constexpr void fill_formulas(KernelTable& table, std::integer_sequence<int, dtyp
     table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0f, 1.0f)), bool>;
 }
 
+template <int dtype, int... folds>
+constexpr void fill_folds(KernelTable& table, std::integer_sequence<int, folds...>) {
+  using T = typename TypeOf<dtype>::type;
+  using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
+  if constexpr (!is_half<T>)
+    ((table.folds[folds][dtype] = Folding<static_cast<Fold>(folds), Stored>::functions()), ...);
+}
+
 template <int... formulas, int... dtypes>
 constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
                                  std::integer_sequence<int, dtypes...> all_dtypes) {
   KernelTable table{};
   (fill_formulas<formulas>(table, all_dtypes), ...);
   (fill_casts<dtypes>(table, all_dtypes), ...);
+  (fill_folds<dtypes>(table, std::make_integer_sequence<int, fold_count>()), ...);
   table.moves[0] = move<std::uint8_t>;
   table.moves[1] = move<std::uint16_t>;
   table.moves[2] = move<std::uint32_t>;
   table.moves[3] = move<std::uint64_t>;
+  table.uniform_float = uniform_float;
+  table.uniform_double = uniform_double;
+  table.normal_float = normal_float;
+  table.normal_double = normal_double;
   return table;
 }
 

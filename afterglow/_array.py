@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``nd.NDArray`` and ``np.ndarray`` have in common.
+
+Operators, waiting and values are in the compiled base class. Here are indexing, copies and the protocols of
+Python; everything that asks for a value waits for it, everything else only issues calls.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as onp
+
+from . import _interop
+from ._core import Array, Operation, from_buffer
+from ._dtype import TYPES, dtype_number
+from ._host import convert, host_array
+from ._indexing import Block, contiguous_strides, find_block, host_key
+from ._shapes import Shape
+from .context import Context, context_of
+from .error import ArrayIndexError, ArrayTypeError, ArrayValueError
+
+
+class ArrayBase(Array):
+    """An array: a shape, a type, a place, and a value that may still be on its way."""
+
+    __slots__ = ()
+
+    __array_priority__ = 1000.0
+
+    _legacy: ClassVar[bool]
+    _copy: ClassVar[Operation]
+
+    # --- description ---
+
+    @property
+    def context(self) -> Context:
+        """The device that holds the array."""
+        return context_of(self._context_numbers)
+
+    @property
+    def ctx(self) -> Context:
+        """The device that holds the array."""
+        return context_of(self._context_numbers)
+
+    @property
+    def stype(self) -> str:
+        """The storage type: always dense."""
+        return "default"
+
+    @property
+    def grad(self) -> None:
+        """The gradient; ``None`` because nothing is recorded."""
+        return None
+
+    @property
+    def T(self) -> Self:  # noqa: N802
+        """The array with its axes reversed."""
+        return self._permuted(tuple(reversed(range(self.ndim))))
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise _UnsizedError("len() of unsized object")
+        return self.shape[0]
+
+    # --- views: the same memory ---
+
+    def _shaped(self, shape: Shape) -> Self:
+        """Return a view of another shape with as many elements."""
+        return self._view(0, shape, contiguous_strides(shape))
+
+    def _permuted(self, order: Shape) -> Self:
+        """Return a copy with the axes in that order."""
+        shape, strides = self.shape, self._strides
+        view = self._view(
+            0, tuple(shape[axis] for axis in order), tuple(strides[axis] for axis in order)
+        )
+        return self._copied(view)
+
+    def _copied(self, view: Self) -> Self:
+        result: Self = self._copy(view)
+        return result
+
+    def detach(self) -> Self:
+        """Return the same memory as a new array that takes no part in recording."""
+        result: Self = self._as_class(self._legacy)
+        return result
+
+    def as_nd_ndarray(self) -> Any:
+        """Return the same memory as an ``nd.NDArray``."""
+        return self._as_class(True)
+
+    def as_np_ndarray(self) -> Any:
+        """Return the same memory as an ``np.ndarray``."""
+        return self._as_class(False)
+
+    # --- indexing ---
+
+    def __getitem__(self, key: Any) -> Self:
+        block = find_block(self, key, self._legacy)
+        if block is None:
+            return self._gather(key)
+        shape, strides = block.shape, block.strides
+        if block.scalar and self._legacy:
+            shape = strides = (1,)  # nd has no arrays without dimensions here
+        view = self._view(block.offset, shape, strides)
+        return view if block.contiguous else self._copied(view)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        block = find_block(self, key, self._legacy)
+        if block is None:
+            self._scatter(key, value)
+        elif 0 not in block.shape:
+            self._block(block)._assign(self._stored(value, block.shape))
+
+    def _block(self, block: Block) -> Self:
+        return self._view(block.offset, block.shape, block.strides)
+
+    def _stored(self, value: Any, shape: Shape) -> Any:
+        """Return what ``_assign`` takes for ``x[...] = value``; foreign memory is copied at once."""
+        if isinstance(value, (int, float)):
+            return value
+        if isinstance(value, ArrayBase):
+            if value._legacy != self._legacy:
+                raise ArrayTypeError(
+                    f"Cannot assign {type(value)} to {type(self)}; convert it with "
+                    f"{'as_nd_ndarray' if self._legacy else 'as_np_ndarray'}()"
+                )
+            return value._without_leading_ones(len(shape))
+        if value is None:
+            return float("nan")
+        if isinstance(value, onp.generic):
+            return convert(value, self._legacy, self)
+        host = self._host_value(value)
+        stored: Self = from_buffer(
+            host, host.shape, self._dtype_number, self._context_numbers, self._legacy
+        )
+        return stored._without_leading_ones(len(shape))
+
+    def _host_value(self, value: Any) -> onp.ndarray[Any, Any]:
+        if not isinstance(value, (str, bytes, dict, set)):
+            try:
+                return host_array(value, self._dtype_number)
+            except (TypeError, ValueError):
+                pass
+        raise ArrayTypeError(
+            f"{type(self)} does not support assignment with non-array-like object {value} of type "
+            f"{type(value)}"
+        )
+
+    def _without_leading_ones(self, ndim: int) -> Self:
+        extra = self.ndim - ndim
+        if extra > 0 and all(extent == 1 for extent in self.shape[:extra]):
+            return self._shaped(self.shape[extra:])
+        return self
+
+    def _gather(self, key: Any) -> Self:
+        """Return the elements that lists, arrays or masks name. Waits for array and key."""
+        try:
+            found = self.asnumpy()[host_key(key)]
+        except IndexError as error:
+            raise ArrayIndexError(str(error)) from None
+        host = onp.asarray(found, order="C")
+        if self._legacy and not host.ndim:
+            host = host.reshape(1)
+        result: Self = from_buffer(
+            host, host.shape, self._dtype_number, self._context_numbers, self._legacy
+        )
+        return result
+
+    def _scatter(self, key: Any, value: Any) -> None:
+        """Write the elements that lists, arrays or masks name. Waits for array and key."""
+        host = self.asnumpy()
+        if isinstance(value, Array):
+            value = value.asnumpy()
+        try:
+            host[host_key(key)] = host_array(value, self._dtype_number)
+        except IndexError as error:
+            raise ArrayIndexError(str(error)) from None
+        except ValueError as error:
+            raise ArrayValueError(str(error)) from None
+        self._assign(
+            from_buffer(host, host.shape, self._dtype_number, self._context_numbers, self._legacy)
+        )
+
+    def __iter__(self) -> Iterator[Self]:
+        return (self[position] for position in range(len(self)))
+
+    # --- copies ---
+
+    def _cast(self, dtype: Any, copy: bool) -> Self:
+        number = dtype_number(dtype)
+        if not copy and number == self._dtype_number:
+            return self
+        result: Self = self._copy(self, dtype=number)
+        return result
+
+    def copyto(self, other: Any) -> Any:
+        """Copy into another array, which is returned, or to a device, as a new array."""
+        if isinstance(other, ArrayBase) and other._legacy == self._legacy:
+            if other is self:
+                warnings.warn(
+                    "You are attempting to copy an array to itself", RuntimeWarning, stacklevel=2
+                )
+                return False
+            if other.shape != self.shape:
+                raise ArrayValueError(
+                    f"[copyto] the shapes {self.shape} and {other.shape} must be equal"
+                )
+            other._assign(self)
+            return other
+        if isinstance(other, Context):
+            return self._copy(self, context=other.numbers)
+        raise ArrayTypeError(f"copyto does not support type {type(other)}")
+
+    def as_in_context(self, context: Context) -> Self:
+        """Return the array on that device: itself when it is there already, else a copy."""
+        if isinstance(context, Context) and context.numbers == self._context_numbers:
+            return self
+        result: Self = self.copyto(context)
+        return result
+
+    def as_in_ctx(self, ctx: Context) -> Self:
+        """Return the array on that device: itself when it is there already, else a copy."""
+        return self.as_in_context(ctx)
+
+    def __copy__(self) -> Self:
+        return self._copied(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self._copied(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restore, (self.asnumpy(), self._context_numbers, self._legacy))
+
+    # --- values: these wait ---
+
+    def item(self, *args: int) -> bool | int | float:
+        """Return one element as a Python number; without an index the array must have just one."""
+        if args:
+            value: bool | int | float = self.asnumpy().item(*args)
+            return value
+        if self.size != 1:
+            raise ArrayValueError("can only convert an array of size 1 to a Python scalar")
+        return self._number()
+
+    def tolist(self) -> Any:
+        """Return the value as nested lists of Python numbers."""
+        return self.asnumpy().tolist()
+
+    # --- NumPy ---
+
+    def __array__(
+        self, dtype: Any = None, copy: bool | None = None
+    ) -> onp.ndarray[Any, onp.dtype[Any]]:
+        if copy is False:
+            raise ValueError("the value of an array cannot be had without a copy")
+        host = self.asnumpy()
+        return host if dtype is None else host.astype(dtype, copy=False)
+
+    def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return _interop.call_ufunc(self, ufunc, method, inputs, kwargs)
+
+    def __array_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return _interop.call_function(self, func, args, kwargs)
+
+
+class _UnsizedError(ArrayTypeError, IndexError):
+    """``len`` of an array without dimensions: TypeError in ``np``, IndexError in ``nd``."""
+
+
+def _restore(host: onp.ndarray[Any, Any], context: tuple[int, int], legacy: bool) -> Any:
+    """Make the array that a pickle holds."""
+    number = TYPES.index(host.dtype.type)
+    return from_buffer(onp.asarray(host, order="C"), host.shape, number, context, legacy)

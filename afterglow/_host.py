@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that come from outside: NumPy arrays, lists, numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as onp
+
+from ._core import Array, Number, from_buffer
+from ._dtype import BOOL, DTYPES, FLOAT32, TYPES, dtype_number, is_known
+
+
+def host_array(source: Any, dtype: int | None) -> onp.ndarray[Any, Any]:
+    """Return ``source`` as a C-contiguous NumPy array of type number ``dtype`` (``None``: its own).
+
+    Numbers that the type cannot hold wrap around or are cut off, as in a C cast.
+    """
+    if isinstance(source, onp.ndarray):
+        wanted = source.dtype if dtype is None else DTYPES[dtype]
+        with onp.errstate(invalid="ignore", over="ignore"):
+            return onp.asarray(source, dtype=wanted, order="C")
+    if dtype is None:
+        return onp.asarray(source, order="C")
+    try:
+        with onp.errstate(invalid="ignore", over="ignore"):
+            return onp.array(source, dtype=TYPES[dtype], order="C")
+    except OverflowError:
+        return onp.asarray(onp.array(source).astype(TYPES[dtype]), order="C")
+
+
+def from_host(
+    source: onp.ndarray[Any, Any], context: tuple[int, int], legacy: bool, dtype: int | None = None
+) -> Any:
+    """Return a new array with a copy of a NumPy array, which is taken before this returns."""
+    number = dtype_number(source.dtype) if dtype is None else dtype
+    host = host_array(source, number)
+    return from_buffer(host, host.shape, number, context, legacy)
+
+
+def convert(value: Any, legacy: bool, partner: Array | None) -> Array | Number:
+    """Turn what stands beside an array in an operator into an operand.
+
+    NumPy scalars become Python numbers. NumPy arrays are copied at once: ``nd`` takes them in the type of
+    the array beside them, ``np`` keeps their own.
+    """
+    if isinstance(value, onp.generic) and is_known(value.dtype):
+        number: Number = value.item()
+        return number
+    if isinstance(value, onp.ndarray):
+        context = partner._context_numbers if partner is not None else (1, 0)
+        if legacy:
+            dtype = partner._dtype_number if partner is not None else FLOAT32
+            if dtype == BOOL:
+                dtype = dtype_number(value.dtype)
+            return from_host(value, context, True, dtype)  # type: ignore[no-any-return]
+        return from_host(value, context, False)  # type: ignore[no-any-return]
+    raise TypeError(f"type {type(value)} not supported")

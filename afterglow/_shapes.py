@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic of shapes and axes, before any op is called."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any
+
+from .error import ArrayTypeError, ArrayValueError
+
+Shape = tuple[int, ...]
+
+
+def as_shape(shape: Any) -> Shape:
+    """Return a shape given as an integer or a sequence of integers; refuse negative extents."""
+    extents = as_integers(shape, "shape")
+    if any(extent < 0 for extent in extents):
+        raise ArrayValueError(f"extents must not be negative, but the shape is {extents}")
+    return extents
+
+
+def as_integers(value: Any, what: str) -> Shape:
+    """Return one integer or a sequence of integers as a tuple."""
+    try:
+        if isinstance(value, (tuple, list)):
+            return tuple(operator.index(item) for item in value)
+        if isinstance(value, Iterable) and not isinstance(value, str) and not _is_integer(value):
+            return tuple(operator.index(item) for item in value)
+        return (operator.index(value),)
+    except TypeError:
+        raise ArrayTypeError(
+            f"{what} must be an integer or a tuple of integers, but got {value!r}"
+        ) from None
+
+
+def _is_integer(value: Any) -> bool:
+    return hasattr(type(value), "__index__")
+
+
+def as_axes(axis: Any) -> Shape | None:
+    """Return the axes of a reduction as a tuple; ``None`` stands for all of them."""
+    return None if axis is None else as_integers(axis, "axis")
+
+
+def normal_axis(axis: int, ndim: int) -> int:
+    """Return an axis counted from the front."""
+    position = operator.index(axis)
+    if not -ndim <= position < ndim:
+        raise ArrayValueError(
+            f"axis {position} is out of bounds for an array of {ndim} dimensions"
+        )
+    return position + ndim if position < 0 else position
+
+
+def permutation(axes: Sequence[int] | None, shape: Shape, negative: bool) -> Shape:
+    """Return the axes of a transposition in full; ``None`` or nothing reverses them."""
+    ndim = len(shape)
+    if not axes:
+        return tuple(reversed(range(ndim)))
+    given = as_integers(axes, "axes")
+    order = tuple(axis + ndim if axis < 0 and negative else axis for axis in given)
+    if sorted(order) != list(range(ndim)):
+        raise ArrayValueError(
+            f"[transpose] axes {given} must name every axis of shape {shape} once"
+        )
+    return order
+
+
+def numpy_reshape(shape: Shape, wanted: Shape) -> Shape:
+    """Return the new shape by NumPy's rule: one -1 is found from the others."""
+    if any(extent < -1 for extent in wanted) or wanted.count(-1) > 1:
+        raise ArrayValueError(f"[reshape] {wanted} may hold one -1 and no other negative extent")
+    return _fill_in(shape, wanted, wanted)
+
+
+def _fill_in(shape: Shape, extents: Iterable[int], wanted: Shape) -> Shape:
+    """Replace -1 by what is left of the size, and check that the sizes agree."""
+    result = list(extents)
+    size = prod(shape)
+    if -1 in result:
+        known = prod(extent for extent in result if extent != -1)
+        result[result.index(-1)] = size // known if known and size % known == 0 else -1
+    if -1 in result or prod(result) != size:
+        raise ArrayValueError(f"Cannot reshape array of size {size} into shape {wanted}")
+    return tuple(result)
+
+
+def legacy_reshape(shape: Shape, wanted: Shape, reverse: bool = False) -> Shape:
+    """Return the new shape by the codes of ``nd``.
+
+    0 keeps the extent at its place, -1 is found from the others, -2 takes the rest, -3 merges two and
+    -4 splits one into the two that follow. ``reverse`` reads both shapes from the right.
+    """
+    if reverse:
+        return legacy_reshape(shape[::-1], wanted[::-1])[::-1]
+    result: list[int] = []
+    codes = iter(wanted)
+    source = _Extents(shape, wanted)
+    for code in codes:
+        if code == 0:
+            result.append(source.take())
+        elif code == -1:
+            source.skip()
+            result.append(-1)
+        elif code == -2:
+            result.extend(source.rest())
+        elif code == -3:
+            result.append(source.take() * source.take())
+        elif code == -4:
+            result.extend(_split(source.take(), next(codes, None), next(codes, None), wanted))
+        elif code > 0:
+            source.skip()
+            result.append(code)
+        else:
+            raise ArrayValueError(f"[reshape] there is no code {code}, in {wanted}")
+    if result.count(-1) > 1:
+        raise ArrayValueError(f"[reshape] one extent can be inferred, not several: {wanted}")
+    return _fill_in(shape, result, wanted)
+
+
+def extended_reshape(shape: Shape, wanted: Shape, reverse: bool = False) -> Shape:
+    """Return the new shape by the codes of ``npx.reshape``.
+
+    -1 is found from the others, -2 keeps the extent at its place, -3 leaves out a 1, -4 takes the rest,
+    -5 merges two and -6 splits one into the two that follow.
+    """
+    if reverse:
+        return extended_reshape(shape[::-1], wanted[::-1])[::-1]
+    codes = {-2: 0, -4: -2, -5: -3, -6: -4}
+    if -3 not in wanted:
+        if 0 in wanted:
+            return numpy_reshape(shape, wanted)
+        return legacy_reshape(shape, tuple(codes.get(code, code) for code in wanted))
+    position = wanted.index(-3)
+    if any(code in (-4, -5, -6) for code in wanted[:position]) or shape[position] != 1:
+        raise ArrayValueError(f"[reshape] -3 must stand at an extent of 1; {shape} to {wanted}")
+    rest = shape[:position] + shape[position + 1 :]
+    return extended_reshape(rest, wanted[:position] + wanted[position + 1 :])
+
+
+class _Extents:
+    """The extents of the array, taken one by one as codes use them."""
+
+    def __init__(self, shape: Shape, wanted: Shape) -> None:
+        self._shape = shape
+        self._wanted = wanted
+        self._next = 0
+
+    def take(self) -> int:
+        if self._next >= len(self._shape):
+            raise ArrayValueError(
+                f"[reshape] {self._wanted} uses more dimensions than shape {self._shape} has"
+            )
+        self._next += 1
+        return self._shape[self._next - 1]
+
+    def skip(self) -> None:
+        self._next += 1
+
+    def rest(self) -> Shape:
+        start, self._next = self._next, len(self._shape)
+        return self._shape[start:]
+
+
+def _split(extent: int, left: int | None, right: int | None, wanted: Shape) -> tuple[int, int]:
+    if left is None or right is None or (left == -1 and right == -1):
+        raise ArrayValueError(f"[reshape] -4 needs two extents behind it, one may be -1: {wanted}")
+    if left == -1:
+        left = extent // right if right else 0
+    if right == -1:
+        right = extent // left if left else 0
+    if left * right != extent:
+        raise ArrayValueError(f"[reshape] {extent} cannot be split into {left} and {right}")
+    return left, right
+
+
+def squeezed(shape: Shape, axis: Any) -> Shape:
+    """Return the shape without the axes of extent 1 that are named, or without all of them."""
+    if axis is None:
+        return tuple(extent for extent in shape if extent != 1)
+    removed = {normal_axis(one, len(shape)) for one in as_integers(axis, "axis")}
+    for one in removed:
+        if shape[one] != 1:
+            raise ArrayValueError(f"[squeeze] axis {one} of shape {shape} is not 1")
+    return tuple(extent for position, extent in enumerate(shape) if position not in removed)
+
+
+def expanded(shape: Shape, axis: int) -> Shape:
+    """Return the shape with an axis of extent 1 more."""
+    position = normal_axis(axis, len(shape) + 1)
+    return (*shape[:position], 1, *shape[position:])

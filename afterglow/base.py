@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that MXNet programs import from ``mx.base``."""
+
+from __future__ import annotations
+
+from numbers import Number
+
+import numpy as onp
+
+from .error import MXNetError, NotImplementedForSymbol
+
+__all__ = ["MXNetError", "NotImplementedForSymbol", "numeric_types", "string_types"]
+
+#: What counts as a number beside an array.
+numeric_types: tuple[type, ...] = (float, int, onp.generic, Number)
+string_types: tuple[type, ...] = (str,)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: where arrays live and work is queued.
+
+Every ``cpu(i)`` has a queue of its own. ``gpu(i)`` can be named, so that programs which look for a GPU first
+keep working; an :class:`~afterglow.base.MXNetError` comes when memory is asked of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import ClassVar
+
+from .error import ArrayTypeError, MXNetError
+
+__all__ = [
+    "Context",
+    "cpu",
+    "cpu_pinned",
+    "current_context",
+    "gpu",
+    "gpu_memory_info",
+    "num_gpus",
+]
+
+
+class _Scopes(threading.local):
+    """The contexts entered by this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.entered: list[Context] = []
+
+
+_scopes = _Scopes()
+
+
+class _DefaultContext:
+    """``Context.default_ctx``: the context of this thread, read from the class."""
+
+    def __get__(self, instance: object, owner: type) -> Context:
+        return current_context()
+
+
+class Context:
+    """A device: a type and a number. As a ``with`` scope it is where new arrays are made."""
+
+    __slots__ = ("device_id", "device_typeid", "numbers")
+
+    devtype2str: ClassVar[dict[int, str]] = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
+    devstr2type: ClassVar[dict[str, int]] = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
+    default_ctx = _DefaultContext()
+
+    device_typeid: int
+    device_id: int
+    numbers: tuple[int, int]
+
+    def __init__(self, device_type: str | Context, device_id: int = 0) -> None:
+        if isinstance(device_type, Context):
+            self.device_typeid = device_type.device_typeid
+            self.device_id = device_type.device_id
+        else:
+            self.device_typeid = Context.devstr2type[device_type]
+            self.device_id = device_id
+        self.numbers = (self.device_typeid, self.device_id)
+
+    @property
+    def device_type(self) -> str:
+        """Name of the device type."""
+        return Context.devtype2str[self.device_typeid]
+
+    def empty_cache(self) -> None:
+        """Give memory that is kept for reuse back to the system."""
+        from . import memory
+
+        memory.trim()
+
+    def __hash__(self) -> int:
+        return hash(self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context) and self.numbers == other.numbers
+
+    def __repr__(self) -> str:
+        return f"{self.device_type}({self.device_id})"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[type[Context], tuple[str, int]]:
+        return (Context, (self.device_type, self.device_id))
+
+    def __enter__(self) -> Context:
+        _scopes.entered.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _scopes.entered.pop()
+
+
+_cpu = Context("cpu", 0)
+
+
+def cpu(device_id: int = 0) -> Context:
+    """Return a CPU context; each number has a queue of its own."""
+    return Context("cpu", device_id)
+
+
+def cpu_pinned(device_id: int = 0) -> Context:
+    """Return a context for page-locked memory: here, memory like any other."""
+    return Context("cpu_pinned", device_id)
+
+
+def gpu(device_id: int = 0) -> Context:
+    """Return a GPU context. It can be named, but no memory can be had from it."""
+    return Context("gpu", device_id)
+
+
+def num_gpus() -> int:
+    """Return the number of GPUs: 0."""
+    return 0
+
+
+def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
+    """Raise: there is no GPU whose memory could be looked at."""
+    raise MXNetError(f"gpu({device_id}) was asked for its memory, but num_gpus() is 0")
+
+
+def current_context() -> Context:
+    """Return the context in which this thread makes new arrays."""
+    return _scopes.entered[-1] if _scopes.entered else _cpu
+
+
+def context_numbers(ctx: Context | None) -> tuple[int, int]:
+    """Return device type and id of a context; ``None`` means the current one."""
+    if ctx is None:
+        return _scopes.entered[-1].numbers if _scopes.entered else _cpu.numbers
+    if not isinstance(ctx, Context):
+        raise ArrayTypeError(f"ctx must be a Context such as cpu(0), but got {ctx!r}")
+    return ctx.numbers
+
+
+def context_of(numbers: tuple[int, int]) -> Context:
+    """Return the context with these numbers."""
+    return Context(Context.devtype2str[numbers[0]], numbers[1])

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forking with tasks in flight: both processes finish the queue.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <deque>
+
+#include "engine_support.h"
+
+using namespace support;
+
+namespace {
+
+/// Forks as the layer above does. The child runs `body` and exits with 0 if that returns true.
+/// True in the parent when the child did so within half a minute.
+bool forked(Engine& engine, const std::function<bool()>& body) {
+  engine.before_fork();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    engine.after_fork_in_child();
+    bool good = false;
+    try {
+      good = body();
+    } catch (...) {
+    }
+    _exit(good ? 0 : 1);
+  }
+  engine.after_fork_in_parent();
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// Sums whose result shows any task that was lost, run twice or out of order.
+struct Sums {
+  std::deque<Variable> variables = std::deque<Variable>(4);
+  std::uint64_t values[4] = {1, 2, 3, 4};
+
+  void add(Engine& engine, int tasks) {
+    for (int i = 0; i < tasks; ++i) {
+      const int from = i % 4, to = (i * 3 + 1) % 4;
+      push(engine,
+           [this, from, to] {
+             values[to] = values[to] * 31 + values[from];
+             busy(20us);
+           },
+           {&variables[from]}, {&variables[to]});
+    }
+  }
+  std::uint64_t total() const { return values[0] + 3 * values[1] + 5 * values[2] + 7 * values[3]; }
+};
+
+std::uint64_t serial_total(int tasks) {
+  auto engine = make_serial_engine();
+  Sums sums;
+  sums.add(*engine, tasks);
+  return sums.total();
+}
+
+}  // namespace
+
+TEST("both processes finish the queue") {
+  const std::uint64_t expected = serial_total(300), longer = serial_total(600);
+  for (int limit : {1, 2, 4})
+    for (int round = 0; round < 10; ++round) {
+      auto engine = make_threaded_engine(limit);
+      Sums sums;
+      sums.add(*engine, 300);
+      busy(std::chrono::microseconds(100 * round));
+      CHECK(forked(*engine, [&] {
+        engine->wait_all();
+        if (sums.total() != expected || engine->unfinished() != 0) return false;
+        sums.values[0] = 1, sums.values[1] = 2, sums.values[2] = 3, sums.values[3] = 4;
+        sums.add(*engine, 600);
+        engine->wait_all();
+        const bool good = sums.total() == longer && engine->workers_started() <= limit;
+        engine.reset();
+        return good;
+      }));
+      engine->wait_all();
+      CHECK_EQUAL(sums.total(), expected);
+    }
+}
+
+TEST("a task half of whose shares have run goes on in both") {
+  auto engine = make_threaded_engine(2);
+  Variable x;
+  std::atomic<int> runs{0};
+  int finished = 0;
+  auto task = shares(400, [&](int) {
+    busy(100us);
+    ++runs;
+  });
+  task->on_finish = [&] { finished = runs; };
+  Variable* writes[] = {&x};
+  engine->push(std::move(task), {}, writes);
+  CHECK(eventually([&] { return runs > 10; }));
+  const auto start = Clock::now();
+  engine->before_fork();
+  CHECK(Clock::now() - start < 1s);
+  CHECK(runs < 400);
+  engine->after_fork_in_parent();
+  CHECK(forked(*engine, [&] {
+    const bool unfinished = runs < 400;
+    return engine->wait(x) == WaitResult::done && finished == 400 && unfinished;
+  }));
+  engine->wait(x);
+  CHECK_EQUAL(finished, 400);
+}
+
+TEST("the child works after other threads waited and slept in the parent") {
+  auto engine = make_threaded_engine(2);
+  engine->set_idle_hook([] { return std::chrono::nanoseconds(1s); });
+  Variable x, y;
+  Gate gate;
+  for (int i = 0; i < 50; ++i) push(*engine, [] { busy(200us); }, {}, {&x});
+  std::vector<std::thread> waiters;
+  for (int i = 0; i < 3; ++i) waiters.emplace_back([&] { engine->wait(x); });
+  std::this_thread::sleep_for(2ms);
+  CHECK(forked(*engine, [&] {
+    if (engine->workers_started() != 0 || engine->wait(x) != WaitResult::done) return false;
+    std::atomic<bool> ran{false};
+    push(*engine, [&] { ran = true; }, {}, {&y});
+    return eventually([&] { return ran.load(); }) && engine->wait_all() == WaitResult::done;
+  }));
+  for (std::thread& waiter : waiters) waiter.join();
+}
+
+TEST("a nudge starts a worker in the child") {
+  auto engine = make_threaded_engine(2);
+  std::atomic<int> asked{0};
+  engine->set_idle_hook([&] {
+    ++asked;
+    return std::chrono::nanoseconds(500us);
+  });
+  engine->nudge();
+  CHECK(eventually([&] { return asked > 2; }));
+  CHECK(forked(*engine, [&] {
+    asked = 0;
+    engine->nudge();
+    return eventually([&] { return asked > 2; });
+  }));
+}
+
+TEST("a task may fork, two of them at once") {
+  for (int forks : {1, 2}) {
+    auto engine = make_threaded_engine(2);
+    std::deque<Variable> variables(2);
+    std::atomic<int> good{0}, before{0};
+    for (int i = 0; i < forks; ++i)
+      push(*engine,
+           [&] {
+             ++before;
+             eventually([&] { return before == forks; });
+             good += forked(*engine, [] { return true; });
+           },
+           {}, {&variables[i]});
+    engine->wait_all();
+    CHECK_EQUAL(good.load(), forks);
+  }
+}
+
+TEST("a task that waits while another thread forks goes on in the parent, fails in the child") {
+  auto engine = make_threaded_engine(2);
+  Variable x, y, gate_variable;
+  Gate gate;
+  std::atomic<bool> waiting{false};
+  int value = 0;
+  push(*engine, [&] { gate.pass(); }, {}, {&gate_variable});
+  CHECK(eventually([&] { return gate.arrived == 1; }));
+  push(*engine,
+       [&] {
+         waiting = true;
+         engine->wait(gate_variable);
+         value = 1;
+       },
+       {}, {&x});
+  CHECK(eventually([&] { return waiting.load(); }));
+  std::thread opener([&] {
+    std::this_thread::sleep_for(20ms);
+    gate.open = true;
+  });
+  // The gate is passed while before_fork() waits for it, the wait inside the task may then end.
+  const bool good = forked(*engine, [&] {
+    try {
+      engine->wait(x);
+      return value == 1;
+    } catch (const std::runtime_error&) {
+      return value == 0;
+    }
+  });
+  opener.join();
+  CHECK(good);
+  engine->wait(x);
+  CHECK_EQUAL(value, 1);
+}
+
+TEST("a fork from the interruption callback of a wait") {
+  auto engine = make_threaded_engine(2);
+  Sums sums;
+  sums.add(*engine, 2000);
+  const std::uint64_t expected = serial_total(2000);
+  bool child_good = false, done = false;
+  WaitOptions options;
+  options.interrupted = [&] {
+    if (std::exchange(done, true)) return false;
+    child_good = forked(*engine, [&] {
+      engine->wait_all();
+      return sums.total() == expected;
+    });
+    return false;
+  };
+  engine->wait_all(options);
+  CHECK_EQUAL(sums.total(), expected);
+  CHECK(child_good || !done);
+}
+
+TEST("the serial engine forks, also from inside a task") {
+  auto engine = make_serial_engine();
+  Variable x;
+  int value = 0;
+  bool inside = false;
+  push(*engine,
+       [&] {
+         inside = forked(*engine, [&] {
+           push(*engine, [&] { value = 2; }, {}, {&x});
+           return value == 2;
+         });
+       },
+       {}, {&x});
+  CHECK(inside);
+  CHECK(forked(*engine, [&] {
+    push(*engine, [&] { value = 3; }, {}, {&x});
+    return engine->wait(x) == WaitResult::done && value == 3;
+  }));
+  CHECK_EQUAL(value, 0);
+}
+
+int main(int count, char** arguments) {
+  if (thread_sanitizer) {
+    std::printf("skipped: the thread sanitizer does not support threads in forked children\n");
+    return 0;
+  }
+  return check::run(count, arguments);
+}

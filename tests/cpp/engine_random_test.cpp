@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs on every engine, against the same program run one task after another. Every task
+// mixes what it reads into what it writes so that order matters. ENGINE_PROGRAMS sets how many.
+#include <array>
+#include <cstdlib>
+#include <mutex>
+#include <random>
+#include <vector>
+
+#include "engine_support.h"
+
+using namespace support;
+
+namespace {
+
+constexpr int lanes = 4;  // the parts of a value; a share computes some of them
+
+struct Cell {
+  std::array<std::uint64_t, lanes> value{};
+  int failed = 0;  // the step whose failure the variable keeps, 0 for none
+  bool operator==(const Cell&) const = default;
+};
+
+using State = std::vector<Cell>;
+
+struct Failure {
+  int step;
+};
+
+std::uint64_t mix(std::uint64_t left, std::uint64_t right) {
+  left = (left ^ (right + 0x9e3779b97f4a7c15 + (left << 6) + (left >> 2))) * 0xbf58476d1ce4e5b9;
+  return left ^ (left >> 29);
+}
+
+enum class Throws { never, in_prepare, in_run, in_finish };
+
+struct Step {
+  int number;
+  std::vector<int> reads, writes;
+  int shares;
+  Throws throws;
+  std::chrono::nanoseconds delay;
+  PushOptions options;
+
+  void run(State& state, int share) const {
+    const int first = shares == 1 ? 0 : share, last = shares == 1 ? lanes : share + 1;
+    for (int lane = first; lane < last; ++lane) {
+      std::uint64_t sum = number;
+      for (int from : reads) sum = mix(sum, state[from].value[lane]);
+      for (int to : writes) state[to].value[lane] = mix(state[to].value[lane], sum);
+    }
+  }
+  void finish(State& state) const {
+    for (int to : writes) {
+      auto& value = state[to].value;
+      value = {mix(value[1], number), value[2], value[3], value[0]};
+    }
+  }
+  /// What running the step alone does.
+  void apply(State& state) const {
+    for (int to : writes) state[to].failed = throws == Throws::never ? 0 : number;
+    if (throws == Throws::in_prepare) return;
+    for (int share = 0; share < shares; ++share) run(state, share);
+    if (throws == Throws::in_run) return;
+    finish(state);
+  }
+};
+
+class StepTask final : public Task {
+ public:
+  StepTask(const Step& step, State& state) : step_(step), state_(state) {}
+  int prepare() override {
+    if (step_.throws == Throws::in_prepare) throw Failure{step_.number};
+    return step_.shares;
+  }
+  void run(int share) override {
+    if (step_.delay > 0ns) busy(step_.delay);
+    step_.run(state_, share);
+    if (step_.throws == Throws::in_run) throw Failure{step_.number};
+  }
+  void finish() override {
+    step_.finish(state_);
+    if (step_.throws == Throws::in_finish) throw Failure{step_.number};
+  }
+
+ private:
+  const Step step_;
+  State& state_;
+};
+
+using Random = std::mt19937_64;
+
+int pick(Random& random, int low, int high) {
+  return low + static_cast<int>(random() % static_cast<std::uint64_t>(high - low + 1));
+}
+
+Step make_step(Random& random, int number, int first, int count) {
+  Step step{};
+  step.number = number;
+  for (int i = pick(random, 0, 3); i > 0; --i)
+    step.reads.push_back(first + pick(random, 0, count - 1));
+  for (int i = pick(random, 0, 2); i > 0; --i) {
+    const int to = first + pick(random, 0, count - 1);
+    if (step.writes.empty() || step.writes[0] != to) step.writes.push_back(to);
+  }
+  step.shares = pick(random, 0, 9) < 6 ? 1 : pick(random, 0, lanes);
+  const int fate = pick(random, 0, 39);
+  if (fate == 0) step.throws = Throws::in_prepare;
+  if (fate == 1 && step.shares == 1) step.throws = Throws::in_run;
+  if (fate == 2) step.throws = Throws::in_finish;
+  if (pick(random, 0, 3) == 0) step.delay = std::chrono::nanoseconds(pick(random, 0, 20'000));
+  step.options.priority = pick(random, 0, 2) ? 0 : pick(random, -3, 3);
+  step.options.queue = pick(random, 0, 3) ? 0 : pick(random, 1, 2);
+  return step;
+}
+
+struct Program {
+  Program(Engine& engine, std::uint64_t seed, int variables)
+      : engine(engine), seed(seed), variables(variables), state(variables), expected(variables) {}
+
+  Engine& engine;
+  const std::uint64_t seed;
+  std::vector<Variable> variables;
+  State state, expected;
+
+  void push(const Step& step) {
+    step.apply(expected);
+    std::vector<Variable*> reads, writes;
+    for (int from : step.reads) reads.push_back(&variables[from]);
+    for (int to : step.writes) writes.push_back(&variables[to]);
+    engine.push(std::make_unique<StepTask>(step, state), reads, writes, step.options);
+  }
+
+  void compare(int index) {
+    state[index].failed = 0;
+    try {
+      engine.wait(variables[index], seed % 2 ? WaitFor::read : WaitFor::write);
+    } catch (const Failure& failure) {
+      state[index].failed = failure.step;
+    }
+    if (state[index] != expected[index])
+      check::fail(__FILE__, __LINE__,
+                  "variable " + std::to_string(index) + " differs, seed " + std::to_string(seed));
+  }
+
+  /// One thread's program on its own variables; now and then it waits for one and looks at it.
+  void push_group(std::uint64_t group_seed, int first, int count, int steps) {
+    Random random(group_seed);
+    for (int number = 1; number <= steps; ++number) {
+      push(make_step(random, number, first, count));
+      if (pick(random, 0, 24) == 0) compare(first + pick(random, 0, count - 1));
+      if (pick(random, 0, 49) == 0) engine.wait_all({.timeout = 20us});
+    }
+  }
+
+  void compare_all() {
+    if (seed % 3 == 0) engine.wait_all();
+    for (int i = 0; i < static_cast<int>(variables.size()); ++i) compare(i);
+    engine.wait_all();
+    for (Variable& variable : variables)
+      if (!variable.idle()) check::fail(__FILE__, __LINE__, "not idle");
+  }
+};
+
+void one_thread(Engine& engine, std::uint64_t seed) {
+  Random random(seed);
+  Program program(engine, seed, pick(random, 1, 8));
+  program.push_group(seed + 1, 0, program.variables.size(), pick(random, 5, 60));
+  program.compare_all();
+}
+
+// Each thread has variables of its own, so each has its own serial order.
+void own_variables(Engine& engine, std::uint64_t seed) {
+  Random random(seed);
+  const int count = pick(random, 1, 4), threads = pick(random, 2, 3);
+  Program program(engine, seed, count * threads);
+  std::vector<std::thread> pushers;
+  std::atomic<bool> failed{false};
+  for (int t = 0; t < threads; ++t)
+    pushers.emplace_back([&, t, steps = pick(random, 5, 30)] {
+      try {
+        program.push_group(seed + 1 + t, t * count, count, steps);
+      } catch (...) {
+        failed = true;
+      }
+    });
+  for (std::thread& pusher : pushers) pusher.join();
+  if (failed)
+    check::fail(__FILE__, __LINE__, "differs while pushing, seed " + std::to_string(seed));
+  program.compare_all();
+}
+
+// All threads use all variables; a lock makes the order of the pushes known.
+void shared_variables(Engine& engine, std::uint64_t seed) {
+  Random random(seed);
+  Program program(engine, seed, pick(random, 2, 6));
+  std::mutex order;
+  int number = 0;
+  std::vector<std::thread> pushers;
+  const int steps = pick(random, 5, 30);
+  for (int t = 0; t < 2; ++t)
+    pushers.emplace_back([&] {
+      for (int i = 0; i < steps; ++i) {
+        const std::lock_guard lock(order);
+        program.push(make_step(random, ++number, 0, program.variables.size()));
+      }
+    });
+  for (std::thread& pusher : pushers) pusher.join();
+  program.compare_all();
+}
+
+void run_programs(const std::function<std::unique_ptr<Engine>()>& make, std::uint64_t seed) {
+  const char* wanted = std::getenv("ENGINE_PROGRAMS");
+  const int programs = wanted ? std::atoi(wanted) : 10'000;
+  std::unique_ptr<Engine> engine;
+  for (int i = 0; i < programs; ++i) {
+    if (i % 100 == 0) engine = make();
+    const std::uint64_t program_seed = seed * 1'000'000 + i;
+    if (i % 4 == 1)
+      own_variables(*engine, program_seed);
+    else if (i % 4 == 3)
+      shared_variables(*engine, program_seed);
+    else
+      one_thread(*engine, program_seed);
+  }
+}
+
+}  // namespace
+
+TEST("random programs, serial") {
+  run_programs(make_serial_engine, 1);
+}
+TEST("random programs, 1 thread") {
+  run_programs([] { return make_threaded_engine(1); }, 2);
+}
+TEST("random programs, 2 threads") {
+  run_programs([] { return make_threaded_engine(2); }, 3);
+}
+TEST("random programs, 4 threads") {
+  run_programs([] { return make_threaded_engine(4); }, 4);
+}
+
+CHECK_MAIN
