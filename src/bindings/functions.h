@@ -7,5 +7,6 @@
 namespace afterglow::bindings {
 
 void bind_engine(nb::module_& module);
+void bind_recording(nb::module_& module);
 
 }  // namespace afterglow::bindings

@@ -20,4 +20,5 @@ NB_MODULE(_core, module) {
   bind_array_type(module);
   bind_operations(module);
   bind_engine(module);
+  bind_recording(module);
 }

@@ -128,7 +128,8 @@ class Engine {
   virtual void after_fork_in_child() noexcept = 0;
 
   /// Called by an idle worker before it sleeps, without engine locks held: it may push. Returns how
-  /// long the worker should sleep before asking again (max(): until the next push or nudge).
+  /// long the worker should sleep before asking again (max(): until the next push or nudge; else it
+  /// is asked again after a millisecond at the latest). The serial engine has no worker to ask it.
   virtual void set_idle_hook(std::function<std::chrono::nanoseconds()> hook) = 0;
   /// Makes sure that some worker asks the idle hook soon: returns at once when one is awake or in a
   /// timed sleep, else wakes one.

@@ -255,7 +255,7 @@ void Scheduler::start_waiting(Waiter& waiter) {
   waiter.done = variable ? !target : unfinished_.empty();
   if (waiter.done) return;
   waiters_.push_back(waiter);
-  if (!variable) return;
+  if (!variable || !waiter.helps) return;
   walk(waiter, [&](TaskRecord& task) {
     if (task.helper) return false;
     task.helper = &waiter;
@@ -268,7 +268,7 @@ void Scheduler::stop_waiting(Waiter& waiter) {
   if (!WaiterList::contains(waiter)) return;
   waiters_.remove(waiter);
   // When the wait is over, every task it could have helped with has ended.
-  if (!waiter.variable || waiter.done) return;
+  if (!waiter.variable || !waiter.helps || waiter.done) return;
   walk(waiter, [&](TaskRecord& task) {
     if (task.helper != &waiter) return false;
     if (task.position != ReadyQueue::nowhere) waiter.ready.remove(task);

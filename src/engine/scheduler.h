@@ -74,6 +74,7 @@ struct Waiter {
   Variable* variable = nullptr;  // null: waits for every task
   WaitFor what = WaitFor::read;
   std::uint64_t last = 0;  // number of the last task it waits for
+  bool helps = true;
   bool done = false;
   List<TaskRecord, &TaskRecord::helper_link> ready{};  // it waits for these, and they can run now
   Link<Waiter> link{};

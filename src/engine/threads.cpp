@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "engine/observed.h"
-#include "engine/pause.h"
 
 namespace afterglow::engine {
 
@@ -41,6 +40,7 @@ void ThreadedEngine::Hold::let_go() {
 
 void ThreadedEngine::Hold::send_wakes() {
   if (std::exchange(signal_, false)) engine_.signal_.fetch_add(1, std::memory_order_release);
+  if (count_ > 0) engine_.waker_processor_.store(current_processor(), std::memory_order_relaxed);
   while (count_ > 0) conditions_[--count_]->notify_one();
 }
 
@@ -57,10 +57,7 @@ std::uint64_t ThreadedEngine::push(std::unique_ptr<Task> task, std::span<Variabl
     label = record->task->label();
     hold.take();
   }
-  if (shutting_) {
-    hold.let_go();
-    return 0;
-  }
+  if (shutting_) return 0;
   scheduler_.add(*record, reads, writes, options, observer != nullptr);
   TaskRecord& added = *record.release();
   const std::uint64_t number = added.number;
@@ -185,13 +182,11 @@ void ThreadedEngine::set_idle_hook(std::function<std::chrono::nanoseconds()> hoo
   Hold hold(*this);
   hook_.swap(shared);
   attentive_ = false;
-  hold.let_go();  // before the old hook is destroyed
 }
 
 void ThreadedEngine::set_observer(std::shared_ptr<Observer> observer) {
   Hold hold(*this);
   observer_.swap(observer);
-  hold.let_go();
 }
 
 std::int64_t ThreadedEngine::unfinished() const {

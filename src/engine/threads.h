@@ -18,6 +18,7 @@
 
 #include "engine/engine.h"
 #include "engine/list.h"
+#include "engine/processor.h"
 #include "engine/scheduler.h"
 
 namespace afterglow::engine {
@@ -147,6 +148,8 @@ class ThreadedEngine final : public Engine {
   List<Worker, &Worker::link> sleepers_;          // those to be woken first in front
   // Changes when a searching worker should look again.
   mutable std::atomic<std::uint32_t> signal_{0};
+  // Where the last wake-up was sent from: see spin().
+  mutable std::atomic<int> waker_processor_{unknown_processor};
   // A late wake-up may touch the condition of a wait that is over, so those are kept and used
   // again.
   std::vector<std::unique_ptr<std::condition_variable>> conditions_;

@@ -39,6 +39,7 @@ WaitResult ThreadedEngine::wait(Hold& hold, Waiter& waiter, const WaitOptions& o
   std::unique_ptr<std::condition_variable> condition = borrow_condition();
   waiter.condition = condition.get();
   waiter.slot = waiter.inherited = inside_share();
+  waiter.helps = options.timeout > 0ns;  // one that only asks need not know what it could run
   scheduler_.start_waiting(waiter);
   WaitResult result = WaitResult::done;
   if (!waiter.done) {

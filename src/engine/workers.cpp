@@ -4,7 +4,6 @@
 #include <exception>
 #include <string>
 
-#include "engine/pause.h"
 #include "engine/threads.h"
 
 #if defined(__linux__)
@@ -92,11 +91,17 @@ ThreadedEngine::Clock::time_point ThreadedEngine::ask_hook(Hold& hold, Worker& w
 
 void ThreadedEngine::spin(Hold& hold, Clock::time_point until) {
   // Whatever changes after this hold of the lock changes the signal as well, for this worker is
-  // counted as searching.
+  // counted as searching. Letting go here also does what is left to do before a sleep.
   const std::uint32_t seen = signal_.load(std::memory_order_relaxed);
   hold.let_go();
-  while (signal_.load(std::memory_order_acquire) == seen && Clock::now() < until)
+  // A woken worker may have taken the place of the thread that woke it. Spinning there would keep
+  // the very thread from running that pushes the next task.
+  const int waker = waker_processor_.load(std::memory_order_relaxed);
+  while (signal_.load(std::memory_order_acquire) == seen && Clock::now() < until) {
+    const int processor = current_processor();
+    if (processor == waker && processor != unknown_processor) break;
     for (int i = 0; i < 16 && signal_.load(std::memory_order_relaxed) == seen; ++i) pause();
+  }
   hold.take();
 }
 

@@ -24,10 +24,23 @@ struct alignas(64) Scratch {
   unsigned char bytes[block_size * max_element_size];
 };
 
+template <class Word>
+void fill(const void* value, void* block, std::int64_t count) {
+  std::fill_n(static_cast<Word*>(block), count, *static_cast<const Word*>(value));
+}
+
 void fill_from_scalar(const Operand& operand, DType compute, void* block, std::int64_t count) {
-  alignas(8) unsigned char value[max_element_size];
-  cast_function(operand.dtype, compute)(operand.data, value, 1);
-  move_function(compute)({value, 0, 0}, {block, 0, 1}, 1, count);
+  alignas(8) unsigned char converted[max_element_size];
+  const void* value = operand.data;
+  if (operand.dtype != compute) {
+    cast_function(operand.dtype, compute)(operand.data, converted, 1);
+    value = converted;
+  }
+  switch (size_of(compute)) {
+    case 1: return fill<std::uint8_t>(value, block, count);
+    case 4: return fill<std::uint32_t>(value, block, count);
+    case 8: return fill<std::uint64_t>(value, block, count);
+  }
 }
 
 bool contiguous(const Operand& operand, int rank, const std::int64_t* shape) {

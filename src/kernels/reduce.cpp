@@ -180,9 +180,9 @@ void ReducePass::run_rows(std::int64_t first_unit, std::int64_t last_unit) {
     std::fill_n(scratch.partials, rows, neutral);
     fold_rows(output, rows, chunk * chunk_, std::min(blocks, (chunk + 1) * chunk_), scratch);
     if (chunks_ > 1)
-      partials_[chunk * outputs_ + output] = scratch.partials[0].integer;
+      partials_[chunk * outputs_ + output] = scratch.partials[0];
     else
-      for (std::int64_t row = 0; row < rows; ++row) write(output + row, scratch.partials[row]);
+      write(output, rows, scratch.partials);
     unit += rows;
   }
 }
@@ -254,50 +254,42 @@ void ReducePass::run_columns(std::int64_t unit) {
     }
     fold.end_lanes(lanes, columns, scratch.partials);
   }
-  for (std::int64_t i = 0; i < columns; ++i) {
-    if (chunks_ > 1)
-      partials_[chunk * outputs_ + output + i] = scratch.partials[i].integer;
-    else
-      write(output + i, scratch.partials[i]);
-  }
+  if (chunks_ > 1)
+    std::memcpy(&partials_[chunk * outputs_ + output], scratch.partials, columns * sizeof(Partial));
+  else
+    write(output, columns, scratch.partials);
 }
 
 void ReducePass::finish() {
+  if (chunks_ == 1 && count_ > 0) return;
   const FoldFunctions& fold = fold_functions(reduction_, compute_);
-  if (count_ == 0)
-    for (std::int64_t i = 0; i < outputs_; ++i) write(i, fold.neutral);
-  if (chunks_ == 1) return;
-  for (std::int64_t i = 0; i < outputs_; ++i) {
-    Partial total = fold.neutral;
-    for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
-      Partial partial;
-      partial.integer = partials_[chunk * outputs_ + i];
-      fold.combine(&partial, &total);
-    }
-    write(i, total);
+  Partial totals[block_size];
+  for (std::int64_t output = 0; output < outputs_; output += block_size) {
+    const std::int64_t outputs = std::min(block_size, outputs_ - output);
+    std::fill_n(totals, outputs, fold.neutral);
+    for (std::int64_t chunk = 0; count_ > 0 && chunk < chunks_; ++chunk)
+      fold.combine(&partials_[chunk * outputs_ + output], outputs, totals);
+    write(output, outputs, totals);
   }
 }
 
-/// Brings a folded value into the output's type.
-void ReducePass::write(std::int64_t output, const Partial& partial) const {
-  void* target = static_cast<char*>(output_) + output * static_cast<std::int64_t>(size_of(output_dtype_));
-  Partial value = partial;
+/// Brings folded values into the output's type, `count` of them from `output` on.
+void ReducePass::write(std::int64_t output, std::int64_t count, Partial* totals) const {
   bool real = fold_functions(reduction_, compute_).real;
-  if (reduction_ == Reduction::mean) {
-    if (!real && !is_floating(output_dtype_)) {
-      value.integer = count_ ? value.integer / count_ : 0;
-    } else {
-      const double sum = real ? value.real : static_cast<double>(value.integer);
-      value.real = sum / static_cast<double>(count_);
-      real = true;
-    }
-  } else if (reduction_ == Reduction::norm2) {
-    value.real = std::sqrt(value.real);
+  if (reduction_ == Reduction::norm2) {
+    for (std::int64_t i = 0; i < count; ++i) totals[i].real = std::sqrt(totals[i].real);
+  } else if (reduction_ == Reduction::mean && (real || is_floating(output_dtype_))) {
+    const double divisor = static_cast<double>(count_);
+    for (std::int64_t i = 0; i < count; ++i)
+      totals[i].real =
+          (real ? totals[i].real : static_cast<double>(totals[i].integer)) / divisor;
+    real = true;
+  } else if (reduction_ == Reduction::mean && count_ > 0) {
+    for (std::int64_t i = 0; i < count; ++i) totals[i].integer /= count_;
   }
-  if (real && output_dtype_ == DType::float32)
-    *static_cast<float*>(target) = static_cast<float>(value.real);
-  else
-    cast_function(real ? DType::float64 : DType::int64, output_dtype_)(&value, target, 1);
+  char* target =
+      static_cast<char*>(output_) + output * static_cast<std::int64_t>(size_of(output_dtype_));
+  cast_function(real ? DType::float64 : DType::int64, output_dtype_)(totals, target, count);
 }
 
 }  // namespace afterglow::kernels

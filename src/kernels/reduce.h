@@ -21,6 +21,12 @@ struct StridedInput {
   const std::int64_t* strides = nullptr;  ///< in elements
 };
 
+/// The value of a reduction so far: `real` for floating inputs and sums of squares, else `integer`.
+union Partial {
+  double real;
+  std::int64_t integer;
+};
+
 /// One reduction, cut into shares: run(share) for each, on any threads, then finish() once.
 class ReducePass {
  public:
@@ -40,7 +46,7 @@ class ReducePass {
   void fold_rows(std::int64_t output, std::int64_t rows, std::int64_t first_block,
                  std::int64_t last_block, Scratch& scratch) const;
   void run_columns(std::int64_t unit);
-  void write(std::int64_t output, const union Partial& partial) const;
+  void write(std::int64_t output, std::int64_t count, Partial* totals) const;
 
   Reduction reduction_;
   const char* data_;
@@ -58,7 +64,7 @@ class ReducePass {
   std::int64_t tile_ = 1;    ///< columns at a time
   std::int64_t units_ = 1;   ///< what shares are made of
   int shares_ = 1;
-  std::vector<std::int64_t> partials_;  ///< bits, [chunk][output], where there are several chunks
+  std::vector<Partial> partials_;  ///< [chunk][output], where there are several chunks
 };
 
 }  // namespace afterglow::kernels

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/elementwise.h"
+#include "kernels/reduce.h"
 
 namespace afterglow::kernels {
 
@@ -28,12 +29,6 @@ using MoveFunction = void (*)(Matrix source, Matrix target, std::int64_t rows,
 enum class Fold : std::uint8_t { sum, sum_of_absolutes, sum_of_squares, maximum, minimum };
 inline constexpr int fold_count = 5;
 
-/// The value of a reduction so far: `real` for floating inputs and sums of squares, else `integer`.
-union Partial {
-  double real;
-  std::int64_t integer;
-};
-
 /// One fold of one input type. A block is at most block_size values.
 struct FoldFunctions {
   /// Folds `rows` blocks of `columns` contiguous values, row r into partials[r].
@@ -46,8 +41,8 @@ struct FoldFunctions {
                   std::int64_t columns, void* lanes);
   /// Folds lane c into partials[c].
   void (*end_lanes)(const void* lanes, std::int64_t columns, Partial* partials);
-  /// Folds `from` into `into`.
-  void (*combine)(const Partial* from, Partial* into);
+  /// Folds from[i] into into[i].
+  void (*combine)(const Partial* from, std::int64_t count, Partial* into);
   Partial neutral;
   bool real;  ///< which member of Partial counts
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on every engine, against the same program run one task after another. Every task
-// mixes what it reads into what it writes so that order matters. ENGINE_PROGRAMS sets how many.
+// mixes what it reads into what it writes so that order matters. ENGINE_PROGRAMS sets how many,
+// ENGINE_SEED which.
 #include <array>
 #include <cstdlib>
 #include <mutex>
@@ -212,6 +213,8 @@ void shared_variables(Engine& engine, std::uint64_t seed) {
 void run_programs(const std::function<std::unique_ptr<Engine>()>& make, std::uint64_t seed) {
   const char* wanted = std::getenv("ENGINE_PROGRAMS");
   const int programs = wanted ? std::atoi(wanted) : 10'000;
+  if (const char* other = std::getenv("ENGINE_SEED"))
+    seed += 10 * std::strtoull(other, nullptr, 10);
   std::unique_ptr<Engine> engine;
   for (int i = 0; i < programs; ++i) {
     if (i % 100 == 0) engine = make();

@@ -73,7 +73,8 @@ void cast(const void* source, void* target, std::int64_t count) {
         To* to = static_cast<To*>(target) + begin;
         for (std::int64_t i = 0; i < length; ++i) to[i] = as<To>(values[i]);
       } else {
-        const From* from = static_cast<const From*>(source) + begin;
+        using Stored = std::conditional_t<std::is_same_v<From, bool>, std::uint8_t, From>;
+        const Stored* from = static_cast<const Stored*>(source) + begin;
         for (std::int64_t i = 0; i < length; ++i) {
           if constexpr (std::is_same_v<From, double>)
             values[i] = double_to_float_for_half(from[i]);
@@ -84,7 +85,9 @@ void cast(const void* source, void* target, std::int64_t count) {
       }
     }
   } else {
-    const From* from = static_cast<const From*>(source);
+    // Booleans are read as the bytes 0 and 1, which vectorises.
+    using Stored = std::conditional_t<std::is_same_v<From, bool>, std::uint8_t, From>;
+    const Stored* from = static_cast<const Stored*>(source);
     To* to = static_cast<To*>(target);
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) to[i] = as<To>(from[i]);

@@ -88,7 +88,21 @@ struct Folding {
     fold_into<fold>(into, value);
   }
 
+  AFTERGLOW_INLINE static void fold_element(Lane& into, T element) {
+    Lane value = static_cast<Lane>(element);
+    prepare<fold, is_wrapping>(value);
+    fold_into<fold>(into, value);
+  }
+
+  /// In order: for few values, and for integers, where any order gives the same.
+  AFTERGLOW_INLINE static Lane fold_plainly(const T* data, std::int64_t count) {
+    Lane result = neutral_value<fold, Lane>();
+    for (std::int64_t i = 0; i < count; ++i) fold_element(result, data[i]);
+    return result;
+  }
+
   static Lane fold_block(const T* data, std::int64_t count) {
+    if (std::is_integral_v<Lane> || count < 16) return fold_plainly(data, count);
     Lanes lanes[vectors];
     for (Lanes& lane : lanes) lane = neutral_value<fold, Lane>() - Lanes{};
     std::int64_t i = 0;
@@ -128,12 +142,6 @@ struct Folding {
     for (std::int64_t i = 0; i < columns; ++i) lane[i] = neutral_value<fold, Lane>();
   }
 
-  AFTERGLOW_INLINE static void fold_element(Lane& into, T element) {
-    Lane value = static_cast<Lane>(element);
-    prepare<fold, is_wrapping>(value);
-    fold_into<fold>(into, value);
-  }
-
   static void columns(const void* data, std::int64_t rows, std::int64_t row_stride,
                       std::int64_t columns, void* lanes) {
     const T* first = static_cast<const T*>(data);
@@ -169,9 +177,11 @@ struct Folding {
       fold_into<fold>(total(partials[i]), static_cast<Total>(lane[i]));
   }
 
-  static void combine(const Partial* from, Partial* into) {
-    Partial value = *from;
-    fold_into<fold>(total(*into), total(value));
+  static void combine(const Partial* from, std::int64_t count, Partial* into) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      Partial value = from[i];
+      fold_into<fold>(total(into[i]), total(value));
+    }
   }
 
   static constexpr FoldFunctions functions() {

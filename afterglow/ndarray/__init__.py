@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.nd``: arrays and functions that answer as MXNet's classic interface."""
+
+from __future__ import annotations
+
+from .._core import waitall
+from . import creation, elementwise, ndarray, products, random, reduce, shape
+from .creation import *
+from .elementwise import *
+from .ndarray import NDArray
+from .products import *
+from .reduce import *
+from .shape import *
+
+__all__ = [
+    "NDArray",
+    "random",
+    "waitall",
+    *creation.__all__,
+    *elementwise.__all__,
+    *products.__all__,
+    *reduce.__all__,
+    *shape.__all__,
+]

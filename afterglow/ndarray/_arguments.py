@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the functions of ``nd`` share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._core import Array
+from ..error import ArgumentError
+
+
+def need(value: Any, name: str = "data") -> Any:
+    """Return ``value`` if it is an array; the functions of ``nd`` take nothing else for one."""
+    if not isinstance(value, Array):
+        raise ArgumentError(f"Argument {name} must have NDArray type, but got {value}")
+    return value
