@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One pool for work between ops and inside ops: does it ever oversubscribe?
+"""One pool for work between ops and inside ops: it should never oversubscribe.
 
-Microseconds per matrix product: one thread; two chains that do not depend on each other on two threads
-(two workers, a product each); one chain on two threads (two threads inside each product). All three
-again beside a neighbour process that keeps one core busy, and NumPy's own two threads for comparison.
+Microseconds per matrix product: one thread; two chains that do not depend on each other on two
+threads (two workers, a product each); one chain on two threads (two threads inside each product).
+All three again beside a neighbour process that keeps one core busy, and NumPy's own two threads for
+comparison.
 
     python benchmarks/threads.py
 """
