@@ -1,2 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Afterglow: arrays that run ahead of Python."""
+"""Afterglow: arrays that run ahead of Python, with the API of Apache MXNet 1.x.
+
+``import afterglow as mx`` gives MXNet's layout of names. Statements return before their work is done; whoever
+asks for a value waits for just that value.
+"""
+
+from __future__ import annotations
+
+from . import (
+    _startup,
+    base,
+    context,
+    engine,
+    error,
+    memory,
+    ndarray,
+    numpy,
+    numpy_extension,
+    random,
+    util,
+)
+from . import ndarray as nd
+from . import numpy as np
+from . import numpy_extension as npx
+from . import random as rnd
+from .base import MXNetError
+from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
+from .ndarray import waitall
+from .util import (
+    is_np_array,
+    is_np_shape,
+    np_array,
+    np_shape,
+    set_np_shape,
+    use_np,
+    use_np_array,
+    use_np_shape,
+)
+
+_startup.start()
+del _startup
+
+__all__ = [
+    "Context",
+    "MXNetError",
+    "__version__",
+    "base",
+    "context",
+    "cpu",
+    "cpu_pinned",
+    "current_context",
+    "engine",
+    "error",
+    "gpu",
+    "is_np_array",
+    "is_np_shape",
+    "memory",
+    "nd",
+    "ndarray",
+    "np",
+    "np_array",
+    "np_shape",
+    "npx",
+    "num_gpus",
+    "numpy",
+    "numpy_extension",
+    "random",
+    "rnd",
+    "set_np_shape",
+    "use_np",
+    "use_np_array",
+    "use_np_shape",
+    "util",
+    "waitall",
+]
+
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    """Look the version up when it is first asked for: reading metadata is slow at import."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .version import version
+
+    return version()

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as onp
 
-from ._core import Array, Number, from_buffer
+from ._core import Array, from_buffer
 from ._dtype import BOOL, DTYPES, FLOAT32, TYPES, dtype_number, is_known
+
+
+Number = bool | int | float
 
 
 def host_array(source: Any, dtype: int | None) -> onp.ndarray[Any, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from .._core import waitall
 from . import creation, elementwise, ndarray, products, random, reduce, shape
-from .creation import *
-from .elementwise import *
+from .creation import *  # noqa: F403
+from .elementwise import *  # noqa: F403
 from .ndarray import NDArray
-from .products import *
-from .reduce import *
-from .shape import *
+from .products import *  # noqa: F403
+from .reduce import *  # noqa: F403
+from .shape import *  # noqa: F403
 
 __all__ = [
     "NDArray",

@@ -61,10 +61,8 @@ void bind_engine(nb::module_& module) {
   module.def("workers_started", [] { return lazy::window().engine().workers_started(); });
   module.def("is_serial", [] { return lazy::window().serial(); });
   module.def("instruction_set", [] { return kernels::instruction_set(); });
-  module.def("load_blas", [](const char* path) {
-    kernels::set_blas_path(path);
-    kernels::load_blas();
-  });
+  module.def("set_blas_path", [](const char* path) { kernels::set_blas_path(path); },
+             "Where the maths library lies; opened when the first product needs it.");
 
   module.def("seed", [](std::uint64_t seed) { lazy::seed_random(seed); });
   module.def("seed_context", [](std::uint64_t seed, int type, int id) {

@@ -58,10 +58,21 @@ Context to_context(PyObject* object) {
   return {static_cast<Context::Type>(numbers.at(0)), static_cast<std::int16_t>(numbers.at(1))};
 }
 
+/// mx.nd and NumPy answer differently, so one call takes arrays of one of them only.
+[[noreturn]] void refuse_mixed(const lazy::Op& op, bool legacy) {
+  throw Error(ErrorKind::type,
+              "[" + std::string(op.name) + "] " +
+                  (legacy ? "an nd call was given an np array; as_nd_ndarray() converts it"
+                          : "an np call was given an nd array; as_np_ndarray() converts it"));
+}
+
 /// The operand, converting what is like an array; keeps the converted object alive in `held`.
 void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object& held) {
   lazy::Operand& operand = draft->inputs.emplace_back();
-  if (set_operand(operand, object)) return;
+  if (set_operand(operand, object)) {
+    if (operand.storage && as_array(object).legacy != legacy) refuse_mixed(*draft->op, legacy);
+    return;
+  }
   held = nb::steal(convert_foreign(object, legacy, nullptr));
   if (!held.is_valid()) throw nb::python_error();
   set_operand(operand, held.ptr());
@@ -274,7 +285,10 @@ PyObject* binary(const lazy::Op& op, PyObject* left, PyObject* right, ArrayObjec
     lazy::Draft draft(op);
     for (PyObject* side : {left, right}) {
       lazy::Operand& operand = draft->inputs.emplace_back();
-      if (set_operand(operand, side)) continue;
+      if (set_operand(operand, side)) {
+        if (operand.storage && as_array(side).legacy != legacy) refuse_mixed(op, legacy);
+        continue;
+      }
       held = nb::steal(convert_foreign(side, legacy, partner));
       if (!held.is_valid()) throw nb::python_error();
       if (held.is(nb::handle(Py_NotImplemented))) return held.release().ptr();

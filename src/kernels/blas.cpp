@@ -72,7 +72,8 @@ Blas load() {
     const ScopedVariable one_thread("OPENBLAS_NUM_THREADS", "1");
     library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   }
-  if (!library) throw std::runtime_error("cannot load the maths library: " + std::string(dlerror()));
+  if (!library)
+    throw std::runtime_error("cannot load the maths library: " + std::string(dlerror()));
   Blas functions;
   resolve(library, "cblas_sgemm", functions.sgemm);
   resolve(library, "cblas_dgemm", functions.dgemm);

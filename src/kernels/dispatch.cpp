@@ -33,11 +33,11 @@ struct Choice {
 Choice choose() {
 #if defined(__x86_64__)
   const char* wanted = std::getenv("AFTERGLOW_INSTRUCTION_SET");
-  auto allowed = [&](const char* name) { return !wanted || std::strcmp(wanted, name) == 0; };
-  if (__builtin_cpu_supports("x86-64-v4") && allowed("x86-64-v4"))
+  const auto at_most = [&](const char* name) { return wanted && std::strcmp(wanted, name) == 0; };
+  const bool only_v2 = at_most("x86-64-v2"), only_v3 = at_most("x86-64-v3");
+  if (__builtin_cpu_supports("x86-64-v4") && !only_v3 && !only_v2)
     return {"x86-64-v4", &x86_64_v4::table()};
-  if (__builtin_cpu_supports("x86-64-v3") && (allowed("x86-64-v3") || allowed("x86-64-v4")))
-    return {"x86-64-v3", &x86_64_v3::table()};
+  if (__builtin_cpu_supports("x86-64-v3") && !only_v2) return {"x86-64-v3", &x86_64_v3::table()};
   return {"x86-64-v2", &x86_64_v2::table()};
 #else
   return {"portable", &portable::table()};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds block kernels: a pass is walked in tiles of at most block_size elements; what an operand has
-// contiguous and of the right type is used in place, everything else goes through a scratch block.
+// Feeds block kernels: a pass is walked in tiles of at most block_size elements; what an operand
+// has contiguous and of the right type is used in place, everything else goes through a scratch
+// block.
 #include "kernels/elementwise.h"
 
 #include <algorithm>
@@ -37,9 +38,12 @@ void fill_from_scalar(const Operand& operand, DType compute, void* block, std::i
     value = converted;
   }
   switch (size_of(compute)) {
-    case 1: return fill<std::uint8_t>(value, block, count);
-    case 4: return fill<std::uint32_t>(value, block, count);
-    case 8: return fill<std::uint64_t>(value, block, count);
+    case 1:
+      return fill<std::uint8_t>(value, block, count);
+    case 4:
+      return fill<std::uint32_t>(value, block, count);
+    case 8:
+      return fill<std::uint64_t>(value, block, count);
   }
 }
 
@@ -99,8 +103,9 @@ Layout make_layout(const ElementwisePass& pass) {
   static constexpr std::int64_t no_strides[max_rank] = {};
   for (int i = 0; i < layout.operands; ++i) {
     const Operand& operand = layout.operand[i];
-    strides[i] = operand.scalar ? no_strides : operand.strides ? operand.strides
-                                                               : contiguous_strides;
+    strides[i] = operand.scalar    ? no_strides
+                 : operand.strides ? operand.strides
+                                   : contiguous_strides;
   }
   layout.view.join(pass.rank, pass.shape, layout.operands, strides);
   for (int i = 1; i < layout.operands; ++i) layout.operand[i].scalar = layout.view.all_zero(i);
@@ -135,8 +140,7 @@ Tiling choose_tiling(const Layout& layout) {
     tiling.columns = std::min(((width + pieces - 1) / pieces + 63) / 64 * 64, block_size);
   } else {
     tiling.columns = width;
-    if (view.rank > 1)
-      tiling.rows = std::min(block_size / width, view.shape[tiling.row_dimension]);
+    if (view.rank > 1) tiling.rows = std::min(block_size / width, view.shape[tiling.row_dimension]);
   }
   return tiling;
 }
@@ -263,7 +267,8 @@ void run_tiled(const ElementwisePass& pass, int share) {
       std::int64_t offset = 0;
       for (int dimension = 0; dimension < view.rank; ++dimension)
         offset += odometer.index[dimension] * steps[dimension] * view.strides[i][dimension];
-      const std::int64_t bytes = offset * static_cast<std::int64_t>(size_of(layout.operand[i].dtype));
+      const std::int64_t bytes =
+          offset * static_cast<std::int64_t>(size_of(layout.operand[i].dtype));
       tile[i] = {{static_cast<char*>(layout.operand[i].data) + bytes,
                   view.strides[i][tiling.row_dimension], view.strides[i][last]},
                  rows,

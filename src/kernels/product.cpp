@@ -37,8 +37,8 @@ std::int64_t tile_length(std::int64_t length, std::int64_t pieces) {
 
 ProductCut choose_cut(const ProductShape& shape, double weight, bool may_part, int threads) {
   const double operations = 2.0 * shape.m * shape.n * shape.k * weight;
-  std::int64_t wanted =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(operations / share_operations)));
+  std::int64_t wanted = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::ceil(operations / share_operations)));
   if (operations >= smallest_cut_operations)
     wanted = divide_up(wanted, std::max(threads, 1)) * std::max(threads, 1);
   const std::int64_t most_rows = divide_up(shape.m, smallest_side);
@@ -49,12 +49,14 @@ ProductCut choose_cut(const ProductShape& shape, double weight, bool may_part, i
   if (wanted > most_tiles && may_part)
     cut.parts = std::clamp<std::int64_t>(shape.k / smallest_part, 1, divide_up(wanted, most_tiles));
   cut.part_length = std::min(divide_up(shape.k, cut.parts), largest_length);
-  cut.parts = std::max<std::int64_t>(1, divide_up(shape.k, std::max<std::int64_t>(1, cut.part_length)));
+  cut.parts =
+      std::max<std::int64_t>(1, divide_up(shape.k, std::max<std::int64_t>(1, cut.part_length)));
 
   const std::int64_t tiles = std::min(wanted, most_tiles);
   double best = std::numeric_limits<double>::infinity();
   for (std::int64_t rows = 1; rows <= std::min(tiles, most_rows); ++rows) {
-    const std::int64_t columns = std::min(divide_up(tiles, rows), std::max<std::int64_t>(1, most_columns));
+    const std::int64_t columns =
+        std::min(divide_up(tiles, rows), std::max<std::int64_t>(1, most_columns));
     const double high = static_cast<double>(tile_length(shape.m, rows));
     const double across = static_cast<double>(tile_length(shape.n, columns));
     const double rounds = static_cast<double>(divide_up(rows * columns, std::max(threads, 1)));
@@ -77,8 +79,7 @@ std::int64_t checked_stride(std::int64_t stride, std::int64_t rows, std::int64_t
   return rows <= 1 ? std::max<std::int64_t>(columns, 1) : stride;
 }
 bool suits_library(std::int64_t stride, std::int64_t columns) {
-  return stride >= std::max<std::int64_t>(columns, 1) &&
-         stride <= std::numeric_limits<int>::max();
+  return stride >= std::max<std::int64_t>(columns, 1) && stride <= std::numeric_limits<int>::max();
 }
 
 struct Steps {
@@ -124,14 +125,22 @@ using PlainProduct = void (*)(const ProductShape&, const void*, const void*, voi
                               std::int64_t, std::int64_t, std::int64_t);
 PlainProduct plain_function(DType dtype) {
   switch (dtype) {
-    case DType::float32: return plain_product<float, float>;
-    case DType::float64: return plain_product<double, double>;
-    case DType::uint8: return plain_product<std::uint8_t, std::uint32_t>;
-    case DType::int8: return plain_product<std::int8_t, std::uint32_t>;
-    case DType::int32: return plain_product<std::int32_t, std::uint32_t>;
-    case DType::int64: return plain_product<std::int64_t, std::uint64_t>;
-    case DType::boolean: return plain_product<bool, std::uint32_t>;
-    case DType::float16: break;  // always widened
+    case DType::float32:
+      return plain_product<float, float>;
+    case DType::float64:
+      return plain_product<double, double>;
+    case DType::uint8:
+      return plain_product<std::uint8_t, std::uint32_t>;
+    case DType::int8:
+      return plain_product<std::int8_t, std::uint32_t>;
+    case DType::int32:
+      return plain_product<std::int32_t, std::uint32_t>;
+    case DType::int64:
+      return plain_product<std::int64_t, std::uint64_t>;
+    case DType::boolean:
+      return plain_product<bool, std::uint32_t>;
+    case DType::float16:
+      break;  // always widened
   }
   return nullptr;
 }
@@ -147,12 +156,16 @@ void library_product(const ProductShape& shape, const Real* a, const Real* b, Re
   const int transpose_b = shape.transpose_b ? blas_transposed : blas_plain;
   const Real beta = add ? 1 : 0;
   const auto gemm = [] {
-    if constexpr (sizeof(Real) == 4) return blas().sgemm;
-    else return blas().dgemm;
+    if constexpr (sizeof(Real) == 4)
+      return blas().sgemm;
+    else
+      return blas().dgemm;
   }();
   const auto gemv = [] {
-    if constexpr (sizeof(Real) == 4) return blas().sgemv;
-    else return blas().dgemv;
+    if constexpr (sizeof(Real) == 4)
+      return blas().sgemv;
+    else
+      return blas().dgemv;
   }();
   if (n == 1 && !shape.transpose_b && ldb == 1 && ldc == 1) {
     gemv(blas_row_major, transpose_a, shape.transpose_a ? k : m, shape.transpose_a ? m : k, 1, a,
@@ -198,8 +211,7 @@ ProductPass::ProductPass(const ProductShape& shape, DType dtype, const void* a, 
   shape_.ldb = checked_stride(shape.ldb, b_rows, b_columns);
   library_ = dtype == DType::float16 ||
              (is_floating(dtype) && suits_library(shape_.lda, a_columns) &&
-              suits_library(shape_.ldb, b_columns) &&
-              shape.n <= std::numeric_limits<int>::max());
+              suits_library(shape_.ldb, b_columns) && shape.n <= std::numeric_limits<int>::max());
   const bool vector = shape.m == 1 || shape.n == 1;
   const double weight = !library_ ? plain_weight : vector ? vector_weight : 1;
   cut_ = choose_cut(shape_, weight, library_, threads);
@@ -231,9 +243,9 @@ void ProductPass::run(int share) {
   } else {
     const bool direct = cut_.parts == 1;
     const std::size_t element = size_of(direct ? dtype_ : widened(dtype_));
-    char* base = direct ? static_cast<char*>(c_)
-                        : reinterpret_cast<char*>(parts_.data()) +
-                              part * shape_.m * shape_.n * element;
+    char* base =
+        direct ? static_cast<char*>(c_)
+               : reinterpret_cast<char*>(parts_.data()) + part * shape_.m * shape_.n * element;
     if (dtype_ == DType::float16)
       run_widened(piece, base + place * element, shape_.n);
     else
@@ -248,8 +260,8 @@ void ProductPass::run_library(const Piece& piece, void* target, std::int64_t tar
                     target_stride, false);
   else
     library_product(piece.shape, static_cast<const double*>(a_) + piece.a_offset(),
-                    static_cast<const double*>(b_) + piece.b_offset(),
-                    static_cast<double*>(target), target_stride, false);
+                    static_cast<const double*>(b_) + piece.b_offset(), static_cast<double*>(target),
+                    target_stride, false);
 }
 
 /// float16 by way of float32, a panel at a time; `target` is float16, or float32 for a part.

@@ -46,8 +46,9 @@ class ProductPass {
   void* c_;
   int shares_ = 1;
   ProductCut cut_;
-  bool library_ = false;              ///< the library can take these strides and types
-  std::vector<unsigned char> parts_;  ///< a copy of c for each part of the sum, where there are several
+  bool library_ = false;  ///< the library can take these strides and types
+  std::vector<unsigned char>
+      parts_;  ///< a copy of c for each part of the sum, where there are several
 };
 
 }  // namespace afterglow::kernels

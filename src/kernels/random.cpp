@@ -22,8 +22,7 @@ std::int64_t values_per_group(DType dtype) {
 
 /// The largest value of the type that is below `high`.
 float largest_below(float high, DType dtype) {
-  if (dtype == DType::float32)
-    return std::nextafter(high, -std::numeric_limits<float>::infinity());
+  if (dtype == DType::float32) return std::nextafter(high, -std::numeric_limits<float>::infinity());
   // Halves are ordered like their bits, up from 0 and down from the sign.
   std::uint16_t bits = float_to_half(high);
   if (half_to_float(bits) >= high) {
@@ -66,9 +65,9 @@ void run(const RandomFill& fill, std::int64_t begin, std::int64_t end) {
   const std::size_t element = size_of(fill.dtype);
   alignas(64) Real block[block_size];
   for (std::int64_t position = begin; position < end;) {
-    const PhiloxPosition stream{fill.key, fill.counter + static_cast<std::uint64_t>(
-                                                             position / group *
-                                                             philox_blocks_per_group)};
+    const PhiloxPosition stream{
+        fill.key,
+        fill.counter + static_cast<std::uint64_t>(position / group * philox_blocks_per_group)};
     char* target = static_cast<char*>(fill.output) + position * element;
     const std::int64_t whole_groups = (end - position) / group;
     if (fill.dtype != DType::float16 && whole_groups > 0) {

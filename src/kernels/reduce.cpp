@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::int64_t share_size = 128 * block_size;
 constexpr std::int64_t chunk_size = 64 * block_size;
-constexpr std::int64_t group_rows = 64;     ///< rows folded in lanes before they go to a partial
-constexpr std::int64_t staged_rows = 8;     ///< runs brought into scratch together
-constexpr std::int64_t direct_rows = 64;    ///< runs folded in place together
+constexpr std::int64_t group_rows = 64;   ///< rows folded in lanes before they go to a partial
+constexpr std::int64_t staged_rows = 8;   ///< runs brought into scratch together
+constexpr std::int64_t direct_rows = 64;  ///< runs folded in place together
 constexpr std::int64_t staged_columns = 256;
 constexpr std::int64_t scratch_size = staged_rows * block_size;
 constexpr std::int64_t staged_group = scratch_size / staged_columns;
@@ -31,18 +31,22 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 Fold fold_of(Reduction reduction) {
   switch (reduction) {
     case Reduction::sum:
-    case Reduction::mean: return Fold::sum;
-    case Reduction::maximum: return Fold::maximum;
-    case Reduction::minimum: return Fold::minimum;
-    case Reduction::norm1: return Fold::sum_of_absolutes;
-    case Reduction::norm2: return Fold::sum_of_squares;
+    case Reduction::mean:
+      return Fold::sum;
+    case Reduction::maximum:
+      return Fold::maximum;
+    case Reduction::minimum:
+      return Fold::minimum;
+    case Reduction::norm1:
+      return Fold::sum_of_absolutes;
+    case Reduction::norm2:
+      return Fold::sum_of_squares;
   }
   return Fold::sum;
 }
 
 const FoldFunctions& fold_functions(Reduction reduction, DType compute) {
-  return kernel_table()
-      .folds[static_cast<int>(fold_of(reduction))][static_cast<int>(compute)];
+  return kernel_table().folds[static_cast<int>(fold_of(reduction))][static_cast<int>(compute)];
 }
 
 /// Where element `position` of a view lies, and how many follow it along the last dimension.
@@ -148,8 +152,8 @@ ReducePass::ReducePass(Reduction reduction, const StridedInput& input, std::uint
   } else {
     chunk_ = divide_up(chunk_size * 4 / std::min(inner_, block_size), group_rows) * group_rows;
     chunks_ = divide_up(count_, chunk_);
-    const bool direct = last_stride(kept_) == 1 && kept_.shape[kept_.rank - 1] % inner_ == 0 &&
-                        dtype_ == compute_;
+    const bool direct =
+        last_stride(kept_) == 1 && kept_.shape[kept_.rank - 1] % inner_ == 0 && dtype_ == compute_;
     tile_ = std::min(inner_, direct ? block_size : staged_columns);
     units_ = outputs_ / inner_ * divide_up(inner_, tile_) * chunks_;
   }
@@ -281,10 +285,9 @@ void ReducePass::write(std::int64_t output, std::int64_t count, Partial* totals)
   } else if (reduction_ == Reduction::mean && (real || is_floating(output_dtype_))) {
     const double divisor = static_cast<double>(count_);
     for (std::int64_t i = 0; i < count; ++i)
-      totals[i].real =
-          (real ? totals[i].real : static_cast<double>(totals[i].integer)) / divisor;
+      totals[i].real = (real ? totals[i].real : static_cast<double>(totals[i].integer)) / divisor;
     real = true;
-  } else if (reduction_ == Reduction::mean && count_ > 0) {
+  } else if (reduction_ == Reduction::mean && count_ > 0 && output_dtype_ != DType::boolean) {
     for (std::int64_t i = 0; i < count; ++i) totals[i].integer /= count_;
   }
   char* target =

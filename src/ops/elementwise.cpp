@@ -46,7 +46,8 @@ void arithmetic(Inference& inference) {
   DType type = common_type(inference);
   if (type == DType::boolean) {
     const Formula formula = *inference.call.op->formula;
-    const bool logical = formula == Formula::add || formula == Formula::multiply;
+    const bool logical = formula == Formula::add || formula == Formula::multiply ||
+                         formula == Formula::power;
     if (has_immediate(inference)) {
       type = DType::int64;
     } else if (inference.legacy || !logical) {

@@ -74,7 +74,8 @@ bool eventually(Condition condition) {
   return true;
 }
 
-/// A door that tasks stop at until it is opened.
+/// A door that tasks stop at until it is opened. A thread that helps may stop at it as well, so a
+/// test that waits before it opens the door first sees a worker arrive.
 struct Gate {
   std::atomic<bool> open{false};
   std::atomic<int> arrived{0};

@@ -131,42 +131,38 @@ TEST("waiting to read does not wait for readers, waiting to write does") {
 
 TEST("a wait is for tasks pushed before it and for nothing else") {
   auto engine = make_threaded_engine(2);
-  Variable x, y, z;
+  Variable x, y;
   Gate gate, later;
   push(*engine, [&] { gate.pass(); }, {}, {&y});
   push(*engine, [] {}, {}, {&x});
   CHECK(engine->wait(x) == WaitResult::done);
   CHECK(!y.readable());
-  std::thread other([&] {
-    CHECK(eventually([&] { return gate.arrived == 1; }));
-    std::this_thread::sleep_for(5ms);
-    push(*engine, [&] { later.pass(); }, {&y}, {&y, &z});
-    gate.open = true;
-  });
-  engine->wait(y, WaitFor::write);
-  CHECK(engine->wait_all({.timeout = 5ms}) != WaitResult::interrupted);
-  other.join();
-  later.open = true;
-  engine->wait_all();
-}
-
-TEST("wait_all does not wait for what is pushed after it was called") {
-  auto engine = make_threaded_engine(2);
-  Variable x, y;
-  Gate first, second;
-  push(*engine, [&] { first.pass(); }, {}, {&x});
-  std::atomic<bool> returned{false};
-  std::thread waiter([&] {
+  CHECK(eventually([&] { return gate.arrived == 1; }));
+  for (bool all : {false, true}) {
+    std::atomic<bool> waiting{false};
+    std::thread other([&] {
+      eventually([&] { return waiting.load(); });
+      push(*engine, [&] { later.pass(); }, {}, {&y});
+      gate.open = true;
+    });
+    const WaitOptions options{.interrupted = [&] {
+      waiting = true;
+      return false;
+    }};
+    const WaitResult result =
+        all ? engine->wait_all(options) : engine->wait(y, WaitFor::write, options);
+    CHECK(!y.readable());
+    other.join();
+    CHECK(result == WaitResult::done);
+    later.open = true;
     engine->wait_all();
-    returned = true;
-  });
-  std::this_thread::sleep_for(5ms);
-  push(*engine, [&] { second.pass(); }, {}, {&y});
-  CHECK(eventually([&] { return first.arrived == 1 && second.arrived == 1; }));
-  first.open = true;
-  CHECK(eventually([&] { return returned.load(); }));
-  waiter.join();
-  second.open = true;
+    // Once more, with another pair of doors in place.
+    gate.open = later.open = false;
+    gate.arrived = 0;
+    push(*engine, [&] { gate.pass(); }, {}, {&y});
+    CHECK(eventually([&] { return gate.arrived == 1; }));
+  }
+  gate.open = true;
   engine->wait_all();
 }
 
@@ -196,6 +192,7 @@ TEST("prepare, run and finish may fail; finish is only called after success") {
       auto task = shares(1000, [&, part](int share) {
         ++runs;
         if (part == 1 && share == 0) throw std::runtime_error("run");
+        if (part == 1) busy(100us);
       });
       if (part == 0) task->on_prepare = []() -> int { throw std::runtime_error("prepare"); };
       task->on_finish = [&, part] {
@@ -411,10 +408,12 @@ TEST("an interruption is seen within 100 ms, asleep or helping") {
   std::atomic<bool> stop{false};
   const WaitOptions options{.interrupted = [&] { return stop.load(); }};
   for (bool helping : {false, true}) {
-    if (helping)
+    if (helping) {
       for (int i = 0; i < 400; ++i) push(*engine, [] { busy(1ms); }, {}, {&y});
-    else
+    } else {
       push(*engine, [&] { gate.pass(); }, {}, {&x});
+      CHECK(eventually([&] { return gate.arrived == 1; }));
+    }
     Clock::time_point stopped;
     std::thread stopper([&] {
       std::this_thread::sleep_for(30ms);

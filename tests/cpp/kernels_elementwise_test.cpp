@@ -29,30 +29,54 @@ long double floor_modulo(long double a, long double b) {
 /// The wanted result, before it is brought into the type.
 long double wanted(Formula formula, long double a, long double b, bool integers) {
   switch (formula) {
-    case Formula::copy: return a;
-    case Formula::negative: return -a;
-    case Formula::absolute: return std::fabs(a);
-    case Formula::exponential: return std::exp(a);
-    case Formula::logarithm: return std::log(a);
-    case Formula::square_root: return std::sqrt(a);
-    case Formula::hyperbolic_tangent: return std::tanh(a);
-    case Formula::sigmoid: return 1 / (1 + std::exp(-a));
-    case Formula::rectify: return a > 0 ? a : 0;
-    case Formula::add: return a + b;
-    case Formula::subtract: return a - b;
-    case Formula::multiply: return a * b;
-    case Formula::divide: return integers ? (b == 0 ? 0 : std::trunc(a / b)) : a / b;
-    case Formula::modulo: return integers && b == 0 ? 0 : floor_modulo(a, b);
-    case Formula::power: return std::pow(a, b);
-    case Formula::maximum: return std::max(a, b);
-    case Formula::minimum: return std::min(a, b);
-    case Formula::equal: return a == b;
-    case Formula::not_equal: return a != b;
-    case Formula::less: return a < b;
-    case Formula::less_equal: return a <= b;
-    case Formula::greater: return a > b;
-    case Formula::greater_equal: return a >= b;
-    case Formula::count_of_formulas: break;
+    case Formula::copy:
+      return a;
+    case Formula::negative:
+      return -a;
+    case Formula::absolute:
+      return std::fabs(a);
+    case Formula::exponential:
+      return std::exp(a);
+    case Formula::logarithm:
+      return std::log(a);
+    case Formula::square_root:
+      return std::sqrt(a);
+    case Formula::hyperbolic_tangent:
+      return std::tanh(a);
+    case Formula::sigmoid:
+      return 1 / (1 + std::exp(-a));
+    case Formula::rectify:
+      return a > 0 ? a : 0;
+    case Formula::add:
+      return a + b;
+    case Formula::subtract:
+      return a - b;
+    case Formula::multiply:
+      return a * b;
+    case Formula::divide:
+      return integers ? (b == 0 ? 0 : std::trunc(a / b)) : a / b;
+    case Formula::modulo:
+      return integers && b == 0 ? 0 : floor_modulo(a, b);
+    case Formula::power:
+      return std::pow(a, b);
+    case Formula::maximum:
+      return std::max(a, b);
+    case Formula::minimum:
+      return std::min(a, b);
+    case Formula::equal:
+      return a == b;
+    case Formula::not_equal:
+      return a != b;
+    case Formula::less:
+      return a < b;
+    case Formula::less_equal:
+      return a <= b;
+    case Formula::greater:
+      return a > b;
+    case Formula::greater_equal:
+      return a >= b;
+    case Formula::count_of_formulas:
+      break;
   }
   return 0;
 }
@@ -125,7 +149,8 @@ TEST("every formula of every compute type") {
         long double want = wanted(formula, a[i], b[i], !is_floating(dtype));
         if (out.dtype() == dtype) want = bring(formula, dtype, want);
         const long double scale = dtype == DType::float32 ? 3e-7L : 5e-16L;
-        const bool close = is_floating(dtype) && std::fabs(out[i] - want) <= scale * std::fabs(want);
+        const bool close =
+            is_floating(dtype) && std::fabs(out[i] - want) <= scale * std::fabs(want);
         if (!close && !same(out[i], want)) {
           std::ostringstream text;
           text << label(formula, dtype) << " at " << a[i] << ", " << b[i] << ": " << out[i]
@@ -164,8 +189,9 @@ TEST("vector functions are within two units in the last place") {
 }
 
 TEST("special values") {
-  const float values[] = {0.0f,  -0.0f, 1.0f,  -1.0f, 2.0f,  -2.0f,  0.5f,  -0.5f, 3.0f,   -3.0f,
-                          1e38f, -1e38f, tiny, -tiny, 1e-40f, 16777216.0f, 16777217.0f, 8388609.0f,
+  const float values[] = {0.0f,     -0.0f,     1.0f,        -1.0f,       2.0f,        -2.0f,
+                          0.5f,     -0.5f,     3.0f,        -3.0f,       1e38f,       -1e38f,
+                          tiny,     -tiny,     1e-40f,      16777216.0f, 16777217.0f, 8388609.0f,
                           infinity, -infinity, not_a_number};
   for (float a : values) {
     CHECK(ulps(one(Formula::exponential, a), std::exp(static_cast<double>(a))) < 1.5);
@@ -173,7 +199,8 @@ TEST("special values") {
     CHECK(ulps(one(Formula::hyperbolic_tangent, a), std::tanh(static_cast<double>(a))) < 2.5);
     CHECK(ulps(one(Formula::sigmoid, a), 1 / (1 + std::exp(-static_cast<double>(a)))) < 2.5);
     for (float b : values) {
-      CHECK(ulps(one(Formula::power, a, b), std::pow(static_cast<double>(a), static_cast<double>(b))) < 0.51);
+      CHECK(ulps(one(Formula::power, a, b),
+                 std::pow(static_cast<double>(a), static_cast<double>(b))) < 0.51);
       const float power = one(Formula::power, a, b);
       if (!std::isnan(power)) CHECK(std::signbit(power) == std::signbit(std::pow(a, b)));
       const bool any_nan = std::isnan(a) || std::isnan(b);
@@ -230,7 +257,8 @@ TEST("a value does not depend on its place in a block") {
       fill_small(b);
       run_block(formula, dtype, a.data(), b.data(), whole.data(), count);
       auto at = [](Buffer& buffer, std::int64_t i) {
-        return static_cast<char*>(buffer.data()) + i * static_cast<std::int64_t>(size_of(buffer.dtype()));
+        return static_cast<char*>(buffer.data()) +
+               i * static_cast<std::int64_t>(size_of(buffer.dtype()));
       };
       for (std::int64_t length : {1, 3, 7, 16, 33, 100}) {
         for (std::int64_t i = 0; i < count; i += length)
@@ -250,7 +278,8 @@ TEST("casts") {
   auto cast = [](Buffer& from, Buffer& to) {
     ElementwisePass pass;
     pass.compute = to.dtype() == DType::float16 ? DType::float32 : to.dtype();
-    if (from.dtype() == DType::float64 && to.dtype() == DType::float16) pass.compute = DType::float64;
+    if (from.dtype() == DType::float64 && to.dtype() == DType::float16)
+      pass.compute = DType::float64;
     pass.produced = pass.compute;
     pass.function = block_function(Formula::copy, pass.compute);
     pass.inputs_used = 1;
@@ -284,7 +313,8 @@ TEST("casts") {
   }
   Buffer doubles(DType::float64, 60000), rounded(DType::float16, 60000);
   for (int i = 0; i < 60000; ++i) {
-    const double low = static_cast<double>(halves[i % 31743]), high = static_cast<double>(halves[i % 31743 + 1]);
+    const double low = static_cast<double>(halves[i % 31743]),
+                 high = static_cast<double>(halves[i % 31743 + 1]);
     const double share[] = {0.5, 0.5 - 0x1p-26, 0.5 + 0x1p-26, 0.5 + 0x1p-40};
     doubles.set(i, std::isinf(high) ? low : low + (high - low) * share[i % 4]);
   }
@@ -296,7 +326,8 @@ TEST("casts") {
     CHECK(same(rounded[i], halves[bits + (up ? 1 : 0)]));
   }
   const float odd_values[] = {not_a_number, infinity, -infinity, 3e9f, -3e9f, 1e20f, -1.0f, 300.0f};
-  Buffer odd(DType::float32, 8), bytes(DType::uint8, 8), ints(DType::int32, 8), longs(DType::int64, 8);
+  Buffer odd(DType::float32, 8), bytes(DType::uint8, 8), ints(DType::int32, 8),
+      longs(DType::int64, 8);
   for (int i = 0; i < 8; ++i) odd.set(i, odd_values[i]);
   cast(odd, bytes);
   cast(odd, ints);
@@ -312,7 +343,8 @@ TEST("passes over any layout") {
   for (int round = 0; round < 3000; ++round) {
     const int rank = static_cast<int>(random_integer(0, 4));
     std::int64_t shape[4], size = 1;
-    for (int i = 0; i < rank; ++i) size *= shape[i] = random_integer(round % 50 == 0 ? 0 : 1, round % 7 == 0 ? 45 : 12);
+    for (int i = 0; i < rank; ++i)
+      size *= shape[i] = random_integer(round % 50 == 0 ? 0 : 1, round % 7 == 0 ? 45 : 12);
     if (size > 70000) continue;
     const bool two = random_integer(0, 2) > 0, compares = random_integer(0, 4) == 0;
     const Formula formula = two ? (compares ? Formula::less : Formula::add) : Formula::copy;
@@ -383,8 +415,8 @@ TEST("passes over any layout") {
       rounded.set(0, bring(Formula::copy, rounded.dtype(), want));
       if (!same(buffers[0][offset[0]], rounded[0])) {
         std::ostringstream text;
-        text << "round " << round << " position " << position << " compute " << name_of(compute) << ": "
-             << buffers[0][offset[0]] << " instead of " << want;
+        text << "round " << round << " position " << position << " compute " << name_of(compute)
+             << ": " << buffers[0][offset[0]] << " instead of " << want;
         check::fail(__FILE__, __LINE__, text.str());
       }
     }

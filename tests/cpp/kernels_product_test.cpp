@@ -35,8 +35,9 @@ void check_product(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, 
   ProductPass pass(shape, dtype, a.data(), b.data(), c.data(), threads);
   for (int share = pass.shares() - 1; share >= 0; --share) pass.run(share);
   pass.finish();
-  const long double unit =
-      dtype == DType::float16 ? 1e-3L : dtype == DType::float32 ? 1e-6L : 1e-14L;
+  const long double unit = dtype == DType::float16   ? 1e-3L
+                           : dtype == DType::float32 ? 1e-6L
+                                                     : 1e-14L;
   // Large products are sampled.
   const std::int64_t step = m * n * k > 2000000 ? 97 : 1;
   for (std::int64_t place = 0; place < m * n; place += step) {
@@ -62,14 +63,15 @@ void check_product(DType dtype, std::int64_t m, std::int64_t n, std::int64_t k, 
 }  // namespace
 
 TEST("products of every type, transposed or not") {
-  const std::int64_t sizes[][3] = {{1, 1, 1},  {3, 5, 7},   {17, 1, 33}, {1, 19, 23}, {1, 1, 50},
-                                   {0, 3, 4},  {4, 0, 3},   {4, 3, 0},   {31, 64, 9}, {65, 2, 130},
-                                   {2, 70, 5}, {40, 33, 65}};
+  const std::int64_t sizes[][3] = {{1, 1, 1},   {3, 5, 7},    {17, 1, 33}, {1, 19, 23},
+                                   {1, 1, 50},  {0, 3, 4},    {4, 0, 3},   {4, 3, 0},
+                                   {31, 64, 9}, {65, 2, 130}, {2, 70, 5},  {40, 33, 65}};
   for (DType dtype : all_dtypes)
     for (const auto& size : sizes)
       for (int transposes = 0; transposes < 4; ++transposes)
         for (std::int64_t padding : {0, 3})
-          check_product(dtype, size[0], size[1], size[2], transposes & 1, transposes & 2, padding, 2);
+          check_product(dtype, size[0], size[1], size[2], transposes & 1, transposes & 2, padding,
+                        2);
 }
 
 TEST("products cut into shares") {
@@ -87,7 +89,6 @@ TEST("products cut into shares") {
 
 TEST("a long sum is cut into parts") {
   for (DType dtype : {DType::float32, DType::float64, DType::float16}) {
-    Buffer probe(dtype, 1);
     const ProductPass pass({20, 30, 50000, false, false, 50000, 30}, dtype, nullptr, nullptr,
                            nullptr, 4);
     CHECK_EQUAL(pass.shares(), 4);

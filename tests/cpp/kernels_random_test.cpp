@@ -34,10 +34,9 @@ void run(const RandomFill& fill) {
 void philox(std::uint32_t counter[4], std::uint32_t key0, std::uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t p0 = 0xD2511F53ull * counter[0], p1 = 0xCD9E8D57ull * counter[2];
-    const std::uint32_t next[4] = {static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key0,
-                                   static_cast<std::uint32_t>(p1),
-                                   static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key1,
-                                   static_cast<std::uint32_t>(p0)};
+    const std::uint32_t next[4] = {
+        static_cast<std::uint32_t>(p1 >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(p1),
+        static_cast<std::uint32_t>(p0 >> 32) ^ counter[3] ^ key1, static_cast<std::uint32_t>(p0)};
     std::copy_n(next, 4, counter);
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
@@ -144,7 +143,8 @@ TEST("normal numbers have the moments and tails of the bell") {
     CHECK(std::fabs(moments[4] - 3) < 0.06);
     for (int limit = 1; limit < 5; ++limit) {
       const double expected = count * std::erfc(limit / std::sqrt(2.0));
-      const double allowed = 4 * std::sqrt(expected) + (dtype == DType::float16 ? expected * 0.01 : 0);
+      const double allowed =
+          4 * std::sqrt(expected) + (dtype == DType::float16 ? expected * 0.01 : 0);
       CHECK(std::fabs(static_cast<double>(beyond[limit]) - expected) < allowed);
     }
   }

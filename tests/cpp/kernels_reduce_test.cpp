@@ -106,18 +106,24 @@ long double wanted(Reduction reduction, const std::vector<long double>& values) 
     low = std::min(low, value);
   }
   switch (reduction) {
-    case Reduction::sum: return sum;
-    case Reduction::mean: return sum / values.size();
-    case Reduction::maximum: return high;
-    case Reduction::minimum: return low;
-    case Reduction::norm1: return absolute;
-    case Reduction::norm2: return std::sqrt(square);
+    case Reduction::sum:
+      return sum;
+    case Reduction::mean:
+      return sum / values.size();
+    case Reduction::maximum:
+      return high;
+    case Reduction::minimum:
+      return low;
+    case Reduction::norm1:
+      return absolute;
+    case Reduction::norm2:
+      return std::sqrt(square);
   }
   return 0;
 }
 
-void check_reduction(Reduction reduction, const Buffer& input, const View& view,
-                     std::uint32_t axes, DType output_dtype) {
+void check_reduction(Reduction reduction, const Buffer& input, const View& view, std::uint32_t axes,
+                     DType output_dtype) {
   const Buffer output = reduce(reduction, input, view, axes, output_dtype);
   const auto groups = grouped(input, view, axes);
   for (std::int64_t i = 0; i < output.size(); ++i) {
@@ -136,8 +142,10 @@ void check_reduction(Reduction reduction, const Buffer& input, const View& view,
       want = std::trunc(want);
       const long double span = std::ldexp(1.0L, static_cast<int>(size_of(output_dtype)) * 8);
       const long double low = output_dtype == DType::uint8 ? 0 : -span / 2;
-      if (output_dtype == DType::boolean) want = want != 0;
-      else want -= std::floor((want - low) / span) * span;
+      if (output_dtype == DType::boolean)
+        want = want != 0;
+      else
+        want -= std::floor((want - low) / span) * span;
     }
     if (!(std::fabs(output[i] - want) <= tolerance) && !same(output[i], want)) {
       std::ostringstream text;
@@ -176,8 +184,11 @@ TEST("every reduction of every type over any axes and layout") {
 
 TEST("large reductions in many chunks") {
   for (DType dtype : {DType::float32, DType::float16, DType::uint8, DType::int32}) {
-    for (const auto& shape : {std::vector<std::int64_t>{300000}, {500, 601}, {3, 70, 1500},
-                              {200000, 2}, {2, 100, 3, 400}}) {
+    for (const auto& shape : {std::vector<std::int64_t>{300000},
+                              {500, 601},
+                              {3, 70, 1500},
+                              {200000, 2},
+                              {2, 100, 3, 400}}) {
       const View view = contiguous(shape);
       Buffer input(dtype, view.extent);
       fill_small(input);
@@ -189,7 +200,8 @@ TEST("large reductions in many chunks") {
 }
 
 TEST("bits depend on the values and the shape, not on the layout") {
-  for (const auto& shape : {std::vector<std::int64_t>{40, 1500}, {1500, 40}, {7, 300, 50}, {90000}}) {
+  for (const auto& shape :
+       {std::vector<std::int64_t>{40, 1500}, {1500, 40}, {7, 300, 50}, {90000}}) {
     const View plain = contiguous(shape);
     Buffer values(DType::float32, plain.extent);
     for (std::int64_t i = 0; i < values.size(); ++i) values.set(i, random_real(-1, 1));
@@ -233,7 +245,8 @@ TEST("nan, empty and narrow cases") {
   CHECK_EQUAL(reduce(Reduction::maximum, low, contiguous({2}), 1, DType::int64)[0], -0x1p63L);
   Buffer ones(DType::float32, 1 << 24);
   for (std::int64_t i = 0; i < ones.size(); ++i) ones.as<float>()[i] = 1.1f;
-  const long double sum = reduce(Reduction::sum, ones, contiguous({ones.size()}), 1, DType::float32)[0];
+  const long double sum =
+      reduce(Reduction::sum, ones, contiguous({ones.size()}), 1, DType::float32)[0];
   CHECK(std::fabs(sum / (1.1f * static_cast<long double>(ones.size())) - 1) < 3e-7L);
 }
 

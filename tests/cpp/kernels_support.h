@@ -33,15 +33,22 @@ inline double random_real(double low, double high) {
 
 inline long double load(const void* data, DType dtype, std::int64_t i) {
   switch (dtype) {
-    case DType::float32: return static_cast<const float*>(data)[i];
-    case DType::float64: return static_cast<const double*>(data)[i];
+    case DType::float32:
+      return static_cast<const float*>(data)[i];
+    case DType::float64:
+      return static_cast<const double*>(data)[i];
     case DType::float16:
       return afterglow::half_to_float(static_cast<const std::uint16_t*>(data)[i]);
-    case DType::uint8: return static_cast<const std::uint8_t*>(data)[i];
-    case DType::int32: return static_cast<const std::int32_t*>(data)[i];
-    case DType::int8: return static_cast<const std::int8_t*>(data)[i];
-    case DType::int64: return static_cast<const std::int64_t*>(data)[i];
-    case DType::boolean: return static_cast<const std::uint8_t*>(data)[i];
+    case DType::uint8:
+      return static_cast<const std::uint8_t*>(data)[i];
+    case DType::int32:
+      return static_cast<const std::int32_t*>(data)[i];
+    case DType::int8:
+      return static_cast<const std::int8_t*>(data)[i];
+    case DType::int64:
+      return static_cast<const std::int64_t*>(data)[i];
+    case DType::boolean:
+      return static_cast<const std::uint8_t*>(data)[i];
   }
   return 0;
 }
@@ -49,17 +56,31 @@ inline long double load(const void* data, DType dtype, std::int64_t i) {
 /// The value must be one of the type's own, but for rounding of reals.
 inline void store(void* data, DType dtype, std::int64_t i, long double value) {
   switch (dtype) {
-    case DType::float32: static_cast<float*>(data)[i] = static_cast<float>(value); break;
-    case DType::float64: static_cast<double*>(data)[i] = static_cast<double>(value); break;
+    case DType::float32:
+      static_cast<float*>(data)[i] = static_cast<float>(value);
+      break;
+    case DType::float64:
+      static_cast<double*>(data)[i] = static_cast<double>(value);
+      break;
     case DType::float16:
       static_cast<std::uint16_t*>(data)[i] =
           afterglow::float_to_half(afterglow::double_to_float_for_half(static_cast<double>(value)));
       break;
-    case DType::uint8: static_cast<std::uint8_t*>(data)[i] = static_cast<std::uint8_t>(value); break;
-    case DType::int32: static_cast<std::int32_t*>(data)[i] = static_cast<std::int32_t>(value); break;
-    case DType::int8: static_cast<std::int8_t*>(data)[i] = static_cast<std::int8_t>(value); break;
-    case DType::int64: static_cast<std::int64_t*>(data)[i] = static_cast<std::int64_t>(value); break;
-    case DType::boolean: static_cast<std::uint8_t*>(data)[i] = value != 0; break;
+    case DType::uint8:
+      static_cast<std::uint8_t*>(data)[i] = static_cast<std::uint8_t>(value);
+      break;
+    case DType::int32:
+      static_cast<std::int32_t*>(data)[i] = static_cast<std::int32_t>(value);
+      break;
+    case DType::int8:
+      static_cast<std::int8_t*>(data)[i] = static_cast<std::int8_t>(value);
+      break;
+    case DType::int64:
+      static_cast<std::int64_t*>(data)[i] = static_cast<std::int64_t>(value);
+      break;
+    case DType::boolean:
+      static_cast<std::uint8_t*>(data)[i] = value != 0;
+      break;
   }
 }
 
@@ -79,8 +100,7 @@ class Buffer {
     return static_cast<T*>(data());
   }
   bool same_bits(const Buffer& other) const {
-    return size_ == other.size_ &&
-           std::memcmp(data(), other.data(), size_ * size_of(dtype_)) == 0;
+    return size_ == other.size_ && std::memcmp(data(), other.data(), size_ * size_of(dtype_)) == 0;
   }
 
  private:
@@ -105,7 +125,8 @@ inline bool same(long double a, long double b) {
 
 /// The distance of a float32 result from the truth, in units of its last place.
 inline double ulps(float result, double truth) {
-  if (std::isnan(result) || std::isnan(truth)) return std::isnan(result) && std::isnan(truth) ? 0 : 1e9;
+  if (std::isnan(result) || std::isnan(truth))
+    return std::isnan(result) && std::isnan(truth) ? 0 : 1e9;
   const float rounded = static_cast<float>(truth);
   if (result == rounded) return 0.5;
   if (std::isinf(result) || std::isinf(rounded)) return 1e9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over contiguous blocks: formulas and casts; and moves between strided matrices.
+// Loops over contiguous blocks: formulas and casts.
 #pragma once
 
 #if defined(__F16C__)
@@ -36,8 +36,8 @@ void widen_half(const std::uint16_t* source, float* target, std::int64_t count) 
   std::int64_t i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= count; i += 8)
-    _mm256_storeu_ps(target + i,
-                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i))));
+    _mm256_storeu_ps(
+        target + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source + i))));
 #endif
 #pragma GCC ivdep
   for (; i < count; ++i) target[i] = half_to_float(source[i]);
@@ -91,51 +91,6 @@ void cast(const void* source, void* target, std::int64_t count) {
     To* to = static_cast<To*>(target);
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) to[i] = as<To>(from[i]);
-  }
-}
-
-/// One row: contiguous, filled from one element, or strided.
-template <class Word>
-AFTERGLOW_INLINE void move_row(const Word* from, std::int64_t from_stride, Word* to,
-                               std::int64_t to_stride, std::int64_t count) {
-  if (to_stride == 1 && from_stride == 1) {
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
-  } else if (to_stride == 1 && from_stride == 0) {
-    const Word value = *from;
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < count; ++i) to[i] = value;
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
-  }
-}
-
-/// Words are unsigned integers of the element's size.
-template <class Word>
-void move(Matrix source, Matrix target, std::int64_t rows, std::int64_t columns) {
-  const Word* from = static_cast<const Word*>(source.data);
-  Word* to = static_cast<Word*>(target.data);
-  // Squares of one cache line a side: what is fetched for one row serves the next ones.
-  constexpr std::int64_t side = 64 / sizeof(Word) < 16 ? 64 / sizeof(Word) : 16;
-  const bool transposes = (source.row_stride == 1 && source.column_stride > 1) ||
-                          (target.row_stride == 1 && target.column_stride > 1);
-  if (!transposes) {
-    for (std::int64_t row = 0; row < rows; ++row)
-      move_row(from + row * source.row_stride, source.column_stride, to + row * target.row_stride,
-               target.column_stride, columns);
-    return;
-  }
-  for (std::int64_t row = 0; row < rows; row += side) {
-    const std::int64_t high = rows - row < side ? rows - row : side;
-    for (std::int64_t column = 0; column < columns; column += side) {
-      const std::int64_t across = columns - column < side ? columns - column : side;
-      const Word* corner = from + row * source.row_stride + column * source.column_stride;
-      Word* place = to + row * target.row_stride + column * target.column_stride;
-      for (std::int64_t i = 0; i < high; ++i)
-        for (std::int64_t j = 0; j < across; ++j)
-          place[i * target.row_stride + j * target.column_stride] =
-              corner[i * source.row_stride + j * source.column_stride];
-    }
   }
 }
 

@@ -9,21 +9,25 @@
 namespace afterglow::kernels {
 namespace {
 
-/// Lanes are wide enough for a block, and reals stay what they are. Sums of 64 bits wrap around.
+/// Lanes are wide enough for a block, and reals stay what they are, but for squares: those of
+/// float32 would overflow in a norm that does not. Sums of 64 bits wrap around.
 template <Fold fold, class T>
 struct LaneOf {
   static constexpr bool takes_order = fold == Fold::maximum || fold == Fold::minimum;
   using Sum = std::conditional_t<sizeof(T) == 1, std::int32_t, std::uint64_t>;
   using Square = std::conditional_t<sizeof(T) == 1, std::int32_t, double>;
-  using type = std::conditional_t<
-      is_real<T> || takes_order, T,
-      std::conditional_t<fold == Fold::sum_of_squares, Square, Sum>>;
+  using type = std::conditional_t<fold == Fold::sum_of_squares, Square,
+                                  std::conditional_t<is_real<T> || takes_order, T, Sum>>;
 };
 
 /// Works on single lanes and on vectors of them alike.
 template <Fold fold, class Value>
 AFTERGLOW_INLINE void fold_into(Value& into, const Value& value) {
-  if constexpr (fold == Fold::maximum)
+  if constexpr (fold == Fold::maximum && std::is_arithmetic_v<Value>)
+    into = into >= value || into != into ? into : value;
+  else if constexpr (fold == Fold::minimum && std::is_arithmetic_v<Value>)
+    into = into <= value || into != into ? into : value;
+  else if constexpr (fold == Fold::maximum)
     into = (into >= value) | (into != into) ? into : value;
   else if constexpr (fold == Fold::minimum)
     into = (into <= value) | (into != into) ? into : value;
@@ -132,7 +136,8 @@ struct Folding {
       const T* values = static_cast<const T*>(data) + row * row_stride;
       for (std::int64_t begin = 0; begin < columns; begin += block_size) {
         const std::int64_t count = columns - begin < block_size ? columns - begin : block_size;
-        fold_into<fold>(total(partials[row]), static_cast<Total>(fold_block(values + begin, count)));
+        fold_into<fold>(total(partials[row]),
+                        static_cast<Total>(fold_block(values + begin, count)));
       }
     }
   }
@@ -148,26 +153,29 @@ struct Folding {
     Lane* lane = static_cast<Lane*>(lanes);
     std::int64_t row = 0;
     // Four rows at a time spare three of four loads and stores of the lanes.
-    for (; row + 4 <= rows; row += 4) {
-      const T* x = first + row * row_stride;
-#pragma GCC ivdep
-      for (std::int64_t i = 0; i < columns; ++i) {
-        Lane sum = lane[i];
-        fold_element(sum, x[i]);
-        fold_element(sum, x[i + row_stride]);
-        fold_element(sum, x[i + 2 * row_stride]);
-        fold_element(sum, x[i + 3 * row_stride]);
-        lane[i] = sum;
+    for (; row + 4 <= rows; row += 4)
+      fold_rows<4>(first + row * row_stride, row_stride, columns, lane);
+    for (; row < rows; ++row) fold_rows<1>(first + row * row_stride, row_stride, columns, lane);
+  }
+
+  template <int rows>
+  AFTERGLOW_INLINE static void fold_rows(const T* data, std::int64_t row_stride,
+                                         std::int64_t columns, Lane* lane) {
+    std::int64_t column = 0;
+    // Comparisons of reals are vectorised by hand, since the compiler branches on nan.
+    if constexpr (is_real<Lane> && std::is_same_v<T, Lane>) {
+      for (; column + width <= columns; column += width) {
+        Lanes sums;
+        __builtin_memcpy(&sums, lane + column, sizeof(sums));
+        for (int row = 0; row < rows; ++row) fold_vector(sums, data + column + row * row_stride);
+        __builtin_memcpy(lane + column, &sums, sizeof(sums));
       }
     }
-    for (; row < rows; ++row) {
-      const T* x = first + row * row_stride;
 #pragma GCC ivdep
-      for (std::int64_t i = 0; i < columns; ++i) {
-        Lane sum = lane[i];
-        fold_element(sum, x[i]);
-        lane[i] = sum;
-      }
+    for (; column < columns; ++column) {
+      Lane sum = lane[column];
+      for (int row = 0; row < rows; ++row) fold_element(sum, data[column + row * row_stride]);
+      lane[column] = sum;
     }
   }
 

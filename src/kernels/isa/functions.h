@@ -70,14 +70,13 @@ AFTERGLOW_INLINE auto bits_of(T value) {
 
 /// e^r - 1 for |r| <= ln(2) / 2: minimax in float32, Taylor in float64.
 AFTERGLOW_INLINE float small_exponential_minus_1(float r) {
-  const float p =
-      polynomial(r, 0.49999994f, 0.16666521f, 0.04166839f, 0.008368745f, 0.001381454f);
+  const float p = polynomial(r, 0.49999994f, 0.16666521f, 0.04166839f, 0.008368745f, 0.001381454f);
   return multiply_add(p, r * r, r);
 }
 AFTERGLOW_INLINE double small_exponential_minus_1(double r) {
-  const double p = polynomial(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040,
-                              1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
-                              1.0 / 479001600, 1.0 / 6227020800);
+  const double p =
+      polynomial(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320,
+                 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);
   return multiply_add(p, r * r, r);
 }
 

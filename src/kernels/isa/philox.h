@@ -3,6 +3,10 @@
 // blocks gives 64 words: word w of block b stands at 16 w + b.
 #pragma once
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "kernels/isa/functions.h"
 #include "kernels/table.h"
 
@@ -15,27 +19,48 @@ struct alignas(64) PhiloxGroup {
   std::uint32_t words[4][lanes_per_group];
 };
 
+/// Words, each in the lower half of its lane; the upper halves may hold anything.
+using Lanes [[gnu::vector_size(vector_size)]] = std::uint64_t;
+using Words [[gnu::vector_size(vector_size / 2)]] = std::uint32_t;
+
+/// 32 by 32 bits to 64: one instruction, which the compiler does not find by itself.
+AFTERGLOW_INLINE void multiply_words(const Lanes& words, std::uint32_t factor, Lanes& products) {
+#if defined(__AVX512F__)
+  products = (Lanes)_mm512_maskz_mul_epu32(0xff, (__m512i)words, _mm512_set1_epi64(factor));
+#elif defined(__AVX2__)
+  products = (Lanes)_mm256_mul_epu32((__m256i)words, _mm256_set1_epi64x(factor));
+#elif defined(__SSE2__)
+  products = (Lanes)_mm_mul_epu32((__m128i)words, _mm_set1_epi64x(factor));
+#else
+  products = (words & 0xffffffffu) * factor;
+#endif
+}
+
 AFTERGLOW_INLINE void generate(PhiloxPosition position, PhiloxGroup& group) {
-  auto& [w0, w1, w2, w3] = group.words;
-  for (int i = 0; i < lanes_per_group; ++i) {
-    const std::uint64_t counter = position.counter + static_cast<std::uint64_t>(i);
-    w0[i] = static_cast<std::uint32_t>(counter);
-    w1[i] = static_cast<std::uint32_t>(counter >> 32);
-    w2[i] = w3[i] = 0;
-  }
-  std::uint32_t key0 = static_cast<std::uint32_t>(position.key);
-  std::uint32_t key1 = static_cast<std::uint32_t>(position.key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < lanes_per_group; ++i) {
-      const std::uint64_t product0 = std::uint64_t(0xD2511F53u) * w0[i];
-      const std::uint64_t product1 = std::uint64_t(0xCD9E8D57u) * w2[i];
-      w0[i] = static_cast<std::uint32_t>(product1 >> 32) ^ w1[i] ^ key0;
-      w1[i] = static_cast<std::uint32_t>(product1);
-      w2[i] = static_cast<std::uint32_t>(product0 >> 32) ^ w3[i] ^ key1;
-      w3[i] = static_cast<std::uint32_t>(product0);
+  constexpr int width = vector_size / 8;
+  for (int begin = 0; begin < lanes_per_group; begin += width) {
+    Lanes w0, w1, w2{}, w3{};
+    for (int i = 0; i < width; ++i) w0[i] = static_cast<std::uint64_t>(i);
+    w0 += position.counter + static_cast<std::uint64_t>(begin);
+    w1 = w0 >> 32;
+    std::uint32_t key0 = static_cast<std::uint32_t>(position.key);
+    std::uint32_t key1 = static_cast<std::uint32_t>(position.key >> 32);
+    for (int round = 0; round < 10; ++round) {
+      Lanes product0, product1;
+      multiply_words(w0, 0xD2511F53u, product0);
+      multiply_words(w2, 0xCD9E8D57u, product1);
+      w0 = (product1 >> 32) ^ w1 ^ key0;
+      w1 = product1;
+      w2 = (product0 >> 32) ^ w3 ^ key1;
+      w3 = product0;
+      key0 += 0x9E3779B9u;
+      key1 += 0xBB67AE85u;
     }
-    key0 += 0x9E3779B9u;
-    key1 += 0xBB67AE85u;
+    const Lanes* words[] = {&w0, &w1, &w2, &w3};
+    for (int word = 0; word < 4; ++word) {
+      const Words narrow = __builtin_convertvector(*words[word], Words);
+      __builtin_memcpy(&group.words[word][begin], &narrow, sizeof(narrow));
+    }
   }
 }
 
@@ -83,8 +108,8 @@ AFTERGLOW_INLINE void sine_and_cosine(std::uint32_t turn, float& sine, float& co
   const auto rest = static_cast<std::int32_t>(turn - (quarter << 30));
   const float x = static_cast<float>(rest) * 1.46291807926715968e-9f;
   const float z = x * x;
-  const float s = multiply_add(
-      polynomial(z, -1.6666654611e-1f, 8.3321608736e-3f, -1.9515295891e-4f) * z, x, x);
+  const float s =
+      multiply_add(polynomial(z, -1.6666654611e-1f, 8.3321608736e-3f, -1.9515295891e-4f) * z, x, x);
   const float c = multiply_add(
       z * z, polynomial(z, 4.166664568298827e-2f, -1.388731625493765e-3f, 2.443315711809948e-5f),
       multiply_add(z, -0.5f, 1.0f));

@@ -13,6 +13,15 @@
 namespace afterglow::kernels {
 namespace {
 
+/// Bytes of the machine's own vectors.
+#if defined(__AVX512F__)
+constexpr int vector_size = 64;
+#elif defined(__AVX2__)
+constexpr int vector_size = 32;
+#else
+constexpr int vector_size = 16;
+#endif
+
 struct Half {
   std::uint16_t bits;
 };
@@ -51,8 +60,8 @@ AFTERGLOW_INLINE Integer truncated(Real value) {
   return fits ? converted : lowest;
 }
 
-/// The conversion of every cast. Integers wrap; reals truncate (see above; to 8 bits they wrap after
-/// truncation to 32 bits, so -1.0 becomes 255); booleans are "not zero".
+/// The conversion of every cast. Integers wrap; reals truncate (see above; to 8 bits they wrap
+/// after truncation to 32 bits, so -1.0 becomes 255); booleans are "not zero".
 template <class To, class From>
 AFTERGLOW_INLINE To as(From value) {
   if constexpr (std::is_same_v<To, bool>) {

@@ -7,6 +7,7 @@
 
 #include "kernels/isa/blocks.h"
 #include "kernels/isa/folds.h"
+#include "kernels/isa/moves.h"
 #include "kernels/isa/philox.h"
 
 namespace afterglow::kernels {

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``import afterglow.as_mxnet`` makes ``mxnet`` mean Afterglow in this process.
+
+``import mxnet``, ``from mxnet import nd`` and ``import mxnet.ndarray.random`` then give the very module objects of
+Afterglow, so there is one ``NDArray`` class under both names. From then on ``afterglow.__version__``, which is
+``mxnet.__version__`` as well, says 1.9.1, the version that is spoken; :mod:`afterglow.version` keeps our own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+import afterglow
+
+__all__ = ["MXNET_VERSION"]
+
+MXNET_VERSION = "1.9.1"
+
+#: Names under which MXNet's documentation imports things that are attributes there.
+_SHORT = {"nd": "ndarray", "np": "numpy", "npx": "numpy_extension", "sym": "symbol", "rnd": "random"}
+
+
+def _our_name(name: str) -> str:
+    """Return the name that a module has here: mxnet.nd.random is afterglow.ndarray.random."""
+    parts = name.split(".")
+    if len(parts) > 1:
+        parts[1] = _SHORT.get(parts[1], parts[1])
+    return ".".join([afterglow.__name__, *parts[1:]])
+
+
+class _Alias(Loader):
+    """Loads nothing: the module is there already."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+        self._spec = module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # the import system has put the one of the alias there
+
+
+class _Finder(MetaPathFinder):
+    """Finds mxnet.x.y where afterglow.x.y exists."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        if fullname != "mxnet" and not fullname.startswith("mxnet."):
+            return None
+        ours = _our_name(fullname)
+        try:
+            if importlib.util.find_spec(ours) is None:
+                return None
+        except ModuleNotFoundError:
+            return None
+        module = importlib.import_module(ours)
+        return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
+
+
+def _install() -> None:
+    present = sys.modules.get("mxnet")
+    if present is not None and present is not afterglow:
+        raise ImportError(
+            "mxnet is already imported from "
+            f"{getattr(present, '__file__', 'elsewhere')}; import afterglow.as_mxnet before anything "
+            "that imports mxnet, or in a process of its own"
+        )
+    if not any(type(finder).__name__ == "_Finder" and type(finder).__module__ == __name__
+               for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+    # Modules that are loaded keep their identity under the other name too.
+    prefix = afterglow.__name__ + "."
+    sys.modules["mxnet"] = afterglow
+    for name, module in list(sys.modules.items()):
+        if name.startswith(prefix) and name != __name__:
+            sys.modules.setdefault("mxnet." + name.removeprefix(prefix), module)
+    for short, name in _SHORT.items():
+        if prefix + name in sys.modules:
+            sys.modules.setdefault("mxnet." + short, sys.modules[prefix + name])
+    afterglow.__version__ = MXNET_VERSION
+
+
+_install()

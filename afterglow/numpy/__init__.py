@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.np``: arrays and functions that answer as NumPy does."""
+
+from __future__ import annotations
+
+from math import e, inf, nan, pi
+from typing import Any
+
+import numpy as onp
+from numpy import (
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int32,
+    int64,
+    uint8,
+)
+
+from . import creation, elementwise, linalg, multiarray, products, random, reduce, shape
+from .creation import *  # noqa: F403
+from .elementwise import *  # noqa: F403
+from .multiarray import ndarray
+from .products import *  # noqa: F403
+from .reduce import *  # noqa: F403
+from .shape import *  # noqa: F403
+
+newaxis = None
+bool = bool_
+
+
+def set_printoptions(
+    precision: int | None = None, threshold: int | None = None, **kwargs: Any
+) -> None:
+    """Set how arrays are printed: the options of NumPy itself."""
+    onp.set_printoptions(precision=precision, threshold=threshold, **kwargs)
+
+
+__all__ = [
+    "bool",
+    "bool_",
+    "e",
+    "float16",
+    "float32",
+    "float64",
+    "inf",
+    "int8",
+    "int32",
+    "int64",
+    "linalg",
+    "nan",
+    "ndarray",
+    "newaxis",
+    "pi",
+    "random",
+    "set_printoptions",
+    "uint8",
+    *creation.__all__,
+    *elementwise.__all__,
+    *products.__all__,
+    *reduce.__all__,
+    *shape.__all__,
+]

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class of ``mx.np`` arrays. Its methods are spellings of the functions of the same name."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as onp
+
+from .. import _printing
+from .._core import Operation, operation
+from .._dtype import DTYPES
+from .._shapes import as_integers, numpy_reshape
+from ..context import Context
+from ..error import ArrayNotImplementedError
+from ..ndarray import NDArray
+from . import products, reduce, shape
+
+__all__ = ["ndarray"]
+
+
+class _Absent:
+    """Hides a method of ``nd`` arrays that ``np`` arrays do not have."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        raise AttributeError(f"'ndarray' object has no attribute '{self._name}'", name=self._name)
+
+
+class ndarray(NDArray):  # noqa: N801
+    """An array that answers as NumPy does, with MXNet's types: float32 unless one is named."""
+
+    __slots__ = ()
+
+    _legacy: ClassVar[bool] = False
+    _copy: ClassVar[Operation] = operation("copy", False)
+
+    @property
+    def dtype(self) -> onp.dtype[Any]:
+        """The type of the elements."""
+        return DTYPES[self._dtype_number]
+
+    def __repr__(self) -> str:
+        return _printing.numpy_repr(self.asnumpy(), self.context)
+
+    def __str__(self) -> str:
+        return _printing.numpy_str(self.asnumpy(), self.context)
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        if not self.ndim:
+            return format(self.item(), spec)
+        raise TypeError(f"Cannot format an ndarray of shape {self.shape} with {spec!r}")
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return onp.round(self, ndigits or 0)
+
+    def __matmul__(self, other: Any) -> ndarray:
+        return products.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> ndarray:
+        return products.matmul(other, self)
+
+    def as_in_context(self, context: Context) -> Self:
+        """Return the array on that device: the same memory when it is there already."""
+        moved = super().as_in_context(context)
+        return self.detach() if moved is self else moved
+
+    def as_in_ctx(self, ctx: Context) -> Self:
+        """Return the array on that device: itself when it is there already, else a copy."""
+        return super().as_in_context(ctx)
+
+    # --- copies ---
+
+    def copy(self, order: str = "C") -> Self:
+        """Return a copy on the same device."""
+        return self._copied(self)
+
+    def astype(  # type: ignore[override]
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Self:
+        """Return the values in another type; the array itself if it has it and ``copy`` is false."""
+        return self._cast(dtype, copy)
+
+    def reshape(self, *args: Any, **kwargs: Any) -> Self:
+        """Return a copy in another shape; one extent may be -1."""
+        if kwargs.pop("order", "C") != "C":
+            raise ArrayNotImplementedError("[reshape] reads elements in order 'C'")
+        wanted = args[0] if len(args) == 1 else args
+        if not args:
+            wanted = kwargs.pop("newshape", kwargs.pop("shape", ()))
+        if kwargs:
+            raise TypeError(f"reshape() got an unexpected keyword argument {next(iter(kwargs))!r}")
+        return self._copied(self._shaped(numpy_reshape(self.shape, as_integers(wanted, "shape"))))
+
+    def flatten(self, order: str = "C") -> Self:  # type: ignore[override]
+        """Return a copy with one axis."""
+        return self.reshape(-1, order=order)
+
+    def ravel(self, order: str = "C") -> Self:
+        """Return a copy with one axis."""
+        return self.reshape(-1, order=order)
+
+    def squeeze(self, axis: Any = None) -> ndarray:  # type: ignore[override]
+        """Return a copy without axes of extent 1."""
+        return shape.squeeze(self, axis)
+
+    def transpose(self, *axes: Any) -> ndarray:  # type: ignore[override]
+        """Return a copy with the axes in another order."""
+        return shape.transpose(self, axes[0] if len(axes) == 1 else axes)
+
+    def swapaxes(self, axis1: int, axis2: int) -> ndarray:  # type: ignore[override]
+        """Return a copy with two axes exchanged."""
+        return shape.swapaxes(self, axis1, axis2)
+
+    def broadcast_to(self, shape: Any) -> ndarray:
+        """Return a copy stretched to a shape."""
+        return _broadcast_to(self, shape)
+
+    # --- values ---
+
+    def dot(self, b: Any, out: ndarray | None = None) -> ndarray:
+        """Return the dot product."""
+        return products.dot(self, b, out)
+
+    def sum(  # type: ignore[override]
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+    ) -> ndarray:
+        """Return the sum over axes."""
+        return reduce.sum(self, axis, dtype, keepdims, out=out)
+
+    def mean(  # type: ignore[override]
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+    ) -> ndarray:
+        """Return the mean over axes."""
+        return reduce.mean(self, axis, dtype, out, keepdims)
+
+    def max(  # type: ignore[override]
+        self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False
+    ) -> ndarray:
+        """Return the greatest element along axes."""
+        return reduce.max(self, axis, out, keepdims)
+
+    def min(  # type: ignore[override]
+        self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False
+    ) -> ndarray:
+        """Return the smallest element along axes."""
+        return reduce.min(self, axis, out, keepdims)
+
+    # --- what only nd has ---
+
+    asscalar = _Absent()  # type: ignore[assignment]
+    reshape_like = _Absent()  # type: ignore[assignment]
+    expand_dims = _Absent()  # type: ignore[assignment]
+    broadcast_like = _Absent()  # type: ignore[assignment]
+    slice = _Absent()  # type: ignore[assignment]
+    slice_axis = _Absent()  # type: ignore[assignment]
+    zeros_like = _Absent()  # type: ignore[assignment]
+    ones_like = _Absent()  # type: ignore[assignment]
+    abs = _Absent()  # type: ignore[assignment]
+    exp = _Absent()  # type: ignore[assignment]
+    log = _Absent()  # type: ignore[assignment]
+    sqrt = _Absent()  # type: ignore[assignment]
+    tanh = _Absent()  # type: ignore[assignment]
+    sigmoid = _Absent()  # type: ignore[assignment]
+    relu = _Absent()  # type: ignore[assignment]
+    norm = _Absent()  # type: ignore[assignment]
+
+
+_broadcast_to = shape.broadcast_to

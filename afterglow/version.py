@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Afterglow's own version, also where ``mxnet.__version__`` says 1.9.1."""
+
+from __future__ import annotations
+
+import functools
+
+__all__ = ["version"]
+
+
+@functools.cache
+def version() -> str:
+    """Return the version of the installed package."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("afterglow")
+    except PackageNotFoundError:  # a source tree that was never installed
+        return "0+unknown"

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves between strided matrices. Words are unsigned integers of the element's size.
+#pragma once
+
+#include "kernels/isa/types.h"
+#include "kernels/table.h"
+
+namespace afterglow::kernels {
+namespace {
+
+/// One row: contiguous, filled from one element, or strided.
+template <class Word>
+AFTERGLOW_INLINE void move_row(const Word* from, std::int64_t from_stride, Word* to,
+                               std::int64_t to_stride, std::int64_t count) {
+  if (to_stride == 1 && from_stride == 1) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+  } else if (to_stride == 1 && from_stride == 0) {
+    const Word value = *from;
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) to[i] = value;
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
+  }
+}
+
+/// Swaps the off-diagonal blocks of a square of vectors, in blocks of 1, 2, 4...
+template <int block, class Vector, int side>
+AFTERGLOW_INLINE void transpose_square(Vector (&rows)[side]) {
+  if constexpr (block < side) {
+    Vector low, high;
+    for (int i = 0; i < side; ++i) {
+      low[i] = i & block ? side + i - block : i;
+      high[i] = i & block ? side + i : i + block;
+    }
+    for (int i = 0; i < side; ++i) {
+      if (i & block) continue;
+      const Vector a = rows[i], b = rows[i + block];
+      rows[i] = __builtin_shuffle(a, b, low);
+      rows[i + block] = __builtin_shuffle(a, b, high);
+    }
+    transpose_square<block * 2>(rows);
+  }
+}
+
+/// Source and target both run along their other dimension: columns there, rows here.
+template <class Word>
+void move_transposed(const Word* from, std::int64_t column_stride, Word* to,
+                     std::int64_t row_stride, std::int64_t rows, std::int64_t columns) {
+  // Narrow words have no fast shuffle on older machines.
+  constexpr int side = sizeof(Word) >= 4 ? vector_size / sizeof(Word) : 8;
+  using Vector [[gnu::vector_size(vector_size)]] = Word;
+  for (std::int64_t row = 0; row < rows; row += side) {
+    const std::int64_t high = rows - row < side ? rows - row : side;
+    for (std::int64_t column = 0; column < columns; column += side) {
+      const std::int64_t across = columns - column < side ? columns - column : side;
+      const Word* corner = from + row + column * column_stride;
+      Word* place = to + row * row_stride + column;
+      if constexpr (sizeof(Word) >= 4) {
+        if (high == side && across == side) {
+          Vector square[side];
+          for (int i = 0; i < side; ++i)
+            __builtin_memcpy(&square[i], corner + i * column_stride, sizeof(Vector));
+          transpose_square<1>(square);
+          for (int i = 0; i < side; ++i)
+            __builtin_memcpy(place + i * row_stride, &square[i], sizeof(Vector));
+          continue;
+        }
+      }
+      for (std::int64_t i = 0; i < high; ++i)
+        for (std::int64_t j = 0; j < across; ++j)
+          place[i * row_stride + j] = corner[i + j * column_stride];
+    }
+  }
+}
+
+template <class Word>
+void move(Matrix source, Matrix target, std::int64_t rows, std::int64_t columns) {
+  if (target.row_stride == 1 && target.column_stride != 1) {
+    source = {source.data, source.column_stride, source.row_stride};
+    target = {target.data, target.column_stride, target.row_stride};
+    const std::int64_t swapped = rows;
+    rows = columns;
+    columns = swapped;
+  }
+  const Word* from = static_cast<const Word*>(source.data);
+  Word* to = static_cast<Word*>(target.data);
+  if (target.column_stride == 1 && source.row_stride == 1 && source.column_stride > 1 && rows > 1) {
+    move_transposed(from, source.column_stride, to, target.row_stride, rows, columns);
+    return;
+  }
+  for (std::int64_t row = 0; row < rows; ++row)
+    move_row(from + row * source.row_stride, source.column_stride, to + row * target.row_stride,
+             target.column_stride, columns);
+}
+
+}  // namespace
+}  // namespace afterglow::kernels

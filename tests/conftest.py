@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For every test: a seed that a failure can be replayed with, and a check for arrays left in cycles."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+from collections.abc import Iterator
+
+import numpy as onp
+import pytest
+
+import afterglow as mx
+from afterglow import _core
+
+
+def _seed_of_run() -> int:
+    given = os.environ.get("AFTERGLOW_TEST_SEED")
+    return int(given) if given else random.SystemRandom().randrange(2**31)
+
+
+SEED = _seed_of_run()
+
+
+@pytest.fixture(autouse=True)
+def seed() -> int:
+    """Seed every generator; the same for all tests of a run, so that one test can be run alone."""
+    random.seed(SEED)
+    onp.random.seed(SEED)
+    mx.random.seed(SEED)
+    return SEED
+
+
+@pytest.fixture(autouse=True)
+def no_arrays_in_cycles() -> Iterator[None]:
+    """Fail when the garbage collector finds arrays after a test: something held them in a cycle."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+        before = _core.live_handles()
+        gc.collect()
+        found = before - _core.live_handles()
+    finally:
+        gc.enable()
+    assert found <= 0, f"{found} arrays were kept alive by reference cycles"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Say with a failure how to run it again."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.when == "call" and report.failed:
+        report.sections.append(("seed", f"replay with AFTERGLOW_TEST_SEED={SEED}"))

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that cannot be had, and memory that is given back."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import afterglow as mx
+from afterglow import _core
+
+MB = 1 << 20
+
+
+@pytest.fixture
+def cap() -> Iterator[Any]:
+    """Set the hard cap, counted from what is live now."""
+
+    def set_cap(extra: int) -> int:
+        mx.nd.waitall()
+        limit = mx.engine.stats()["live_bytes"] + extra
+        _core.set_memory_cap(limit)
+        return limit
+
+    yield set_cap
+    _core.set_memory_cap(0)
+
+
+def text_of(array: Any, kind: type[Exception]) -> str:
+    try:
+        array.wait_to_read()
+    except kind as problem:
+        return str(problem)
+    pytest.fail("nothing was raised")
+
+
+@pytest.mark.parametrize("front", [mx.nd, mx.np])
+def test_cap(cap: Any, front: Any) -> None:
+    limit = cap(20 * MB)
+    small = front.ones((1000, 1000))  # 4 MB
+    large = front.ones((3000, 3000))  # 36 MB
+    issued = test_cap.__code__.co_firstlineno + 4
+    dependent = large + 1
+    for array in (large, dependent):
+        text = text_of(array, MemoryError)
+        assert str(36_000_000) in text
+        assert str(limit) in text
+        assert re.search(rf"{re.escape(__file__)}:{issued}\b", text)
+    assert isinstance(_raised(large), mx.MXNetError)
+    assert float((small + 1).sum()) == 2_000_000
+    _core.set_memory_cap(0)
+    assert (front.ones((3000, 3000)).asnumpy() == 1).all()
+
+
+def _raised(array: Any) -> BaseException:
+    try:
+        array.wait_to_read()
+    except MemoryError as problem:
+        return problem.with_traceback(None)
+    pytest.fail("nothing was raised")
+
+
+def test_cap_at_the_call(cap: Any) -> None:
+    """A copy of host memory is made at once, so it is refused at once."""
+    import numpy as onp
+
+    host = onp.ones((3000, 3000), dtype="float32")
+    limit = cap(20 * MB)
+    with pytest.raises(MemoryError, match=rf"36000000 bytes.*{limit}"):
+        mx.nd.array(host)
+    assert mx.nd.array(host[:10]).shape == (10, 3000)
+
+
+def test_what_fits_serially_fits(cap: Any) -> None:
+    """Freed memory is found again: a loop whose live arrays fit never meets the cap."""
+    x = mx.nd.ones((1000, 1000))
+    x.wait_to_read()
+    cap(40 * MB)
+    for _ in range(50):
+        y = x + 1
+        z = y * 2
+        z.wait_to_read()
+        del y, z
+    assert float(x[0, 0]) == 1
+
+
+def test_cached_memory_makes_room(cap: Any) -> None:
+    mx.memory.trim()
+    x = mx.nd.ones((2500, 1000))  # 10 MB
+    x.wait_to_read()
+    del x
+    mx.nd.waitall()
+    (mx.nd.ones((1,)) + 1).wait_to_read()
+    cap(14 * MB)
+    assert float(mx.nd.ones((3000, 1000)).sum()) == 3_000_000  # 12 MB: only beside no cache of 10
+
+
+def test_trim() -> None:
+    x = mx.nd.ones((500, 1000))
+    x.wait_to_read()
+    del x
+    mx.nd.waitall()
+    (mx.nd.ones((1,)) + 1).wait_to_read()
+    assert _core.statistics()["cached_bytes"] >= 2_000_000
+    mx.memory.trim()
+    assert _core.statistics()["cached_bytes"] == 0
+    assert float(mx.nd.ones((500, 1000)).sum()) == 500_000
+
+
+def test_trim_gives_memory_back_to_the_system() -> None:
+    script = """
+import afterglow as mx
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 2**20
+mx.nd.ones((2,)).wait_to_read()
+base = resident()
+arrays = [mx.nd.ones((2000, 2000)) for _ in range(12)]
+small = [mx.nd.ones((100, 100)) for _ in range(500)]
+mx.nd.waitall()
+full = resident()
+del arrays, small
+mx.nd.waitall()
+(mx.nd.ones((1,)) + 1).wait_to_read()
+mx.memory.trim()
+print(full - base > 180, resident() - base < 40)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True True\n", "")
+
+
+def test_memory_is_reused() -> None:
+    """A thousand results of 4 MB, one after the other, need a few of them at a time."""
+    x = mx.nd.ones((1000, 1000))
+    x.wait_to_read()
+    base = mx.engine.stats()["live_bytes"]
+    _core.reset_peak_memory()
+    for _ in range(1000):
+        y = x + 1
+        y.wait_to_read()
+    assert mx.engine.stats()["peak_bytes"] - base < 20 * MB
+
+
+@pytest.mark.parametrize("front", [mx.nd, mx.np])
+@pytest.mark.parametrize("allocation", range(30))
+def test_allocation_fails(front: Any, allocation: int) -> None:
+    """Whichever allocation fails: what was computed from it raises, all else is right."""
+    mx.nd.waitall()
+    base = mx.engine.stats()["live_bytes"]
+    x = front.ones((40, 50))
+    x.wait_to_read()
+    _core.fail_allocation(allocation)
+    rows = []
+    for i in range(10):
+        y = x + i
+        z = y * 2
+        rows.append((i, y, z))
+    mixed = rows[0][2] + rows[9][1]
+    total = mixed.sum()
+    mx_failures = []
+    right = {id(x): 1.0}
+    for i, y, z in rows:
+        failed = []
+        for array, value in ((y, i + 1), (z, 2 * i + 2)):
+            try:
+                assert (array.asnumpy() == value).all()
+            except MemoryError as problem:
+                assert "bytes" in str(problem)
+                assert __file__ in str(problem)
+                failed.append(array is y)
+        mx_failures.append(failed)
+        if failed and failed[0]:
+            assert len(failed) == 2  # y is lost, so z is
+    _core.fail_allocation(-1)
+    lost = [i for i, failed in enumerate(mx_failures) if failed]
+    # Twenty results and the sum of two of them take 21 allocations; each later number fails nothing.
+    assert len(lost) == (1 if allocation < 20 else 0)
+    poisons_mixed = allocation == 20 or (0 in lost) or (9 in lost and len(mx_failures[9]) == 2)
+    if poisons_mixed:
+        with pytest.raises(MemoryError):
+            mixed.wait_to_read()
+        with pytest.raises(MemoryError):
+            total.wait_to_read()
+    else:
+        assert float(total) == 2000 * (2 + 10)
+    assert right
+    assert (x.asnumpy() == 1).all()
+    for _, y, _ in rows:  # a full overwrite takes the buffer that could not be had before
+        y[:] = 3
+        assert (y.asnumpy() == 3).all()
+    del x, rows, y, z, mixed, total, array
+    while True:
+        try:
+            mx.nd.waitall()
+            (front.ones((1,)) + 1).wait_to_read()
+            break
+        except MemoryError:
+            pass
+    assert mx.engine.stats()["live_bytes"] == base
+
+
+def test_allocation_fails_at_the_call() -> None:
+    import numpy as onp
+
+    host = onp.ones((100, 100), dtype="float32")
+    _core.fail_allocation(0)
+    with pytest.raises(MemoryError, match="40000 bytes"):
+        mx.nd.array(host)
+    _core.fail_allocation(-1)
+    x = mx.nd.zeros((100, 100))
+    x.wait_to_read()
+    _core.fail_allocation(0)
+    with pytest.raises(MemoryError):
+        x[:] = host
+    _core.fail_allocation(-1)
+    assert float(x.sum()) == 0

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose answers were recorded from MXNet 1.9.1 (tests/golden/record.py), run with Afterglow."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections import Counter
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as onp
+import pytest
+
+import afterglow as mx
+from tests.golden.differences import BETTER, NOT_YET
+
+FILE = Path(__file__).parent / "golden" / "foundation.json"
+CASES: list[dict[str, Any]] = json.loads(FILE.read_text(encoding="utf-8"))["cases"]
+#: Relative and absolute tolerance: a few units in the last place of MXNet's own arithmetic.
+TOLERANCE = {"float16": (2e-3, 1e-4), "float32": (2e-6, 1e-7), "float64": (1e-12, 1e-14)}
+
+
+def reason_to_differ(name: str) -> str | None:
+    """Return why a case is meant to end otherwise, or ``None``. A name stands for itself first."""
+    for listed in (BETTER, NOT_YET):
+        if name in listed:
+            return listed[name]
+        for pattern, reason in listed.items():
+            if fnmatchcase(name, pattern):
+                return reason
+    return None
+
+
+def run(case: dict[str, Any]) -> Any:
+    """Run the program of a case and return its result."""
+    names: dict[str, Any] = {
+        "mx": mx,
+        "nd": mx.nd,
+        "np": mx.np,
+        "npx": mx.npx,
+        "onp": onp,
+        "pickle": pickle,
+        "copy": copy,
+    }
+    if case["namespace"] == "np":
+        mx.npx.set_np()
+    else:
+        mx.npx.reset_np()
+    try:
+        exec(compile(case["code"], case["name"], "exec"), names)
+        result = names["result"]
+        if isinstance(result, mx.nd.NDArray):
+            result.wait_to_read()
+        return result
+    finally:
+        mx.npx.reset_np()
+
+
+def numbers(values: Any) -> Any:
+    """Read recorded numbers: nan and infinities are written as text."""
+    if isinstance(values, list):
+        return [numbers(value) for value in values]
+    return float(values) if isinstance(values, str) else values
+
+
+def check_array(case: dict[str, Any], result: Any) -> None:
+    """Class, shape, type and place must be equal, values to the precision of the type."""
+    assert isinstance(result, mx.nd.NDArray), f"an array was expected, not {result!r}"
+    assert type(result).__name__ == case["type"]
+    host = result.asnumpy()
+    assert host.dtype.name == case["dtype"]
+    assert list(result.shape) == case["shape"]
+    assert repr(result.ctx) == case.get("ctx", "cpu(0)")
+    expected = onp.array(numbers(case["values"]), dtype=case["dtype"]).reshape(case["shape"])
+    if case["dtype"] in TOLERANCE:
+        relative, absolute = TOLERANCE[case["dtype"]]
+        onp.testing.assert_allclose(host, expected, rtol=relative, atol=absolute)
+    else:
+        assert host.tolist() == expected.tolist()
+
+
+def check_value(expected: dict[str, Any], result: Any) -> None:
+    """Plain values must be equal, in type too."""
+    if expected["type"] in ("list", "tuple"):
+        assert type(result).__name__ == expected["type"]
+        assert len(result) == len(expected["value"])
+        for item, wanted in zip(result, expected["value"], strict=True):
+            check_value(wanted, item)
+        return
+    kind = f"numpy.{result.dtype.name}" if isinstance(result, onp.generic) else type(result).__name__
+    assert kind == expected["type"]
+    value = numbers(expected["value"]) if kind != "str" else expected["value"]
+    if isinstance(value, float):
+        assert result == pytest.approx(value, rel=2e-6, nan_ok=True)
+    else:
+        assert result == value
+
+
+def check(case: dict[str, Any]) -> None:
+    """Run a case and compare with the recording."""
+    if case["kind"] == "error":
+        try:
+            run(case)
+        except Exception as error:
+            classes = [kind.__name__ for kind in type(error).__mro__]
+            assert case["error"] in classes, f"{case['error']} was expected, not {error!r}"
+            assert str(error), "an error must say what went wrong"
+        else:
+            assert case.get("limit"), f"{case['error']} was expected: {case['message']}"
+        return
+    result = run(case)
+    if case["kind"] == "array":
+        check_array(case, result)
+    elif case["kind"] == "text":
+        assert result == case["text"]
+    else:
+        check_value(case, result)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_golden(case: dict[str, Any]) -> None:
+    reason = reason_to_differ(case["name"])
+    if reason is None:
+        check(case)
+        return
+    try:
+        check(case)
+    except Exception:
+        return
+    pytest.fail(f"agrees with MXNet, so it must not be listed as different ({reason})")
+
+
+def test_every_difference_names_a_case() -> None:
+    used = Counter(
+        pattern
+        for pattern in (*BETTER, *NOT_YET)
+        for case in CASES
+        if case["name"] == pattern or fnmatchcase(case["name"], pattern)
+    )
+    unused = [pattern for pattern in (*BETTER, *NOT_YET) if not used[pattern]]
+    assert not unused
