@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Afterglow: arrays that run ahead of Python, with the API of Apache MXNet 1.x.
 
-``import afterglow as mx`` gives MXNet's layout of names. Statements return before their work is done; whoever
-asks for a value waits for just that value.
+``import afterglow as mx`` gives MXNet's layout of names. Statements return before their work is
+done; whoever asks for a value waits for just that value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ``nd.NDArray`` and ``np.ndarray`` have in common.
 
-Operators, waiting and values are in the compiled base class. Here are indexing, copies and the protocols of
-Python; everything that asks for a value waits for it, everything else only issues calls.
+Operators, waiting and values are in the compiled base class. Here are indexing, copies and the
+protocols of Python; what asks for a value waits for it, everything else only issues calls.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class ArrayBase(Array):
         return self._view(block.offset, block.shape, block.strides)
 
     def _stored(self, value: Any, shape: Shape) -> Any:
-        """Return what ``_assign`` takes for ``x[...] = value``; foreign memory is copied at once."""
+        """Return what ``_assign`` takes; foreign memory is copied at once."""
         if isinstance(value, (int, float)):
             return value
         if isinstance(value, ArrayBase):

@@ -10,7 +10,6 @@ import numpy as onp
 from ._core import Array, from_buffer
 from ._dtype import BOOL, DTYPES, FLOAT32, TYPES, dtype_number, is_known
 
-
 Number = bool | int | float
 
 
@@ -44,8 +43,8 @@ def from_host(
 def convert(value: Any, legacy: bool, partner: Array | None) -> Array | Number:
     """Turn what stands beside an array in an operator into an operand.
 
-    NumPy scalars become Python numbers. NumPy arrays are copied at once: ``nd`` takes them in the type of
-    the array beside them, ``np`` keeps their own.
+    NumPy scalars become Python numbers. NumPy arrays are copied at once: ``nd`` takes them in the
+    type of the array beside them, ``np`` keeps their own.
     """
     if isinstance(value, onp.generic) and is_known(value.dtype):
         number: Number = value.item()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the elements are that ``x[key]`` names.
 
-A key of integers, slices, ``...`` and ``None`` names a block: an offset, a shape and strides. It costs no
-work to find and needs no values. Every other key (lists, arrays, masks) has to be read first.
+A key of integers, slices, ``...`` and ``None`` names a block: an offset, a shape and strides. It
+costs no work to find and needs no values. Every other key (lists, arrays, masks) is read first.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def find_block(array: Array, key: Any, legacy: bool) -> Block | None:
-    """Return the block that ``key`` names, or ``None`` when the key holds values that must be read."""
+    """Return the block that ``key`` names; ``None`` when the key holds values to be read."""
     items = key if isinstance(key, tuple) else (key,)
     expanded = _expand(items, array.ndim, legacy)
     if expanded is None:
@@ -86,9 +86,7 @@ def find_block(array: Array, key: Any, legacy: bool) -> Block | None:
 
 def _position(index: int, extent: int, axis: int) -> int:
     if not -extent <= index < extent:
-        raise ArrayIndexError(
-            f"index {index} is out of bounds for axis {axis} with size {extent}"
-        )
+        raise ArrayIndexError(f"index {index} is out of bounds for axis {axis} with size {extent}")
     return index + extent if index < 0 else index
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's functions and operators on our arrays.
 
-What exists here runs here and stays asynchronous. Everything else waits, runs in NumPy on the host, and comes
-back as an array of ours.
+What exists here runs here and stays asynchronous. Everything else waits, runs in NumPy on the host,
+and comes back as an array of ours.
 """
 
 from __future__ import annotations

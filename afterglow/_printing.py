@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text of arrays, letter for letter as MXNet 1.9.1 prints them.
 
-``nd`` prints NumPy's ``str`` with a line below. ``np`` prints the ``repr`` of NumPy 1.23, which newer NumPy
-no longer gives, with float32 in the place of the default type.
+``nd`` prints NumPy's ``str`` with a line below. ``np`` prints the ``repr`` of NumPy 1.23, which
+newer NumPy no longer gives, with float32 in the place of the default type.
 """
 
 from __future__ import annotations

@@ -48,9 +48,7 @@ def normal_axis(axis: int, ndim: int) -> int:
     """Return an axis counted from the front."""
     position = operator.index(axis)
     if not -ndim <= position < ndim:
-        raise ArrayValueError(
-            f"axis {position} is out of bounds for an array of {ndim} dimensions"
-        )
+        raise ArrayValueError(f"axis {position} is out of bounds for an array of {ndim} dimensions")
     return position + ndim if position < 0 else position
 
 
@@ -90,8 +88,8 @@ def _fill_in(shape: Shape, extents: Iterable[int], wanted: Shape) -> Shape:
 def legacy_reshape(shape: Shape, wanted: Shape, reverse: bool = False) -> Shape:
     """Return the new shape by the codes of ``nd``.
 
-    0 keeps the extent at its place, -1 is found from the others, -2 takes the rest, -3 merges two and
-    -4 splits one into the two that follow. ``reverse`` reads both shapes from the right.
+    0 keeps the extent at its place, -1 is found from the others, -2 takes the rest, -3 merges two
+    and -4 splits one into the two that follow. ``reverse`` reads both shapes from the right.
     """
     if reverse:
         return legacy_reshape(shape[::-1], wanted[::-1])[::-1]
@@ -123,8 +121,8 @@ def legacy_reshape(shape: Shape, wanted: Shape, reverse: bool = False) -> Shape:
 def extended_reshape(shape: Shape, wanted: Shape, reverse: bool = False) -> Shape:
     """Return the new shape by the codes of ``npx.reshape``.
 
-    -1 is found from the others, -2 keeps the extent at its place, -3 leaves out a 1, -4 takes the rest,
-    -5 merges two and -6 splits one into the two that follow.
+    -1 is found from the others, -2 keeps the extent at its place, -3 leaves out a 1, -4 takes the
+    rest, -5 merges two and -6 splits one into the two that follow.
     """
     if reverse:
         return extended_reshape(shape[::-1], wanted[::-1])[::-1]

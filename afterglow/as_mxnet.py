@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """``import afterglow.as_mxnet`` makes ``mxnet`` mean Afterglow in this process.
 
-``import mxnet``, ``from mxnet import nd`` and ``import mxnet.ndarray.random`` then give the very module objects of
-Afterglow, so there is one ``NDArray`` class under both names. From then on ``afterglow.__version__``, which is
-``mxnet.__version__`` as well, says 1.9.1, the version that is spoken; :mod:`afterglow.version` keeps our own.
+``import mxnet``, ``from mxnet import nd`` and ``import mxnet.ndarray.random`` then give the very
+module objects of Afterglow, so there is one ``NDArray`` class under both names. From then on
+``afterglow.__version__``, which is ``mxnet.__version__`` as well, says 1.9.1, the version that is
+spoken; :mod:`afterglow.version` keeps our own.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ __all__ = ["MXNET_VERSION"]
 MXNET_VERSION = "1.9.1"
 
 #: Names under which MXNet's documentation imports things that are attributes there.
-_SHORT = {"nd": "ndarray", "np": "numpy", "npx": "numpy_extension", "sym": "symbol", "rnd": "random"}
+_SHORT = {
+    "nd": "ndarray",
+    "np": "numpy",
+    "npx": "numpy_extension",
+    "sym": "symbol",
+    "rnd": "random",
+}
 
 
 def _our_name(name: str) -> str:
@@ -73,12 +80,13 @@ def _install() -> None:
     present = sys.modules.get("mxnet")
     if present is not None and present is not afterglow:
         raise ImportError(
-            "mxnet is already imported from "
-            f"{getattr(present, '__file__', 'elsewhere')}; import afterglow.as_mxnet before anything "
-            "that imports mxnet, or in a process of its own"
+            f"mxnet is already imported from {getattr(present, '__file__', 'elsewhere')}; "
+            "import afterglow.as_mxnet before anything that imports mxnet, or in another process"
         )
-    if not any(type(finder).__name__ == "_Finder" and type(finder).__module__ == __name__
-               for finder in sys.meta_path):
+    if not any(
+        type(finder).__name__ == "_Finder" and type(finder).__module__ == __name__
+        for finder in sys.meta_path
+    ):
         sys.meta_path.insert(0, _Finder())
     # Modules that are loaded keep their identity under the other name too.
     prefix = afterglow.__name__ + "."

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices: where arrays live and work is queued.
 
-Every ``cpu(i)`` has a queue of its own. ``gpu(i)`` can be named, so that programs which look for a GPU first
-keep working; an :class:`~afterglow.base.MXNetError` comes when memory is asked of it.
+Every ``cpu(i)`` has a queue of its own. ``gpu(i)`` can be named, so that programs which look for a
+GPU first keep working; an :class:`~afterglow.base.MXNetError` comes when memory is asked of it.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def bulk(size: int) -> Iterator[None]:
 
 
 def stats() -> dict[str, int]:
-    """Return counts of calls (issued, run, dropped, fused, pending) and bytes (pending, live, peak)."""
+    """Return counts of calls (issued, run, dropped, fused, pending) and bytes in use."""
     return _core.statistics()
 
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors that arrays raise.
 
-Every error of Afterglow is an :class:`MXNetError`, as code written for MXNet expects. Where NumPy or MXNet
-would raise a class of Python's own, the error is that class as well, so both kinds of ``except`` catch it.
+Every error of Afterglow is an :class:`MXNetError`, as code for MXNet expects. Where NumPy or
+MXNet would raise a class of Python's own, the error is that class as well, so both kinds of
+``except`` catch it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class UnknownTypeError(ArrayTypeError, KeyError):
     __str__ = BaseException.__str__  # a KeyError would put its message into quotes
 
 
-class NotImplementedForSymbol(MXNetError):
+class NotImplementedForSymbol(MXNetError):  # noqa: N818
     """A function that works on arrays only was given a symbol."""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A short tour of asynchronous arrays: ``python -m afterglow.tour``. Every number is measured as it runs."""
+"""A short tour of asynchronous arrays: ``python -m afterglow.tour``. All times are measured."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def what_waits(x: nd.NDArray) -> None:
         times = []
         for _ in range(3):
             y = nd.dot(x, x)
-            times.append(seconds(lambda y=y: touch(y)))  # type: ignore[misc]
+            times.append(seconds(lambda y=y, touch=touch: touch(y)))  # type: ignore[misc]
             nd.waitall()
         row(name, text(median(times)), "yes" if waits else "no")
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The switches with which MXNet programs ask for NumPy semantics.
 
-Afterglow has no such mode: functions of ``mx.np`` always answer as NumPy does and functions of ``mx.nd`` as
-MXNet's classic interface. The switches are kept and can be read back, so that programs which set them run.
+Afterglow has no such mode: functions of ``mx.np`` always answer as NumPy does and functions of
+``mx.nd`` as MXNet's classic interface. The switches are kept and can be read back, so that programs
+which set them run.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ _switches = _Switches()
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
     """Note that NumPy semantics are wanted."""
     if array and not shape:
-        raise ValueError("NumPy arrays need NumPy shapes: set_np(shape=False, array=True) is refused")
+        raise ValueError(
+            "NumPy arrays need NumPy shapes: set_np(shape=False, array=True) is refused"
+        )
     _switches.shape = bool(shape)
     _switches.array = bool(array)
 

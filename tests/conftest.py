@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For every test: a seed that a failure can be replayed with, and a check for arrays left in cycles."""
+"""For every test: a seed to replay a failure with, and a check for arrays left in cycles."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def _seed_of_run() -> int:
 
 
 SEED = _seed_of_run()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what exists by now out of the collections after every test: they are slow."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

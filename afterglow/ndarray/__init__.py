@@ -14,6 +14,7 @@ from .shape import *  # noqa: F403
 
 __all__ = [
     "NDArray",
+    "ndarray",
     "random",
     "waitall",
     *creation.__all__,

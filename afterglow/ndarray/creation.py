@@ -67,9 +67,10 @@ def empty(
     shape: Any, ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
     """Return an array whose values are whatever the memory held."""
-    result: NDArray = _empty(shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx))
+    result: NDArray = _empty(
+        shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx)
+    )
     return result
-
 
 
 def _filled(value: float, shape: Any, ctx: Context | None, dtype: Any) -> NDArray:
@@ -144,7 +145,9 @@ def arange(
         raise ArrayValueError("[arange] the step must not be 0")
     count = math.ceil((stop - start) / step)
     if count <= 0:
-        raise ArrayValueError(f"[arange] nothing lies between {start} and {stop} by steps of {step}")
+        raise ArrayValueError(
+            f"[arange] nothing lies between {start} and {stop} by steps of {step}"
+        )
     number = dtype_number(dtype)
     if number == BOOL:
         raise ArrayTypeError("[arange] has no answer for type bool")

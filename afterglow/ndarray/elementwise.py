@@ -136,9 +136,7 @@ def relu(data: NDArray, out: NDArray | None = None, name: str | None = None) -> 
     return _unary(_relu, data, out)
 
 
-def cast(
-    data: NDArray, dtype: Any, out: NDArray | None = None, name: str | None = None
-) -> NDArray:
+def cast(data: NDArray, dtype: Any, out: NDArray | None = None, name: str | None = None) -> NDArray:
     """Return the values in another type."""
     result: NDArray = _copy(need(data), dtype=dtype_number(dtype), out=out)
     return result

@@ -20,8 +20,8 @@ __all__ = ["NDArray"]
 class NDArray(ArrayBase):
     """An array that answers as ``mx.nd`` does.
 
-    A full reduction has shape (1,), comparisons give 0 and 1 in the type of the array, and both operands of
-    an operator must have the same type.
+    A full reduction has shape (1,), comparisons give 0 and 1 in the type of the array, and both
+    operands of an operator must have the same type.
     """
 
     __slots__ = ()
@@ -52,14 +52,14 @@ class NDArray(ArrayBase):
         return self._copied(self)
 
     def astype(self, dtype: Any, copy: bool = True) -> Self:
-        """Return the values in another type; the array itself if it has it and ``copy`` is false."""
+        """Return the values in another type; without ``copy`` the array itself if it has it."""
         return self._cast(dtype, copy)
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Self:
         """Return a view in another shape.
 
-        0 keeps an extent, -1 is found from the others, -2 takes the rest, -3 merges two and -4 splits one
-        into the two that follow; with ``reverse=True`` they count from the right.
+        0 keeps an extent, -1 is found from the others, -2 takes the rest, -3 merges two and -4
+        splits one into the two that follow; with ``reverse=True`` they count from the right.
         """
         wanted: Any = shape[0] if len(shape) == 1 else shape
         if not shape:
@@ -69,9 +69,7 @@ class NDArray(ArrayBase):
         reverse = kwargs.pop("reverse", False)
         if kwargs:
             raise TypeError(f"reshape() got an unexpected keyword argument {next(iter(kwargs))!r}")
-        return self._shaped(
-            legacy_reshape(self.shape, as_integers(wanted, "shape"), bool(reverse))
-        )
+        return self._shaped(legacy_reshape(self.shape, as_integers(wanted, "shape"), bool(reverse)))
 
     def reshape_like(self, rhs: NDArray, **kwargs: Any) -> NDArray:
         """Return a copy in the shape of another array."""

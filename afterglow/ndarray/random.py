@@ -47,7 +47,7 @@ def normal(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return numbers of a normal distribution with mean ``loc`` and standard deviation ``scale``."""
+    """Return normally distributed numbers: mean ``loc``, standard deviation ``scale``."""
     if isinstance(loc, Array) or isinstance(scale, Array):
         _check_same(loc, scale)
         place = _shape_of_samples(loc, shape)
@@ -82,9 +82,7 @@ def _draw(
     number = dtype_number(dtype, out._dtype_number if out is not None else 0)
     if number not in FLOATING:
         raise ArrayTypeError(f"[{call.name}] gives float16, float32 or float64, not {dtype}")
-    result: NDArray = call(
-        first, second, shape, number, ctx=context_numbers(ctx), out=out
-    )
+    result: NDArray = call(first, second, shape, number, ctx=context_numbers(ctx), out=out)
     return result
 
 

@@ -131,7 +131,7 @@ def slice(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Return a copy of the block from begin to end, one entry per axis; ``None`` leaves one open."""
+    """Return a copy of the block from begin to end, one entry per axis or ``None``."""
     starts, stops = _sequence(begin), _sequence(end)
     steps = _sequence(step) if step is not None else (None,) * len(starts)
     if len(starts) != len(stops) or len(starts) != len(steps):

@@ -18,7 +18,8 @@ from numpy import (
     uint8,
 )
 
-from . import creation, elementwise, linalg, multiarray, products, random, reduce, shape
+from . import bitwise, creation, elementwise, linalg, multiarray, products, random, reduce, shape
+from .bitwise import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .multiarray import ndarray
@@ -49,6 +50,7 @@ __all__ = [
     "int32",
     "int64",
     "linalg",
+    "multiarray",
     "nan",
     "ndarray",
     "newaxis",
@@ -56,6 +58,7 @@ __all__ = [
     "random",
     "set_printoptions",
     "uint8",
+    *bitwise.__all__,
     *creation.__all__,
     *elementwise.__all__,
     *products.__all__,

@@ -45,7 +45,7 @@ _arange = operation("arange", False)
 def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     """Return an array with the values of a list, a number, a NumPy array or another array.
 
-    Arrays, ours and NumPy's, keep their type; everything else becomes float32 unless a type is named.
+    Arrays, ours and NumPy's, keep their type; all else becomes float32 unless a type is named.
     """
     context = context_numbers(ctx)
     result: ndarray
@@ -101,9 +101,7 @@ def empty(
     return result
 
 
-def zeros(
-    shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None = None
-) -> ndarray:
+def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None = None) -> ndarray:
     """Return an array of zeros."""
     _check_order(order)
     return _filled(0, shape, dtype, ctx)

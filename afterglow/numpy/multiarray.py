@@ -14,7 +14,7 @@ from .._shapes import as_integers, numpy_reshape
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
-from . import products, reduce, shape
+from . import bitwise, products, reduce, shape
 
 __all__ = ["ndarray"]
 
@@ -64,6 +64,22 @@ class ndarray(NDArray):  # noqa: N801
     def __rmatmul__(self, other: Any) -> ndarray:
         return products.matmul(other, self)
 
+    def __and__(self, other: Any) -> Any:
+        return bitwise.bitwise_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return bitwise.bitwise_or(self, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return bitwise.bitwise_xor(self, other)
+
+    __rand__ = __and__
+    __ror__ = __or__
+    __rxor__ = __xor__
+
+    def __invert__(self) -> Any:
+        return bitwise.invert(self)
+
     def as_in_context(self, context: Context) -> Self:
         """Return the array on that device: the same memory when it is there already."""
         moved = super().as_in_context(context)
@@ -87,7 +103,7 @@ class ndarray(NDArray):  # noqa: N801
         subok: bool = True,
         copy: bool = True,
     ) -> Self:
-        """Return the values in another type; the array itself if it has it and ``copy`` is false."""
+        """Return the values in another type; without ``copy`` the array itself if it has it."""
         return self._cast(dtype, copy)
 
     def reshape(self, *args: Any, **kwargs: Any) -> Self:
@@ -131,7 +147,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return the dot product."""
         return products.dot(self, b, out)
 
-    def sum(  # type: ignore[override]
+    def sum(
         self,
         axis: Any = None,
         dtype: Any = None,
@@ -141,7 +157,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return the sum over axes."""
         return reduce.sum(self, axis, dtype, keepdims, out=out)
 
-    def mean(  # type: ignore[override]
+    def mean(
         self,
         axis: Any = None,
         dtype: Any = None,
@@ -151,36 +167,32 @@ class ndarray(NDArray):  # noqa: N801
         """Return the mean over axes."""
         return reduce.mean(self, axis, dtype, out, keepdims)
 
-    def max(  # type: ignore[override]
-        self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False
-    ) -> ndarray:
+    def max(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return the greatest element along axes."""
         return reduce.max(self, axis, out, keepdims)
 
-    def min(  # type: ignore[override]
-        self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False
-    ) -> ndarray:
+    def min(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return the smallest element along axes."""
         return reduce.min(self, axis, out, keepdims)
 
     # --- what only nd has ---
 
-    asscalar = _Absent()  # type: ignore[assignment]
-    reshape_like = _Absent()  # type: ignore[assignment]
-    expand_dims = _Absent()  # type: ignore[assignment]
-    broadcast_like = _Absent()  # type: ignore[assignment]
-    slice = _Absent()  # type: ignore[assignment]
-    slice_axis = _Absent()  # type: ignore[assignment]
-    zeros_like = _Absent()  # type: ignore[assignment]
-    ones_like = _Absent()  # type: ignore[assignment]
-    abs = _Absent()  # type: ignore[assignment]
-    exp = _Absent()  # type: ignore[assignment]
-    log = _Absent()  # type: ignore[assignment]
-    sqrt = _Absent()  # type: ignore[assignment]
-    tanh = _Absent()  # type: ignore[assignment]
-    sigmoid = _Absent()  # type: ignore[assignment]
-    relu = _Absent()  # type: ignore[assignment]
-    norm = _Absent()  # type: ignore[assignment]
+    asscalar = _Absent()
+    reshape_like = _Absent()
+    expand_dims = _Absent()
+    broadcast_like = _Absent()
+    slice = _Absent()
+    slice_axis = _Absent()
+    zeros_like = _Absent()
+    ones_like = _Absent()
+    abs = _Absent()
+    exp = _Absent()
+    log = _Absent()
+    sqrt = _Absent()
+    tanh = _Absent()
+    sigmoid = _Absent()
+    relu = _Absent()
+    norm = _Absent()
 
 
 _broadcast_to = shape.broadcast_to

@@ -45,7 +45,7 @@ def normal(
     ctx: Context | None = None,
     out: ndarray | None = None,
 ) -> ndarray:
-    """Return numbers of a normal distribution with mean ``loc`` and standard deviation ``scale``."""
+    """Return normally distributed numbers: mean ``loc``, standard deviation ``scale``."""
     if isinstance(loc, Array) or isinstance(scale, Array):
         unit = _draw(_normal, 0.0, 1.0, _sample_shape(loc, scale, size), dtype, ctx, None)
         return _finish(unit, scale, loc, out)
@@ -83,7 +83,7 @@ def _plain_shape(size: Any) -> Shape:
 
 
 def _sample_shape(first: Any, second: Any, size: Any) -> Shape:
-    """Return the shape of draws whose parameters are arrays: what they broadcast to, or ``size``."""
+    """Return the shape of draws with arrays as parameters: theirs, or ``size``."""
     shapes = [one.shape if isinstance(one, Array) else () for one in (first, second)]
     together = tuple(onp.broadcast_shapes(*shapes))
     if size is None:
@@ -95,7 +95,7 @@ def _sample_shape(first: Any, second: Any, size: Any) -> Shape:
 
 
 def _finish(unit: ndarray, factor: Any, start: Any, out: ndarray | None) -> ndarray:
-    result = unit * _as_type(factor, unit) + _as_type(start, unit)
+    result: ndarray = unit * _as_type(factor, unit) + _as_type(start, unit)
     if out is None:
         return result
     out[:] = result
@@ -103,4 +103,6 @@ def _finish(unit: ndarray, factor: Any, start: Any, out: ndarray | None) -> ndar
 
 
 def _as_type(value: Any, like: ndarray) -> Any:
-    return value.astype(like.dtype) if isinstance(value, Array) and hasattr(value, "astype") else value
+    return (
+        value.astype(like.dtype) if isinstance(value, Array) and hasattr(value, "astype") else value
+    )

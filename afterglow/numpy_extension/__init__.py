@@ -65,8 +65,8 @@ def sigmoid(data: Any, out: ndarray | None = None) -> ndarray:
 def reshape(a: Any, newshape: Any, reverse: bool = False, order: str = "C") -> ndarray:
     """Return a copy in another shape.
 
-    -1 is found from the others, -2 keeps an extent, -3 leaves out a 1, -4 takes the rest, -5 merges two
-    and -6 splits one into the two that follow.
+    -1 is found from the others, -2 keeps an extent, -3 leaves out a 1, -4 takes the rest, -5 merges
+    two and -6 splits one into the two that follow.
     """
     wanted = as_integers(newshape, "newshape")
     view = need(a)._shaped(extended_reshape(a.shape, wanted, reverse))

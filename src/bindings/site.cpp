@@ -17,6 +17,8 @@ std::mutex left_behind_mutex;
 std::vector<PyObject*> left_behind;
 std::atomic<bool> any_left_behind{false};
 
+void retain(void* code) { Py_INCREF(static_cast<PyObject*>(code)); }
+
 void release_at_once(void* code) { Py_DECREF(static_cast<PyObject*>(code)); }
 
 void release_later(void* code) {
@@ -52,7 +54,7 @@ bool is_ours(PyObject* filename) {
 }
 
 const bool hooks_set = [] {
-  lazy::Site::set_release_hooks(release_at_once, release_later);
+  lazy::Site::set_hooks(retain, release_at_once, release_later);
   return true;
 }();
 

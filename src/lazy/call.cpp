@@ -51,7 +51,12 @@ std::string describe_inputs(const Call& call) {
   std::string text;
   for (const Operand& input : call.inputs) {
     if (!text.empty()) text += ", ";
-    text += input.is_immediate() ? std::string("a number") : describe(input);
+    if (input.is_immediate()) {
+      text += "a number";
+    } else {
+      const Layout& layout = input.given ? *input.given : *input.layout;
+      text += to_string(layout.shape()) + " " + name_of(input.dtype);
+    }
   }
   return text;
 }

@@ -44,10 +44,11 @@ void join(Window& window, Draft& draft) {
 }
 
 /// out[...] = source, as one more call of the op "copy"; used when a result cannot go there directly.
-void issue_copy(Window& window, const Array& source, const Array& out) {
+void issue_copy(Window& window, const Array& source, const Array& out, Site site) {
   static const Op copy = {
       .name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy};
   Draft draft(copy);
+  draft->site = std::move(site);
   set_output(draft->inputs.emplace_back(), source);
   set_output(draft->outputs.emplace_back(), out);
   draft->compute = source.dtype == DType::float16 ? DType::float32 : source.dtype;
@@ -94,8 +95,9 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options) {
   } else {
     const Array temporary = Array::create(output.layout, output.dtype, inference.context);
     set_output(output, temporary);
+    Site site = call.site.copy();
     join(window, draft);
-    issue_copy(window, temporary, *options.out);
+    issue_copy(window, temporary, *options.out, std::move(site));
   }
   return *options.out;
 }

@@ -12,10 +12,11 @@ namespace afterglow::lazy {
 /// which needs the issuing right and no lock of ours held; later when destroyed by whatever thread.
 class Site {
  public:
-  using Release = void (*)(void* code);
-  static void set_release_hooks(Release at_once, Release later) {
-    release_at_once_ = at_once;
-    release_later_ = later;
+  using Hook = void (*)(void* code);
+  static void set_hooks(Hook retain, Hook release_at_once, Hook release_later) {
+    retain_ = retain;
+    release_at_once_ = release_at_once;
+    release_later_ = release_later;
   }
 
   Site() = default;
@@ -31,6 +32,12 @@ class Site {
     if (code_) release_later_(code_);
   }
 
+  /// A second owner of the same place. Needs the issuing right.
+  Site copy() const {
+    if (code_) retain_(code_);
+    return {code_, instruction_};
+  }
+
   void reset() {
     if (code_) release_at_once_(std::exchange(code_, nullptr));
   }
@@ -38,8 +45,9 @@ class Site {
   std::int32_t instruction() const { return instruction_; }
 
  private:
-  static inline Release release_at_once_ = [](void*) {};
-  static inline Release release_later_ = [](void*) {};
+  static inline Hook retain_ = [](void*) {};
+  static inline Hook release_at_once_ = [](void*) {};
+  static inline Hook release_later_ = [](void*) {};
   void* code_ = nullptr;
   std::int32_t instruction_ = -1;
 };

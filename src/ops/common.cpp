@@ -2,6 +2,7 @@
 #include "ops/common.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lazy/immediate.h"
 
@@ -64,7 +65,7 @@ Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> 
 /// A single element needs no strides: the pass takes it as a scalar.
 void stretch_input(Operand& input, std::span<const std::int64_t> shape, std::int64_t size) {
   if (input.size() == 1 && size != 1) return;
-  input.layout = stretched(*input.layout, shape);
+  input.given = std::exchange(input.layout, stretched(*input.layout, shape));
 }
 
 }  // namespace

@@ -1,10 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where Afterglow answers otherwise than MXNet 1.9.1, by name of the recorded case, with the reason.
+"""Where Afterglow answers otherwise than MXNet 1.9.1, by name of the case, with the reason.
 
 docs/differences.md says the same to users.
 """
 
 from __future__ import annotations
 
-BETTER: dict[str, str] = {}
-NOT_YET: dict[str, str] = {}
+_NUMPY_OPERAND = "NumPy arrays may stand beside ours; they are copied at the statement"
+_REMAINDER = "the remainder of a float by 0 is nan, as in IEEE arithmetic and NumPy; MXNet says 0"
+_EMPTY_SLICE = "a slice that ends before it starts is empty, as in Python"
+_ARGUMENTS = "wrong arguments of a function are a TypeError, as everywhere in Python"
+_CONCATENATE = (
+    "says at the call which shapes or axis do not fit; MXNet asserts or fails by accident"
+)
+
+#: Ours is meant to stay so.
+BETTER: dict[str, str] = {
+    "nd/scalar/M.array([1, 2]) * onp.array([1, 2])": _NUMPY_OPERAND,
+    "nd/scalar/onp.array([1, 2]) * M.array([1, 2])": _NUMPY_OPERAND,
+    "np/scalar/M.array([1, 2]) * onp.array([1, 2])": _NUMPY_OPERAND,
+    "np/scalar/onp.array([1, 2]) * M.array([1, 2])": _NUMPY_OPERAND,
+    "nd/in-place/y = M.array([5, 7]); y += onp.ar... ebdf4f25": _NUMPY_OPERAND,
+    "np/in-place/y = M.array([5, 7]); y += onp.ar... ebdf4f25": _NUMPY_OPERAND,
+    "np/unary/np.exp(onp.array([1, 2]))": _NUMPY_OPERAND,
+    "nd/binary/M.array([1, 0]) % M.array([0, 0])": _REMAINDER,
+    "np/binary/M.array([1, 0]) % M.array([0, 0])": _REMAINDER,
+    "nd/scalar/M.array([1, 0]) % 0": _REMAINDER,
+    "np/scalar/M.array([1, 0]) % 0": _REMAINDER,
+    "nd/reduce/M.mean(M.array([200, 100], dtype... 4fbf38ea": (
+        "the mean of small integers is not spoilt by their sum wrapping around"
+    ),
+    "nd/load/X34[2:1]": _EMPTY_SLICE,
+    "np/load/X34[2:1]": _EMPTY_SLICE,
+    "nd/reduce/nd.sum(X34, foo=1)": _ARGUMENTS,
+    "nd/reduce/nd.sum()": _ARGUMENTS,
+    "nd/shape/M.concatenate([M.ones((2, 1)), M... 4c2ed4b5": _CONCATENATE,
+    "nd/shape/M.concatenate([M.ones((2, 1)), M... 74a17a29": _CONCATENATE,
+    "np/shape/M.concatenate([M.ones((2, 1)), M... 3889c03f": (
+        "arrays of different types are joined in their common type, as in NumPy"
+    ),
+    "nd/context/mx.__version__": (
+        "afterglow.__version__ is our own; import afterglow.as_mxnet makes it say 1.9.1"
+    ),
+}
+
+#: Waiting for a later part of the library.
+NOT_YET: dict[str, str] = {
+    "nd/protocol/x = M.arange(3); x.attach_grad()... d5076f4f": "gradients come with autograd",
+    "np/protocol/x = M.arange(3); x.attach_grad()... d5076f4f": "gradients come with autograd",
+}

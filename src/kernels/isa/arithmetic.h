@@ -35,6 +35,7 @@ AFTERGLOW_INLINE T modulo(T a, T b) {
       rest = __builtin_fmodf(a, b);
     else
       rest = __builtin_fmod(a, b);
+    if (b == T(0)) return T(0);  // as MXNet has it; NumPy says nan
     const T shifted = rest != T(0) && (rest < T(0)) != (b < T(0)) ? rest + b : rest;
     return rest == T(0) ? T(b < T(0) ? -T(0) : T(0)) : shifted;
   } else {
