@@ -164,7 +164,7 @@ AFTERGLOW_INLINE T magnitude(T x) {
 
 /// (e^2x - 1) / (e^2x + 1), where e^2x - 1 keeps its relative precision near 0.
 template <class T>
-AFTERGLOW_INLINE T hyperbolic_tangent(T x) {
+AFTERGLOW_INLINE T tanh(T x) {
   using R = Real<T>;
   T twice = T(2) * magnitude(x);
   twice = twice > 2 * R::tanh_is_one ? 2 * R::tanh_is_one : twice;
