@@ -23,6 +23,9 @@ from .context import Context, context_of
 from .error import ArrayIndexError, ArrayTypeError, ArrayValueError
 
 
+_everything = slice(None)
+
+
 class ArrayBase(Array):
     """An array: a shape, a type, a place, and a value that may still be on its way."""
 
@@ -99,6 +102,10 @@ class ArrayBase(Array):
     # --- indexing ---
 
     def __getitem__(self, key: Any) -> Self:
+        if type(key) is int and self.ndim > 1:  # a row: the case that loops are made of
+            shape, strides = self.shape, self._strides
+            if -shape[0] <= key < shape[0]:
+                return self._view(key % shape[0] * strides[0], shape[1:], strides[1:])
         block = find_block(self, key, self._legacy)
         if block is None:
             return self._gather(key)
@@ -109,16 +116,20 @@ class ArrayBase(Array):
         return view if block.contiguous else self._copied(view)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if type(key) is slice and key == _everything and self.ndim:
+            if self.size:
+                self._assign(self._stored(value, self.ndim))
+            return
         block = find_block(self, key, self._legacy)
         if block is None:
             self._scatter(key, value)
         elif 0 not in block.shape:
-            self._block(block)._assign(self._stored(value, block.shape))
+            self._block(block)._assign(self._stored(value, len(block.shape)))
 
     def _block(self, block: Block) -> Self:
         return self._view(block.offset, block.shape, block.strides)
 
-    def _stored(self, value: Any, shape: Shape) -> Any:
+    def _stored(self, value: Any, ndim: int) -> Any:
         """Return what ``_assign`` takes; foreign memory is copied at once."""
         if isinstance(value, (int, float)):
             return value
@@ -128,7 +139,7 @@ class ArrayBase(Array):
                     f"Cannot assign {type(value)} to {type(self)}; convert it with "
                     f"{'as_nd_ndarray' if self._legacy else 'as_np_ndarray'}()"
                 )
-            return value._without_leading_ones(len(shape))
+            return value._without_leading_ones(ndim)
         if value is None:
             return float("nan")
         if isinstance(value, onp.generic):
@@ -137,7 +148,7 @@ class ArrayBase(Array):
         stored: Self = from_buffer(
             host, host.shape, self._dtype_number, self._context_numbers, self._legacy
         )
-        return stored._without_leading_ones(len(shape))
+        return stored._without_leading_ones(ndim)
 
     def _host_value(self, value: Any) -> onp.ndarray[Any, Any]:
         if not isinstance(value, (str, bytes, dict, set)):

@@ -26,8 +26,12 @@ engine::WaitOptions options_for(WithoutGil& released, std::optional<double> time
     options.timeout = std::chrono::nanoseconds(
         static_cast<std::int64_t>(std::max(0.0, *timeout_seconds) * 1e9));
   }
+  // The GIL is here for a moment: time to look at signals, and to free what finished meanwhile.
   options.interrupted = [&released] {
-    return released.with_gil([] { return PyErr_CheckSignals() != 0; });
+    return released.with_gil([] {
+      lazy::window().retire();
+      return PyErr_CheckSignals() != 0;
+    });
   };
   return options;
 }

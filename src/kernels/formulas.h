@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas, one line each. A rule takes values of the compute type and returns that type, or
 // bool for a comparison; the number of its parameters is the number of inputs.
-//   fit(x, v)  v converted to the type of x as by a cast
+//   fit(x, v)   v converted to the type of x as by a cast
 //   wide(x)     x where integers wrap around
 //   real(x)     x, or float64 for integers
 #pragma once
