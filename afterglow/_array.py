@@ -22,7 +22,6 @@ from ._shapes import Shape
 from .context import Context, context_of
 from .error import ArrayIndexError, ArrayTypeError, ArrayValueError
 
-
 _everything = slice(None)
 
 

@@ -49,7 +49,7 @@ def convert(value: Any, legacy: bool, partner: Array | None) -> Array | Number:
     if isinstance(value, onp.generic) and is_known(value.dtype):
         number: Number = value.item()
         return number
-    if isinstance(value, onp.ndarray):
+    if isinstance(value, onp.ndarray) and value.dtype.kind in "biuf":
         context = partner._context_numbers if partner is not None else (1, 0)
         if legacy:
             dtype = partner._dtype_number if partner is not None else FLOAT32

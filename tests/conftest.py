@@ -38,6 +38,10 @@ def seed() -> int:
     return SEED
 
 
+#: Tests for which a traceback, of their own or of the test before, may hold on to arrays.
+_tracebacks = 0
+
+
 @pytest.fixture(autouse=True)
 def no_arrays_in_cycles() -> Iterator[None]:
     """Fail when the garbage collector finds arrays after a test: something held them in a cycle."""
@@ -50,12 +54,18 @@ def no_arrays_in_cycles() -> Iterator[None]:
         found = before - _core.live_handles()
     finally:
         gc.enable()
-    assert found <= 0, f"{found} arrays were kept alive by reference cycles"
+    if not _tracebacks:
+        assert found <= 0, f"{found} arrays were kept alive by reference cycles"
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """Say with a failure how to run it again."""
+    global _tracebacks
+    if call.excinfo is not None:
+        _tracebacks = 2
+    elif call.when == "setup" and _tracebacks:
+        _tracebacks -= 1
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
     if report.when == "call" and report.failed:

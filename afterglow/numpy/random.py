@@ -85,13 +85,14 @@ def _plain_shape(size: Any) -> Shape:
 def _sample_shape(first: Any, second: Any, size: Any) -> Shape:
     """Return the shape of draws with arrays as parameters: theirs, or ``size``."""
     shapes = [one.shape if isinstance(one, Array) else () for one in (first, second)]
-    together = tuple(onp.broadcast_shapes(*shapes))
-    if size is None:
-        return together
-    wanted = as_shape(size)
-    if onp.broadcast_shapes(together, wanted) != wanted:
-        raise ArrayValueError(f"parameters of shape {together} do not fit size {wanted}")
-    return wanted
+    wanted = None if size is None else as_shape(size)
+    try:
+        together = onp.broadcast_shapes(*shapes, *([] if wanted is None else [wanted]))
+    except ValueError:
+        together = None
+    if together is None or (wanted is not None and together != wanted):
+        raise ArrayValueError(f"parameters of shapes {shapes} do not fit size {wanted}")
+    return together
 
 
 def _finish(unit: ndarray, factor: Any, start: Any, out: ndarray | None) -> ndarray:

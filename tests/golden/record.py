@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: E501 - each program is one line
 """Record how MXNet 1.9.1 answers the programs in this file.
 
 Run it with an interpreter that has MXNet 1.9.1 (a virtual environment of its own with ``numpy==1.23.5`` and
@@ -120,7 +121,9 @@ def cases_from(group: str, namespace: str, templates: str, partial: bool = False
         text = line.strip()
         if text:
             short = text if len(text) <= 40 else f"{text[:32]}... {zlib.crc32(text.encode()):08x}"
-            yield Case(f"{namespace}/{group}/{short}", namespace, program(spell(text, namespace)), partial)
+            yield Case(
+                f"{namespace}/{group}/{short}", namespace, program(spell(text, namespace)), partial
+            )
 
 
 # ---- the programs --------------------------------------------------------------------------------------------------
@@ -198,7 +201,9 @@ def creation(namespace: str) -> Iterator[Case]:
         M.linspace(0, 1, 3)
         """,
     )
-    yield from cases_from("creation", namespace, "M.zeros((0,))\nM.zeros((2, 0))\nM.zeros(())", partial=True)
+    yield from cases_from(
+        "creation", namespace, "M.zeros((0,))\nM.zeros((2, 0))\nM.zeros(())", partial=True
+    )
     for dtype in DTYPES:
         yield from cases_from(
             "creation-dtype",
@@ -212,7 +217,9 @@ def creation(namespace: str) -> Iterator[Case]:
         if dtype != "bool":
             yield from cases_from("creation-dtype", namespace, f"M.arange(1, 4, dtype='{dtype}')")
     if namespace == "nd":
-        yield from cases_from("creation", namespace, "nd.arange(2, repeat=2)\nnd.arange(0, 4, 2, repeat=3)")
+        yield from cases_from(
+            "creation", namespace, "nd.arange(2, repeat=2)\nnd.arange(0, 4, 2, repeat=3)"
+        )
     else:
         yield from cases_from(
             "creation",
@@ -414,7 +421,10 @@ def unary(namespace: str) -> Iterator[Case]:
         yield Case(
             f"{namespace}/unary/{name[2:]} range",
             namespace,
-            spell(f"result = {name}(M.array([-0.0, 1e-3, 0.5, 3.25, 20, 80, float('inf'), float('nan')]))", namespace),
+            spell(
+                f"result = {name}(M.array([-0.0, 1e-3, 0.5, 3.25, 20, 80, float('inf'), float('nan')]))",
+                namespace,
+            ),
         )
     yield from cases_from(
         "unary",
@@ -449,7 +459,9 @@ def unary(namespace: str) -> Iterator[Case]:
             yield Case(
                 f"{namespace}/cast/{SHORT[source]} to {SHORT[target]}",
                 namespace,
-                spell(f"result = M.array([0, 1, 3], dtype='{source}').astype('{target}')", namespace),
+                spell(
+                    f"result = M.array([0, 1, 3], dtype='{source}').astype('{target}')", namespace
+                ),
             )
     if namespace == "nd":
         yield from cases_from(
@@ -489,7 +501,10 @@ def reductions(namespace: str) -> Iterator[Case]:
                 yield Case(
                     f"{namespace}/reduce/{label}{arguments} {SHORT[dtype]}",
                     namespace,
-                    spell(f"result = {function}M.array([[1, 2], [0, 4]], dtype='{dtype}'){arguments})", namespace),
+                    spell(
+                        f"result = {function}M.array([[1, 2], [0, 4]], dtype='{dtype}'){arguments})",
+                        namespace,
+                    ),
                 )
         axes = ("-1", "(0, 2)", "1, keepdims=True", "(0, 1, 2)", "3", "-4")
         for axis in axes:
@@ -780,9 +795,22 @@ def indexing(namespace: str) -> Iterator[Case]:
         "5", "-4", "3, 0", "0, 4", "0, 0, 0", "::0", "'a'", "1.0", "..., ...",
     )  # fmt: skip
     for key in loads:
-        yield Case(f"{namespace}/load/x[{key}]", namespace, spell(f"result = X34[{key}]", namespace))
-    for key in ("1, :, 2", "..., 1:3", "1, ..., 0", ":, 0", "0, 1, 2", "-1, -1, -1", "0, None, 1", ":, 1:, ::2"):
-        yield Case(f"{namespace}/load/x3[{key}]", namespace, spell(f"result = X234[{key}]", namespace))
+        yield Case(
+            f"{namespace}/load/x[{key}]", namespace, spell(f"result = X34[{key}]", namespace)
+        )
+    for key in (
+        "1, :, 2",
+        "..., 1:3",
+        "1, ..., 0",
+        ":, 0",
+        "0, 1, 2",
+        "-1, -1, -1",
+        "0, None, 1",
+        ":, 1:, ::2",
+    ):
+        yield Case(
+            f"{namespace}/load/x3[{key}]", namespace, spell(f"result = X234[{key}]", namespace)
+        )
     shared = (
         "x[1:3]", "x[0]", "x[-1]", "x[:, 1]", "x[::2]", "x[::-1]", "x[0:2, 0:2]", "x[:2, :]", "x[:]", "x[...]",
         "x[..., 0]", "x[None]", "x[:, None]", "x[1, :]", "x[1, 1:3]", "x[0:1]", "x[0:3:1]", "x[[0, 1]]",
@@ -1380,7 +1408,15 @@ def run(case: Case, mx: Any) -> dict[str, Any]:
         mx.npx.set_np()
     else:
         mx.npx.reset_np()
-    names = {"mx": mx, "nd": mx.nd, "np": mx.np, "npx": mx.npx, "onp": onp, "pickle": pickle, "copy": copy}
+    names = {
+        "mx": mx,
+        "nd": mx.nd,
+        "np": mx.np,
+        "npx": mx.npx,
+        "onp": onp,
+        "pickle": pickle,
+        "copy": copy,
+    }
     outcome: dict[str, Any]
     try:
         exec(compile(case.code, case.name, "exec"), names)
@@ -1389,7 +1425,9 @@ def run(case: Case, mx: Any) -> dict[str, Any]:
     except Exception as error:
         text = message(error)
         outcome = {"kind": "error", "error": type(error).__name__, "message": text}
-        if (case.partial and isinstance(error, mx.MXNetError)) or any(limit in text for limit in LIMITS):
+        if (case.partial and isinstance(error, mx.MXNetError)) or any(
+            limit in text for limit in LIMITS
+        ):
             outcome["limit"] = True
     finally:
         settle(mx)

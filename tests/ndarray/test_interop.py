@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy beside our arrays: operands on either side, its functions, its conversions."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as onp
+import pytest
+
+import afterglow as mx
+
+both = pytest.mark.parametrize("front", [mx.nd, mx.np], ids=["nd", "np"])
+OPERATORS = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.mod,
+    operator.pow,
+    operator.lt,
+    operator.le,
+    operator.gt,
+    operator.ge,
+    operator.eq,
+    operator.ne,
+]
+
+
+@both
+@pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
+def test_operators_with_numpy_arrays(front: Any, op: Any) -> None:
+    host = onp.array([[1, 2, 3], [4, 5, 6]], "float32")
+    row = onp.array([3, 2, 1], "float32")
+    x, y = front.array(host), front.array(row)
+    for result in (op(x, row), op(host, y), op(x, y)):
+        assert type(result) is type(x)
+        onp.testing.assert_allclose(result.asnumpy(), op(host, row), rtol=1e-6)
+
+
+@both
+@pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
+@pytest.mark.parametrize("scalar", [onp.float64(2), onp.float32(2), onp.int64(2), onp.uint8(2)])
+def test_operators_with_numpy_scalars(front: Any, op: Any, scalar: Any) -> None:
+    host = onp.array([1, 2, 3], "float32")
+    x = front.array(host)
+    for result, expected in ((op(x, scalar), op(host, 2)), (op(scalar, x), op(2, host))):
+        assert type(result) is type(x)
+        onp.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-6)
+        if expected.dtype != bool:
+            assert onp.dtype(result.dtype) == "float32"
+
+
+def test_type_of_numpy_operands() -> None:
+    whole = onp.array([1, 2])
+    assert (mx.nd.ones((2,)) + whole).dtype == onp.float32
+    assert (mx.nd.ones((2,), dtype="int32") + onp.array([1.7, 2])).asnumpy().tolist() == [2, 3]
+    assert (mx.np.ones((2,)) + onp.array([1.5, 2])).dtype == "float64"
+    assert (mx.np.ones((2,), dtype="int32") + whole).dtype == "int64"
+
+
+@both
+def test_in_place_on_either_side(front: Any) -> None:
+    x = front.ones((2,))
+    same = x
+    x += onp.array([1, 2])
+    assert x is same
+    assert x.asnumpy().tolist() == [2, 3]
+    host = onp.ones(2, "float32")
+    kept = host
+    host += x
+    assert host is kept
+    assert host.tolist() == [3, 4]
+
+
+@both
+def test_refused_operands(front: Any) -> None:
+    x = front.ones((2,))
+    for other in (None, "a", [1, 2], (1, 2), {}, object(), 1j, onp.array(["a", "b"])):
+        for op in (operator.add, operator.eq, operator.lt):
+            with pytest.raises(TypeError):
+                op(x, other)
+
+
+@both
+def test_conversion(front: Any) -> None:
+    x = front.arange(6).reshape((2, 3))
+    host = onp.asarray(x)
+    assert (host.dtype, host.shape) == (onp.float32, (2, 3))
+    host[:] = 9  # a copy
+    assert x.asnumpy().max() == 5
+    assert onp.array(x, dtype="int8").dtype == onp.int8
+    assert onp.array([x, x]).shape == (2, 2, 3)
+    assert onp.asarray(front.array(2.5)).tolist() == 2.5
+    with pytest.raises(ValueError, match="copy"):
+        onp.asarray(x, copy=False)
+    assert onp.asarray(x, copy=True).sum() == 15
+
+
+@both
+def test_ufuncs(front: Any) -> None:
+    x = front.array([1.0, 4.0])
+    ours = onp.sqrt(x)
+    assert type(ours) is type(x)
+    assert ours.asnumpy().tolist() == [1, 2]
+    out = front.zeros((2,))
+    assert onp.add(x, 1, out=out) is out
+    assert out.asnumpy().tolist() == [2, 5]
+    host = onp.zeros(2)
+    assert onp.multiply(x, x, out=host) is host
+    assert host.tolist() == [1, 16]
+    # Not among our ops: on the host, and back.
+    sine = onp.sin(x)
+    assert type(sine) is type(x)
+    onp.testing.assert_allclose(sine.asnumpy(), onp.sin([1.0, 4.0]), rtol=1e-6)
+    assert onp.sin(x, out=out) is out
+    onp.testing.assert_allclose(out.asnumpy(), onp.sin([1.0, 4.0]), rtol=1e-6)
+    assert onp.add.reduce(x).asnumpy().tolist() == 5
+    assert onp.add(x, 1, dtype="float64").asnumpy().tolist() == [2, 5]
+    parts = onp.modf(x)
+    assert [type(part) for part in parts] == [type(x), type(x)]
+
+
+@both
+def test_functions(front: Any) -> None:
+    x = front.arange(6).reshape((2, 3))
+    host = x.asnumpy()
+    for name in ("sum", "mean", "max", "min", "transpose", "cumsum", "argsort", "ravel", "median"):
+        function = getattr(onp, name)
+        result = function(x)
+        assert type(result) is type(x), name
+        onp.testing.assert_allclose(
+            onp.squeeze(result.asnumpy()), onp.squeeze(function(host)), rtol=1e-6
+        )
+    onp.testing.assert_array_equal(onp.concatenate([x, x]).asnumpy(), onp.vstack([host, host]))
+    assert onp.allclose(x, host)
+    assert onp.array_equal(x, host)
+    assert onp.shape(x) == (2, 3)
+
+
+def test_our_functions_take_what_is_like_an_array() -> None:
+    host = onp.array([1.0, 2.0])
+    assert mx.np.exp(host).dtype == "float64"
+    assert mx.np.add(host, host).asnumpy().tolist() == [2, 4]
+    assert mx.np.concatenate([host, mx.np.ones((1,))]).asnumpy().tolist() == [1, 2, 1]
+    assert type(mx.np.exp(2.0)) is onp.float64
+    for wrong in ([1, 2], "a", None):
+        with pytest.raises(TypeError):
+            mx.np.exp(wrong)
+        with pytest.raises(AssertionError, match="must have NDArray type"):
+            mx.nd.exp(wrong)
+        with pytest.raises(AssertionError, match="must have NDArray type"):
+            mx.np.sum(wrong)
