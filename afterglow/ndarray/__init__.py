@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from .._core import waitall
-from . import creation, elementwise, ndarray, products, random, reduce, shape
+from . import broadcast, creation, elementwise, ndarray, products, random, reduce, shape
+from .broadcast import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .ndarray import NDArray
@@ -17,6 +18,7 @@ __all__ = [
     "ndarray",
     "random",
     "waitall",
+    *broadcast.__all__,
     *creation.__all__,
     *elementwise.__all__,
     *products.__all__,

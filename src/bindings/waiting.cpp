@@ -98,63 +98,54 @@ void wait_for_all() {
 
 namespace {
 
-/// Copies an array out as a task of its own, so that later writers wait for it. The state outlives an
-/// interrupted wait; `target` must stay valid until the task has started or was cancelled.
-struct ReadState {
-  engine::Variable copied;
-  std::shared_ptr<Failure> failure;
-  std::atomic<bool> cancelled{false};
-};
-
+/// Copies an array out as a task of its own, so that later writers wait for it.
 class ReadTask : public engine::Task {
  public:
-  ReadTask(const Array& array, std::byte* target, std::shared_ptr<ReadState> state)
-      : storage_(*array.storage),
-        offset_(array.offset * static_cast<std::int64_t>(size_of(array.dtype))),
+  ReadTask(const Array& array, void* target, std::shared_ptr<Failure>& failure)
+      : array_(array),
         bytes_(array.size() * static_cast<std::int64_t>(size_of(array.dtype))),
-        target_(target),
-        state_(std::move(state)) {}
+        target_(static_cast<std::byte*>(target)),
+        failure_(failure) {}
   int prepare() override {
-    if (state_->cancelled) return 0;
-    state_->failure = storage_.failure;
-    return state_->failure ? 0 : static_cast<int>((bytes_ + share_bytes - 1) / share_bytes);
+    failure_ = array_.storage->failure;
+    return failure_ ? 0 : static_cast<int>((bytes_ + share_bytes - 1) / share_bytes);
   }
   void run(int share) override {
     const std::int64_t begin = share * share_bytes;
     const auto count = static_cast<std::size_t>(std::min(share_bytes, bytes_ - begin));
-    if (!state_->cancelled) std::memcpy(target_ + begin, storage_.data() + offset_ + begin, count);
+    std::memcpy(target_ + begin, array_.data() + begin, count);
   }
   const char* label() const override { return "asnumpy"; }
 
  private:
   static constexpr std::int64_t share_bytes = 4 << 20;
-  Storage& storage_;
-  std::int64_t offset_, bytes_;
+  const Array& array_;
+  std::int64_t bytes_;
   std::byte* target_;
-  std::shared_ptr<ReadState> state_;
+  std::shared_ptr<Failure>& failure_;
 };
 
-void read_as_task(const Array& array, std::byte* target) {
+void read_as_task(const Array& array, void* target) {
   lazy::Window& window = lazy::window();
-  window.make_ready(*array.storage, engine::WaitFor::read);
-  auto state = std::make_shared<ReadState>();
+  engine::Variable copied;
+  std::shared_ptr<Failure> failure;
   engine::Variable* const reads[] = {&array.storage->variable};
-  engine::Variable* const writes[] = {&state->copied};
-  window.engine().push(std::make_unique<ReadTask>(array, target, state), reads, writes,
-                       {.priority = 1, .queue = array.context().id});
+  engine::Variable* const writes[] = {&copied};
+  // Pushed at a moment when no writer is unfinished, so nothing is ahead of it but the copy itself. That
+  // is why the last wait need not look at signals, and may borrow everything from this frame.
+  do {
+    wait_for(array);
+  } while (!window.look_at(*array.storage, [&] {
+    window.engine().push(std::make_unique<ReadTask>(array, target, failure), reads, writes,
+                         {.priority = 1, .queue = array.context().id});
+  }));
   engine::WaitResult result;
   {
     WithoutGil released;
-    result = window.engine().wait(state->copied, engine::WaitFor::read, options_for(released, {}));
-    if (result != engine::WaitResult::done) {
-      // The array and the target live only as long as this call: no copy may still be under way.
-      state->cancelled = true;
-      window.engine().wait(state->copied);
-    }
+    result = window.engine().wait(copied);
   }
-  window.retire();
   raise_unless_done(result, {});
-  if (state->failure) raise_failure(*state->failure);
+  if (failure) raise_failure(*failure);
 }
 
 }  // namespace
@@ -162,7 +153,7 @@ void read_as_task(const Array& array, std::byte* target) {
 void read_value(const Array& array, void* target) {
   release_sites_left_behind();
   const std::int64_t bytes = array.size() * static_cast<std::int64_t>(size_of(array.dtype));
-  if (bytes > bytes_worth_releasing) return read_as_task(array, static_cast<std::byte*>(target));
+  if (bytes > bytes_worth_releasing) return read_as_task(array, target);
   for (;;) {
     wait_for(array);
     if (!bytes) return;

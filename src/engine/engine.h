@@ -75,7 +75,7 @@ enum class WaitResult { done, timed_out, interrupted, shut_down };
 
 struct WaitOptions {
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
-  /// Asked at least every 20 ms and between shares, without any engine lock held; true ends the
+  /// Asked every 20 ms, when a share has ended, without any engine lock held; true ends the
   /// wait.
   std::function<bool()> interrupted{};
 };

@@ -89,7 +89,6 @@ WaitResult ThreadedEngine::help(Hold& hold, Waiter& waiter, const WaitOptions& o
     if (!waiter.slot) turn_start = now;
     if (const Claim claim = claim_for(waiter)) {
       run_share(hold, claim, true);
-      if (options.interrupted) ask_at = start;
     } else {
       sleep(hold, waiter, std::min(deadline, ask_at));
     }

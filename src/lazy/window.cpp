@@ -2,6 +2,7 @@
 #include "lazy/window.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "lazy/passes/needed.h"
 #include "lazy/run.h"
@@ -59,9 +60,15 @@ double total_cost(std::span<Call* const> calls) {
 /// Calls that the engine runs as one task: a single call in shares, or several tiny ones in a row.
 class CallsTask : public engine::Task {
  public:
-  CallsTask(Window& window, std::vector<Call*> calls) : window_(window), calls_(std::move(calls)) {}
+  CallsTask(Window& window, std::vector<Call*> calls) : window_(window), calls_(std::move(calls)) {
+    window_.tasks_alive_.fetch_add(1, std::memory_order_relaxed);
+  }
   // The engine destroys a task after it has let go of the variables: only now may storages be freed.
-  ~CallsTask() override { window_.done(calls_, ran_); }
+  ~CallsTask() override {
+    if (!ran_) window_.discarded_ += static_cast<std::int64_t>(calls_.size());
+    window_.add_finished(calls_);
+    window_.tasks_alive_.fetch_sub(1, std::memory_order_release);
+  }
 
   int prepare() override {
     if (calls_.size() > 1) return 1;
@@ -174,6 +181,7 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
     for_each_storage(*call, [](Storage& storage) { --storage.pending_calls; });
   }
   inline_allowed = inline_allowed && total_cost(calls) < worth_a_thread;
+  std::vector<Call*> run_here;
   // Tiny calls that cannot run here go to the engine together; whatever follows one of them joins it,
   // so that program order is kept.
   std::vector<Call*> batch;
@@ -188,7 +196,7 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
       run_call(*call, failures_);
       ++run_inline_;
       run_inline_bytes_ += output_bytes(*call);
-      finished_.push_back(call);
+      run_here.push_back(call);
       continue;
     }
     if (call->cost >= large_call) {
@@ -201,7 +209,18 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
     batch_cost += call->cost;
   }
   push_batch();
-  if (!finished_.empty()) any_finished_.store(true, std::memory_order_relaxed);
+  if (!run_here.empty()) add_finished(run_here);
+}
+
+engine::WaitResult Window::wait_all(const engine::WaitOptions& options) {
+  const engine::WaitResult result = engine_->wait_all(options);
+  // The last tasks are about to be destroyed by the workers that ran them. A moment's patience, and what
+  // they held is free when the caller looks; others may push on, so it is a moment only.
+  const auto patience_ends = Clock::now() + std::chrono::milliseconds(2);
+  while (tasks_alive_.load(std::memory_order_acquire) && Clock::now() < patience_ends) {
+    std::this_thread::yield();
+  }
+  return result;
 }
 
 void Window::push(std::vector<Call*> calls) {
@@ -224,11 +243,8 @@ void Window::count_run(std::span<Call* const> calls) {
   run_elsewhere_bytes_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-void Window::done(std::span<Call* const> calls, bool ran) {
-  if (!ran) {
-    discarded_.fetch_add(static_cast<std::int64_t>(calls.size()), std::memory_order_relaxed);
-  }
-  std::lock_guard lock(lock_);
+void Window::add_finished(std::span<Call* const> calls) {
+  std::lock_guard lock(finished_lock_);
   finished_.insert(finished_.end(), calls.begin(), calls.end());
   any_finished_.store(true, std::memory_order_relaxed);
 }
@@ -236,7 +252,7 @@ void Window::done(std::span<Call* const> calls, bool ran) {
 void Window::retire() {
   std::vector<Call*> finished;
   {
-    std::lock_guard lock(lock_);
+    std::lock_guard lock(finished_lock_);
     finished.swap(finished_);
     any_finished_.store(false, std::memory_order_relaxed);
   }
@@ -258,14 +274,17 @@ nanoseconds Window::when_idle() {
 void Window::before_fork() noexcept {
   lock_.lock();
   engine_->before_fork();
+  finished_lock_.lock();
 }
 
 void Window::after_fork_in_parent() noexcept {
+  finished_lock_.unlock();
   engine_->after_fork_in_parent();
   lock_.unlock();
 }
 
 void Window::after_fork_in_child() noexcept {
+  finished_lock_.unlock();
   engine_->after_fork_in_child();
   lock_.unlock();
 }

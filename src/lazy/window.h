@@ -67,9 +67,7 @@ class Window {
   engine::WaitResult wait(Storage& storage, engine::WaitFor what, const engine::WaitOptions& options) {
     return engine_->wait(storage.variable, what, options);
   }
-  engine::WaitResult wait_all(const engine::WaitOptions& options) {
-    return engine_->wait_all(options);
-  }
+  engine::WaitResult wait_all(const engine::WaitOptions& options);
 
   void before_fork() noexcept;
   void after_fork_in_parent() noexcept;
@@ -95,7 +93,7 @@ class Window {
   void push(std::vector<Call*> calls);
   /// Before waiters see the calls as finished, so that the figures never lag behind a wait.
   void count_run(std::span<Call* const> calls);
-  void done(std::span<Call* const> calls, bool ran);
+  void add_finished(std::span<Call* const> calls);
 
   const bool serial_;
   std::unique_ptr<engine::Engine> engine_;
@@ -106,9 +104,13 @@ class Window {
   std::vector<Call*> pending_;
   double held_cost_ = 0;                 // nanoseconds
   Clock::time_point held_since_{};       // when the held work became worth a thread
-  std::vector<Call*> finished_;          // to be retired by a thread with the issuing right
 
+  // A lock of its own: a worker that ends a task must not need the window's, which a forking thread
+  // holds while it waits for workers.
+  SpinLock finished_lock_;
+  std::vector<Call*> finished_;  // to be retired by a thread with the issuing right
   std::atomic<bool> any_finished_{false};
+  std::atomic<std::int64_t> tasks_alive_{0};  // pushed and not yet destroyed by the engine
   // Counters of the issuing threads and of all others: two lines instead of one that bounces.
   std::int64_t issued_ = 0, issued_bytes_ = 0;
   std::int64_t run_inline_ = 0, run_inline_bytes_ = 0;

@@ -70,7 +70,9 @@ def test_exception_while_waiting() -> None:
     assert done.seconds < 8
 
 
-@pytest.mark.parametrize("wait", ["y.wait_to_read", "mx.nd.waitall", "y.asnumpy", "y.wait_to_write"])
+@pytest.mark.parametrize(
+    "wait", ["y.wait_to_read", "mx.nd.waitall", "y.asnumpy", "y.wait_to_write"]
+)
 def test_daemon_thread_inside_a_wait(wait: str) -> None:
     ends_well(
         child(

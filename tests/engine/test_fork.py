@@ -45,7 +45,7 @@ def in_child(function):
 
 
 def forked(script: str, **settings: str) -> list[str]:
-    return output_of(FORK + textwrap.dedent(script), timeout=100, **settings)
+    return output_of(FORK + textwrap.dedent(script), timeout=40, **settings)
 
 
 @pytest.mark.parametrize("engine", ["threaded", "serial"])

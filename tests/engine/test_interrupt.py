@@ -60,7 +60,9 @@ def test_ctrl_c(wait: str) -> None:
         text=True,
         env=environment(),
     )
-    killer = threading.Timer(20, child.kill)  # a wait that cannot be interrupted must not stop the tests
+    killer = threading.Timer(
+        20, child.kill
+    )  # a wait that cannot be interrupted must not stop the tests
     killer.start()
     assert child.stdout is not None
     assert child.stderr is not None
@@ -113,7 +115,9 @@ def test_handler_that_uses_arrays() -> None:
         """
         import signal
         seen = []
-        signal.signal(signal.SIGALRM, lambda number, frame: seen.append(float(mx.nd.ones((2,)).sum())))
+        def handle(number, frame):
+            seen.append(float(mx.nd.ones((2,)).sum()))
+        signal.signal(signal.SIGALRM, handle)
         x = mx.nd.ones((1500, 1500))
         y = x
         for _ in range(12):

@@ -138,7 +138,7 @@ def test_is_ready_never_blocks() -> None:
 
 
 def becomes_ready(array: Any, seconds: float = 10) -> bool:
-    """Ask only once, after so long that the work has certainly been done by whoever wants to do it."""
+    """Ask only once, when the work has been done by whoever wants to do it, or never will be."""
     end = time.monotonic() + seconds
     while _core.statistics()["pending"] and time.monotonic() < end:
         time.sleep(0.01)

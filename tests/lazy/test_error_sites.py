@@ -217,7 +217,7 @@ def test_long_chain_keeps_the_first_line() -> None:
         y = y / 1
     file, number, function = site_of(y.asnumpy)
     first = test_long_chain_keeps_the_first_line.__code__.co_firstlineno
-    # Calls 0, 1, ... are the lines of the loop in turn: call 10 is the third line of the third round.
+    # The calls are the lines of the loop in turn: number 10 is the third line of the third round.
     assert (file, number - first, function) == (__file__, 7, "test_long_chain_keeps_the_first_line")
 
 

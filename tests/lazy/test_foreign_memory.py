@@ -48,9 +48,7 @@ def stored(x: Any, key: slice, value: Any) -> Any:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_copied_before_the_statement_returns(
-    front: Any, name: str, size: int, busy: Any
-) -> None:
+def test_copied_before_the_statement_returns(front: Any, name: str, size: int, busy: Any) -> None:
     a = onp.arange(size, dtype="float32") % 100 + 1
     x = front.zeros((size,))
     expected = {
@@ -109,7 +107,7 @@ def test_a_read_sees_its_moment(front: Any, size: int, busy: Any) -> None:
     # Writers issued after the copy began must not be seen by it, writers before it must.
     x = front.zeros((size,))
     seen = []
-    for step in range(20):
+    for _ in range(20):
         x += 1
         seen.append(x.asnumpy())
         x *= 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contract 1: any program gives what its statements give one after another, on any number of threads."""
+"""Contract 1: a program gives what its statements give one by one, on any number of threads."""
 
 from __future__ import annotations
 

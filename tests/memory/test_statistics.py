@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -24,12 +25,19 @@ FIGURES = (
 )
 
 
-def settled() -> dict[str, int]:
-    """Return the figures with nothing pending and nothing waiting to be released."""
-    mx.nd.waitall()
-    (mx.nd.ones((1,)) + 1).wait_to_read()
-    mx.nd.waitall()
-    return mx.engine.stats()
+def settled(most: int = 0) -> dict[str, int]:
+    """Return the figures when the live bytes have come down to ``most``, or will not any more.
+
+    A worker releases what a call held just after the call is done, and the next call takes it back.
+    """
+    for _ in range(50):
+        mx.nd.waitall()
+        (mx.nd.ones((1,)) + 1).wait_to_read()
+        stats = mx.engine.stats()
+        if stats["live_bytes"] <= most:
+            break
+        time.sleep(0.002)
+    return stats
 
 
 def adds_up(stats: dict[str, int]) -> None:
@@ -89,9 +97,9 @@ def test_live_bytes_follow_the_arrays() -> None:
     del y
     assert settled()["live_bytes"] - base >= 4_000_000  # the view holds it
     del view
-    assert settled()["live_bytes"] - base < 2_600_000
+    assert settled(base + 2_600_000)["live_bytes"] - base < 2_600_000
     del x
-    assert settled()["live_bytes"] == base
+    assert settled(base)["live_bytes"] == base
 
 
 def test_peak() -> None:
@@ -100,7 +108,7 @@ def test_peak() -> None:
     x = mx.nd.ones((500, 1000))
     x.wait_to_read()
     del x
-    stats = settled()
+    stats = settled(base)
     assert stats["live_bytes"] == base
     assert base + 2_000_000 <= stats["peak_bytes"] < base + 2_700_000
     mx.memory.reset_peak()
@@ -127,7 +135,7 @@ def test_nothing_leaks(front: Any) -> None:
     handles = _core.live_handles()
     for _ in range(5):
         program(front)
-    assert settled()["live_bytes"] == base
+    assert settled(base)["live_bytes"] == base
     assert _core.live_handles() == handles
 
 
@@ -139,7 +147,7 @@ def test_nothing_leaks_in_a_thread() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert settled()["live_bytes"] == base
+    assert settled(base)["live_bytes"] == base
 
 
 def test_nothing_leaks_after_failures() -> None:
@@ -147,23 +155,14 @@ def test_nothing_leaks_after_failures() -> None:
     handles = _core.live_handles()
     for calls in range(30):
         x = mx.nd.ones((200, 200))
-        _core.inject_failure(calls, 0)
+        _core.inject_failure(calls % 10, 0)
         for _ in range(10):
             x = x + 1
             x[3:5] = x[4:6]
         with pytest.raises(mx.MXNetError, match="injected"):
-            (x.sum(), mx.nd.waitall())
-            raise mx.MXNetError("injected too late")
+            x.asnumpy()
         del x
-        _core.inject_failure(-1, 0)
-    gc.collect()
-    while True:
-        try:
-            stats = settled()
-            break
-        except mx.MXNetError:
-            pass
-    assert stats["live_bytes"] == base
+    assert settled(base)["live_bytes"] == base
     assert _core.live_handles() == handles
 
 
@@ -175,7 +174,7 @@ def test_a_million_calls_are_released() -> None:
         x = x + 1
     assert x.asnumpy().tolist() == [200_000] * 2
     del x
-    assert settled()["live_bytes"] == base
+    assert settled(base)["live_bytes"] == base
 
 
 def test_no_cycle_keeps_an_array_alive() -> None:
