@@ -19,7 +19,9 @@ Layout* Layout::allocate(int rank, std::int64_t size) {
   return new (memory) Layout(rank, size);
 }
 
-void Layout::destroy(Layout* layout) { ::operator delete(layout); }
+void Layout::destroy(Layout* layout) {
+  ::operator delete(layout);
+}
 
 Reference<Layout> Layout::contiguous(std::span<const std::int64_t> shape) {
   const int rank = static_cast<int>(shape.size());
@@ -28,7 +30,8 @@ Reference<Layout> Layout::contiguous(std::span<const std::int64_t> shape) {
   std::int64_t stride = 1;
   for (int axis = rank - 1; axis >= 0; --axis) {
     layout->numbers()[rank + axis] = stride;
-    if (layout->size_) stride *= shape[axis];  // an empty array may have extents whose product overflows
+    if (layout->size_)
+      stride *= shape[axis];  // an empty array may have extents whose product overflows
   }
   return Reference<Layout>(layout);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape and strides of a view: immutable and shared, so that `y = x + 1` copies a pointer, no numbers.
+// Shape and strides of a view: immutable and shared, so that `y = x + 1` copies a pointer, no
+// numbers.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory behind arrays and views. A storage owns the engine variable that orders its readers and
-// writers, and takes its buffer only when the first call writes it.
+// The memory behind arrays and views. A storage owns the engine variable that orders its readers
+// and writers, and takes its buffer only when the first call writes it.
 #pragma once
 
 #include <array>
@@ -30,11 +30,12 @@ class Storage : public Counted {
   engine::Variable variable;
   /// Number of writes issued so far. Guarded by the issuing right.
   std::uint32_t version = 0;
-  /// Set by a call that failed to write, cleared by one that overwrites everything. Ordered like data.
+  /// Set by a call that failed to write, cleared by one that overwrites everything. Ordered like
+  /// data.
   std::shared_ptr<Failure> failure;
 
-  /// The window's notes, guarded by its lock: pending calls that touch this storage, and the marks of
-  /// passes/needed.
+  /// The window's notes, guarded by its lock: pending calls that touch this storage, and the marks
+  /// of passes/needed.
   std::int32_t pending_calls = 0;
   bool marked_touched = false;
   bool marked_written = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors with the name of the Python class they become. Raised at the call for wrong arguments; thrown
-// inside a kernel they become the failure that poisons the call's outputs.
+// Errors with the name of the Python class they become. Raised at the call for wrong arguments;
+// thrown inside a kernel they become the failure that poisons the call's outputs.
 #pragma once
 
 #include <stdexcept>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counted references without atomic read-modify-write.
 //
-// Invariant: counts change only on a thread that holds the issuing right (in Python: the GIL). Worker
-// threads never own or release a reference; they may look at a count, hence the relaxed atomic.
+// Invariant: counts change only on a thread that holds the issuing right (in Python: the GIL).
+// Worker threads never own or release a reference; they may look at a count, hence the relaxed
+// atomic.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list with room for a few elements inside, because a call has one to three operands almost always.
+// A list with room for a few elements inside, because a call has one to three operands almost
+// always.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock for sections of a few dozen nanoseconds on the path of every call: half the price of a mutex.
+// A lock for sections of a few dozen nanoseconds on the path of every call: half the price of a
+// mutex.
 #pragma once
 
 #include <atomic>

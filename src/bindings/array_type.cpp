@@ -26,9 +26,13 @@ std::int64_t live = 0;
 std::vector<void*> spare;  // memory of released handles
 constexpr std::size_t most_spare = 1024;
 
-const lazy::Op& op_named(const char* name) { return *ops::table().find(name); }
+const lazy::Op& op_named(const char* name) {
+  return *ops::table().find(name);
+}
 
-bool is_registered(PyTypeObject* type) { return type == legacy_class || type == numpy_class; }
+bool is_registered(PyTypeObject* type) {
+  return type == legacy_class || type == numpy_class;
+}
 
 ArrayObject* allocate(PyTypeObject* type) {
   if (is_registered(type) && !spare.empty()) {
@@ -80,9 +84,8 @@ PyObject* unary_slot(PyObject* self) {
   return unary(op, self);
 }
 
-constexpr char add[] = "add", subtract[] = "subtract", multiply[] = "multiply",
-               divide[] = "divide", modulo[] = "modulo", power[] = "power",
-               negative[] = "negative", absolute[] = "abs";
+constexpr char add[] = "add", subtract[] = "subtract", multiply[] = "multiply", divide[] = "divide",
+               modulo[] = "modulo", power[] = "power", negative[] = "negative", absolute[] = "abs";
 
 PyObject* power_slot(PyObject* left, PyObject* right, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
@@ -90,9 +93,9 @@ PyObject* power_slot(PyObject* left, PyObject* right, PyObject* modulus) {
 }
 
 PyObject* compare(PyObject* left, PyObject* right, int operation) {
-  static const lazy::Op* const ops[] = {
-      &op_named("less"),      &op_named("less_equal"), &op_named("equal"),
-      &op_named("not_equal"), &op_named("greater"),    &op_named("greater_equal")};
+  static const lazy::Op* const ops[] = {&op_named("less"),    &op_named("less_equal"),
+                                        &op_named("equal"),   &op_named("not_equal"),
+                                        &op_named("greater"), &op_named("greater_equal")};
   return binary(*ops[operation], left, right, nullptr);
 }
 
@@ -129,8 +132,10 @@ PyObject* to_python_number(const Array& array) {
 
 void need_one_element(const Array& array) {
   if (array.size() != 1) {
-    throw Error(ErrorKind::type, "only size-1 arrays can be converted to Python scalars; this one has "
-                                 "shape " + to_string(array.shape()));
+    throw Error(ErrorKind::type,
+                "only size-1 arrays can be converted to Python scalars; this one has "
+                "shape " +
+                    to_string(array.shape()));
   }
 }
 
@@ -156,7 +161,8 @@ int to_bool(PyObject* self) {
     const ArrayObject& object = as_array(self);
     if (object.array.size() == 0) return 0;
     if (object.array.size() != 1) {
-      PyErr_Format(PyExc_ValueError, "The truth value of an %s with multiple elements is ambiguous.",
+      PyErr_Format(PyExc_ValueError,
+                   "The truth value of an %s with multiple elements is ambiguous.",
                    object.legacy ? "NDArray" : "ndarray");
       throw nb::python_error();
     }
@@ -178,15 +184,16 @@ PyObject* asnumpy(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
     const Array& array = as_array(self).array;
     nb::object shape = shape_tuple(array.shape());
-    PyObject* arguments[] = {
-        shape.ptr(), PyTuple_GET_ITEM(numpy_dtypes, static_cast<Py_ssize_t>(array.dtype))};
+    PyObject* arguments[] = {shape.ptr(),
+                             PyTuple_GET_ITEM(numpy_dtypes, static_cast<Py_ssize_t>(array.dtype))};
     nb::object result = nb::steal(PyObject_Vectorcall(numpy_empty, arguments, 2, nullptr));
     if (!result.is_valid()) throw nb::python_error();
     Py_buffer buffer;
     if (PyObject_GetBuffer(result.ptr(), &buffer, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS)) {
       throw nb::python_error();
     }
-    const auto release = std::unique_ptr<Py_buffer, void (*)(Py_buffer*)>(&buffer, PyBuffer_Release);
+    const auto release =
+        std::unique_ptr<Py_buffer, void (*)(Py_buffer*)>(&buffer, PyBuffer_Release);
     read_value(array, buffer.buf);
     return result.release().ptr();
   });
@@ -246,8 +253,8 @@ void check_inside(const Array& view) {
   const auto [low, high] = view.layout->extent();
   const auto item_bytes = static_cast<std::int64_t>(size_of(view.dtype));
   if (view.offset + low < 0 || (view.offset + high + 1) * item_bytes > view.storage->bytes()) {
-    throw Error(ErrorKind::index, "a view of shape " + to_string(view.shape()) +
-                                      " reaches outside of its array");
+    throw Error(ErrorKind::index,
+                "a view of shape " + to_string(view.shape()) + " reaches outside of its array");
   }
 }
 
@@ -460,7 +467,9 @@ PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner) {
   return PyObject_Vectorcall(converter, arguments, 3, nullptr);
 }
 
-std::int64_t live_handles() { return live; }
+std::int64_t live_handles() {
+  return live;
+}
 
 void bind_array_type(nb::module_& module) {
   base_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
@@ -477,7 +486,8 @@ void bind_array_type(nb::module_& module) {
              nb::arg("convert"),
              "The classes of results, and what turns foreign objects into arrays.");
   module.def("from_buffer", from_buffer, nb::arg("source"), nb::arg("shape"), nb::arg("dtype"),
-             nb::arg("context"), nb::arg("legacy"), "A new array with a copy of a C-contiguous buffer.");
+             nb::arg("context"), nb::arg("legacy"),
+             "A new array with a copy of a C-contiguous buffer.");
 }
 
 }  // namespace afterglow::bindings

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python type `_core.Array`, base of nd.NDArray and np.ndarray: operators, waiting, views. Written
-// against the CPython interface itself, because `x + 1` must cost less than a function call.
+// The Python type `_core.Array`, base of nd.NDArray and np.ndarray: operators, waiting, views.
+// Written against the CPython interface itself, because `x + 1` must cost less than a function
+// call.
 #pragma once
 
 #include "array/array.h"
@@ -9,8 +10,7 @@
 namespace afterglow::bindings {
 
 struct ArrayObject {
-  PyObject_HEAD
-  Array array;
+  PyObject_HEAD Array array;
   bool legacy;  ///< answers as mx.nd does
 };
 
@@ -18,7 +18,9 @@ struct ArrayObject {
 void bind_array_type(nb::module_& module);
 
 bool is_array(PyObject* object);
-inline ArrayObject& as_array(PyObject* object) { return *reinterpret_cast<ArrayObject*>(object); }
+inline ArrayObject& as_array(PyObject* object) {
+  return *reinterpret_cast<ArrayObject*>(object);
+}
 /// A new Python array of the class registered for nd (legacy) or np.
 PyObject* wrap(Array array, bool legacy);
 /// The same of the class of `like`.

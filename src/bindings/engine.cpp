@@ -61,8 +61,9 @@ void bind_engine(nb::module_& module) {
   module.def("workers_started", [] { return lazy::window().engine().workers_started(); });
   module.def("is_serial", [] { return lazy::window().serial(); });
   module.def("instruction_set", [] { return kernels::instruction_set(); });
-  module.def("set_blas_path", [](const char* path) { kernels::set_blas_path(path); },
-             "Where the maths library lies; opened when the first product needs it.");
+  module.def(
+      "set_blas_path", [](const char* path) { kernels::set_blas_path(path); },
+      "Where the maths library lies; opened when the first product needs it.");
 
   module.def("seed", [](std::uint64_t seed) { lazy::seed_random(seed); });
   module.def("seed_context", [](std::uint64_t seed, int type, int id) {
@@ -74,14 +75,16 @@ void bind_engine(nb::module_& module) {
   module.def("set_memory_cap", [](std::int64_t bytes) { memory::pool().set_cap(bytes); });
   module.def("memory_cap", [] { return memory::pool().figures().cap; });
 
-  module.def("inject_failure",
-             [](std::int64_t calls_from_now, int kind) {
-               lazy::inject_failure(calls_from_now, static_cast<ErrorKind>(kind));
-             },
-             "For tests: the call issued after that many others fails when it runs.");
-  module.def("fail_allocation",
-             [](std::int64_t allocations) { memory::pool().fail_allocation(allocations); },
-             "For tests: that allocation from now fails.");
+  module.def(
+      "inject_failure",
+      [](std::int64_t calls_from_now, int kind) {
+        lazy::inject_failure(calls_from_now, static_cast<ErrorKind>(kind));
+      },
+      "For tests: the call issued after that many others fails when it runs.");
+  module.def(
+      "fail_allocation",
+      [](std::int64_t allocations) { memory::pool().fail_allocation(allocations); },
+      "For tests: that allocation from now fails.");
 
   module.def("before_fork", before_fork);
   module.def("after_fork_in_parent", after_fork_in_parent);

@@ -11,7 +11,9 @@ PyObject* error_classes = nullptr;
 
 }  // namespace
 
-void set_error_classes(nb::list classes) { error_classes = classes.release().ptr(); }
+void set_error_classes(nb::list classes) {
+  error_classes = classes.release().ptr();
+}
 
 void set_python_error(ErrorKind kind, const char* message) {
   PyObject* type = error_classes ? PyList_GetItem(error_classes, static_cast<Py_ssize_t>(kind))

@@ -15,8 +15,7 @@ namespace afterglow::bindings {
 namespace {
 
 struct OperationObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   const lazy::Op* op;
   bool legacy;
 };

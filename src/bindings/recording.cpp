@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record of what the engine did, for tests, benchmarks and curious users: engine.record() in Python.
+// A record of what the engine did, for tests, benchmarks and curious users: engine.record() in
+// Python.
 #include <chrono>
 #include <mutex>
 #include <vector>
@@ -68,9 +69,10 @@ nb::list stop_recording() {
 
 void bind_recording(nb::module_& module) {
   module.def("start_recording", start_recording);
-  module.def("stop_recording", stop_recording,
-             "(what, nanoseconds, task, op, share, thread) for every event since the start; the clock "
-             "is that of time.monotonic_ns(), thread is -1 for a thread that helps while it waits.");
+  module.def(
+      "stop_recording", stop_recording,
+      "(what, nanoseconds, task, op, share, thread) for every event since the start; the clock "
+      "is that of time.monotonic_ns(), thread is -1 for a thread that helps while it waits.");
 }
 
 }  // namespace afterglow::bindings

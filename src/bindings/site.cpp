@@ -17,9 +17,13 @@ std::mutex left_behind_mutex;
 std::vector<PyObject*> left_behind;
 std::atomic<bool> any_left_behind{false};
 
-void retain(void* code) { Py_INCREF(static_cast<PyObject*>(code)); }
+void retain(void* code) {
+  Py_INCREF(static_cast<PyObject*>(code));
+}
 
-void release_at_once(void* code) { Py_DECREF(static_cast<PyObject*>(code)); }
+void release_at_once(void* code) {
+  Py_DECREF(static_cast<PyObject*>(code));
+}
 
 void release_later(void* code) {
   std::lock_guard lock(left_behind_mutex);
@@ -90,7 +94,9 @@ std::string describe_site(const lazy::Site& site) {
          " in " + function;
 }
 
-void set_package_folder(const char* folder) { package_folder = folder; }
+void set_package_folder(const char* folder) {
+  package_folder = folder;
+}
 
 void release_sites_left_behind() {
   if (!any_left_behind.load(std::memory_order_relaxed)) return;

@@ -23,8 +23,8 @@ constexpr double longest_timeout = 1e9;
 engine::WaitOptions options_for(WithoutGil& released, std::optional<double> timeout_seconds) {
   engine::WaitOptions options;
   if (timeout_seconds && *timeout_seconds < longest_timeout) {
-    options.timeout = std::chrono::nanoseconds(
-        static_cast<std::int64_t>(std::max(0.0, *timeout_seconds) * 1e9));
+    options.timeout =
+        std::chrono::nanoseconds(static_cast<std::int64_t>(std::max(0.0, *timeout_seconds) * 1e9));
   }
   // The GIL is here for a moment: time to look at signals, and to free what finished meanwhile.
   options.interrupted = [&released] {
@@ -131,8 +131,8 @@ void read_as_task(const Array& array, void* target) {
   std::shared_ptr<Failure> failure;
   engine::Variable* const reads[] = {&array.storage->variable};
   engine::Variable* const writes[] = {&copied};
-  // Pushed at a moment when no writer is unfinished, so nothing is ahead of it but the copy itself. That
-  // is why the last wait need not look at signals, and may borrow everything from this frame.
+  // Pushed at a moment when no writer is unfinished, so nothing is ahead of it but the copy itself.
+  // That is why the last wait need not look at signals, and may borrow everything from this frame.
   do {
     wait_for(array);
   } while (!window.look_at(*array.storage, [&] {

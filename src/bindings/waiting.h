@@ -23,8 +23,8 @@ bool is_ready(const Array& array);
 /// Copies longer than this give other Python threads the GIL.
 inline constexpr std::int64_t bytes_worth_releasing = 64 << 10;
 
-/// Releases the GIL for a scope. A thread that comes back after the interpreter began to end must not
-/// touch it again: it stays here until the process is gone.
+/// Releases the GIL for a scope. A thread that comes back after the interpreter began to end must
+/// not touch it again: it stays here until the process is gone.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) {}

@@ -61,7 +61,9 @@ std::string describe_inputs(const Call& call) {
   return text;
 }
 
-const Argument& Inference::argument(std::string_view name) const { return find(*this, name); }
+const Argument& Inference::argument(std::string_view name) const {
+  return find(*this, name);
+}
 
 bool Inference::is_none(std::string_view name) const {
   return std::holds_alternative<std::monostate>(argument(name));

@@ -15,7 +15,7 @@ namespace afterglow::lazy {
 
 /// An array, or a single number carried by the call itself (no storage, no layout).
 struct Operand : Array {
-  Reference<Layout> given;             ///< as the user gave it, where broadcasting replaced the layout
+  Reference<Layout> given;  ///< as the user gave it, where broadcasting replaced the layout
   std::array<std::byte, 8> immediate;  ///< of type dtype, when there is no storage
 
   bool is_immediate() const { return !storage; }

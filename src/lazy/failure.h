@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a value could not be computed. It rides on the storages it poisoned, and every read raises it.
+// Why a value could not be computed. It rides on the storages it poisoned, and every read raises
+// it.
 #pragma once
 
 #include <atomic>
@@ -24,8 +25,8 @@ struct Failure {
 
 namespace lazy {
 
-/// Failures that nobody was told of yet: waitall raises them in issue order, also when every handle is
-/// gone. Keeps the earliest thousand.
+/// Failures that nobody was told of yet: waitall raises them in issue order, also when every handle
+/// is gone. Keeps the earliest thousand.
 class FailureLog {
  public:
   void add(std::shared_ptr<Failure> failure);

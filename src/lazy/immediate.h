@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that travel inside a call (`x + 1`). They come as int64 or float64 and take the type of the
-// array they meet, as C would cast them: truncation, wrap-around.
+// Numbers that travel inside a call (`x + 1`). They come as int64 or float64 and take the type of
+// the array they meet, as C would cast them: truncation, wrap-around.
 #pragma once
 
 #include "lazy/call.h"

@@ -16,8 +16,8 @@ void check_out(const Inference& inference, const Operand& result, const Array& o
                      to_string(result.shape()));
   }
   if (result.dtype != out.dtype) {
-    inference.refuse(std::string("out has type ") + name_of(out.dtype) +
-                     ", the result has type " + name_of(result.dtype));
+    inference.refuse(std::string("out has type ") + name_of(out.dtype) + ", the result has type " +
+                     name_of(result.dtype));
   }
 }
 
@@ -43,10 +43,10 @@ void join(Window& window, Draft& draft) {
   window.append(draft.release());
 }
 
-/// out[...] = source, as one more call of the op "copy"; used when a result cannot go there directly.
+/// out[...] = source, as one more call of the op "copy"; used when a result cannot go there
+/// directly.
 void issue_copy(Window& window, const Array& source, const Array& out, Site site) {
-  static const Op copy = {
-      .name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy};
+  static const Op copy = {.name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy};
   Draft draft(copy);
   draft->site = std::move(site);
   set_output(draft->inputs.emplace_back(), source);
@@ -68,7 +68,8 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options) {
   Call& call = *draft;
   Inference inference{*call.op, call, options.arguments, options.legacy, options.context};
   if (options.out) inference.context = options.out->context();
-  // The result lives where the first array does; inputs of other CPU contexts are read where they are.
+  // The result lives where the first array does; inputs of other CPU contexts are read where they
+  // are.
   for (const Operand& input : call.inputs) {
     if (input.is_immediate() || options.out) continue;
     inference.context = input.context();

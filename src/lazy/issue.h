@@ -13,8 +13,8 @@ namespace afterglow::lazy {
 struct IssueOptions {
   std::span<const Argument> arguments = {};  ///< one per parameter of the op, defaults filled in
   bool legacy = false;
-  Context context = {};            ///< for ops without inputs
-  const Array* out = nullptr;      ///< write there instead of into a new array
+  Context context = {};        ///< for ops without inputs
+  const Array* out = nullptr;  ///< write there instead of into a new array
 };
 
 /// A call that is being put together; gives its operands back if the issue fails.
@@ -35,8 +35,8 @@ class Draft {
   Call* call_;
 };
 
-/// Issues the draft (op, inputs and site filled in) and returns its first output. Throws Error at once
-/// for wrong arguments. Needs the issuing right.
+/// Issues the draft (op, inputs and site filled in) and returns its first output. Throws Error at
+/// once for wrong arguments. Needs the issuing right.
 Array issue(Window& window, Draft& draft, const IssueOptions& options);
 
 /// For tests: the call issued after that many others fails when it runs.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every op must state. One value of struct Op per op, declared in src/ops, is all there is to it:
-// the front ends, the window, the runner and the documentation read it from there.
+// What every op must state. One value of struct Op per op, declared in src/ops, is all there is to
+// it: the front ends, the window, the runner and the documentation read it from there.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class Pass {
 /// What an op's `infer` sees and decides: outputs, compute type, attributes and cost of the call.
 struct Inference {
   const struct Op& op;
-  Call& call;  ///< with its inputs
+  Call& call;                           ///< with its inputs
   std::span<const Argument> arguments;  ///< one per parameter, defaults filled in
   bool legacy;                          ///< answers of mx.nd rather than NumPy's
   Context context;                      ///< for ops without inputs: where the user wants the result

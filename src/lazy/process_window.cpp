@@ -20,10 +20,9 @@ Window& window() {
   // Never destroyed: threads may still be in it while the process ends.
   static Window* const instance = [] {
     const bool serial = wants_serial();
-    return new Window(
-        serial ? engine::make_serial_engine()
-               : engine::make_threaded_engine(engine::default_thread_limit()),
-        serial);
+    return new Window(serial ? engine::make_serial_engine()
+                             : engine::make_threaded_engine(engine::default_thread_limit()),
+                      serial);
   }();
   return *instance;
 }

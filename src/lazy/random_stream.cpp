@@ -32,7 +32,9 @@ std::uint64_t key_of(std::uint64_t seed, Context context) {
   return mixed ^ (mixed >> 31);
 }
 
-std::pair<int, int> place(Context context) { return {context.type, context.id}; }
+std::pair<int, int> place(Context context) {
+  return {context.type, context.id};
+}
 
 }  // namespace
 

@@ -41,7 +41,8 @@ ErrorKind kind_of_current_exception(std::string& message) {
 bool CallRun::skip_poisoned() {
   const std::shared_ptr<Failure>* poison = nullptr;
   for (const Operand& input : call_.inputs) {
-    if (!input.is_immediate() && input.storage->failure && !poison) poison = &input.storage->failure;
+    if (!input.is_immediate() && input.storage->failure && !poison)
+      poison = &input.storage->failure;
   }
   if (!poison) return false;
   for (Operand& output : call_.outputs) {

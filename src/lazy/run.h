@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a call: poison check, buffers, kernel, failure. Whoever runs it, worker, helper or the thread
-// that reads the value, comes through here.
+// Running a call: poison check, buffers, kernel, failure. Whoever runs it, worker, helper or the
+// thread that reads the value, comes through here.
 #pragma once
 
 #include <atomic>

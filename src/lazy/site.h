@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a call was issued: two words that mean something to the language above (in Python a code object
-// and an instruction), resolved to a file and line only when an error is raised.
+// Where a call was issued: two words that mean something to the language above (in Python a code
+// object and an instruction), resolved to a file and line only when an error is raised.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace afterglow::lazy {
 
-/// Owns one reference of the language above, given back through one of two hooks: at once by reset(),
-/// which needs the issuing right and no lock of ours held; later when destroyed by whatever thread.
+/// Owns one reference of the language above, given back through one of two hooks: at once by
+/// reset(), which needs the issuing right and no lock of ours held; later when destroyed by
+/// whatever thread.
 class Site {
  public:
   using Hook = void (*)(void* code);

@@ -12,8 +12,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Waking a sleeping worker costs the caller about 7 us and the work about 50 us. What is smaller in sum
-// is not worth a thread.
+// Waking a sleeping worker costs the caller about 7 us and the work about 50 us. What is smaller in
+// sum is not worth a thread.
 constexpr double worth_a_thread = 50e3;
 // A call from here on that cannot be fused is published with what it needs as soon as it is issued.
 constexpr double large_call = 30e3;
@@ -63,7 +63,8 @@ class CallsTask : public engine::Task {
   CallsTask(Window& window, std::vector<Call*> calls) : window_(window), calls_(std::move(calls)) {
     window_.tasks_alive_.fetch_add(1, std::memory_order_relaxed);
   }
-  // The engine destroys a task after it has let go of the variables: only now may storages be freed.
+  // The engine destroys a task after it has let go of the variables: only now may storages be
+  // freed.
   ~CallsTask() override {
     if (!ran_) window_.discarded_ += static_cast<std::int64_t>(calls_.size());
     window_.add_finished(calls_);
@@ -182,8 +183,8 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
   }
   inline_allowed = inline_allowed && total_cost(calls) < worth_a_thread;
   std::vector<Call*> run_here;
-  // Tiny calls that cannot run here go to the engine together; whatever follows one of them joins it,
-  // so that program order is kept.
+  // Tiny calls that cannot run here go to the engine together; whatever follows one of them joins
+  // it, so that program order is kept.
   std::vector<Call*> batch;
   double batch_cost = 0;
   const auto push_batch = [&] {
@@ -214,8 +215,8 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
 
 engine::WaitResult Window::wait_all(const engine::WaitOptions& options) {
   const engine::WaitResult result = engine_->wait_all(options);
-  // The last tasks are about to be destroyed by the workers that ran them. A moment's patience, and what
-  // they held is free when the caller looks; others may push on, so it is a moment only.
+  // The last tasks are about to be destroyed by the workers that ran them. A moment's patience, and
+  // what they held is free when the caller looks; others may push on, so it is a moment only.
   const auto patience_ends = Clock::now() + std::chrono::milliseconds(2);
   while (tasks_alive_.load(std::memory_order_acquire) && Clock::now() < patience_ends) {
     std::this_thread::yield();
@@ -263,8 +264,7 @@ nanoseconds Window::when_idle() {
   std::unique_lock lock(lock_, std::try_to_lock);
   if (!lock) return std::chrono::microseconds(20);
   if (held_cost_ < worth_a_thread) return nanoseconds::max();
-  const auto due =
-      held_since_ + nanoseconds(static_cast<std::int64_t>(patience * held_cost_));
+  const auto due = held_since_ + nanoseconds(static_cast<std::int64_t>(patience * held_cost_));
   const auto now = Clock::now();
   if (now < due) return due - now;
   publish(take_pending(), false);
@@ -289,7 +289,9 @@ void Window::after_fork_in_child() noexcept {
   lock_.unlock();
 }
 
-void Window::shutdown() { engine_->shutdown(); }
+void Window::shutdown() {
+  engine_->shutdown();
+}
 
 Statistics Window::statistics() {
   Statistics result;
@@ -297,8 +299,8 @@ Statistics Window::statistics() {
   result.run = run_inline_ + run_elsewhere_.load(std::memory_order_relaxed);
   result.dropped = discarded_.load(std::memory_order_relaxed);
   result.pending = result.issued - result.run - result.dropped;
-  result.pending_bytes = issued_bytes_ - run_inline_bytes_ -
-                         run_elsewhere_bytes_.load(std::memory_order_relaxed);
+  result.pending_bytes =
+      issued_bytes_ - run_inline_bytes_ - run_elsewhere_bytes_.load(std::memory_order_relaxed);
   return result;
 }
 

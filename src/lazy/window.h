@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The window of pending calls: everything issued and not yet handed to the engine.
 //
-// Publish rule, "bounded regret": a call is held only while waiting could pay and cannot cost more than
-// a few per cent of the work that is held.
+// Publish rule, "bounded regret": a call is held only while waiting could pay and cannot cost more
+// than a few per cent of the work that is held.
 //   - A value is read: what it needs, at once. Tiny work runs right there on the reading thread.
-//   - A large call that cannot be fused arrives (a matrix product): with all it depends on, at once.
-//   - The held work has waited for 5 % of its own estimated time: everything. A worker's timed sleep
+//   - A large call that cannot be fused arrives (a matrix product): with all it depends on, at
+//   once.
+//   - The held work has waited for 5 % of its own estimated time: everything. A worker's timed
+//   sleep
 //     sees to it when Python does not come back.
 //   - The window is full: everything, tiny calls inline, which is cheaper than waking a thread.
 //
-// Invariant: at any moment, in program order, every call is done, or in the engine, or pending; a call
-// leaves the window only together with, or after, all calls it depends on.
+// Invariant: at any moment, in program order, every call is done, or in the engine, or pending; a
+// call leaves the window only together with, or after, all calls it depends on.
 #pragma once
 
 #include <atomic>
@@ -49,8 +51,9 @@ class Window {
   /// Publishes what reading (or writing) the storage needs. True when its value is there on return.
   /// Needs the issuing right.
   bool make_ready(Storage& storage, engine::WaitFor what);
-  /// Calls `look` while no writer of the storage can start, if none is unfinished; else returns false.
-  /// Calls still pending may write it later. Keep `look` short: it runs under the window's lock.
+  /// Calls `look` while no writer of the storage can start, if none is unfinished; else returns
+  /// false. Calls still pending may write it later. Keep `look` short: it runs under the window's
+  /// lock.
   template <class Look>
   bool look_at(Storage& storage, Look&& look) {
     std::lock_guard lock(lock_);
@@ -64,7 +67,8 @@ class Window {
   void retire();
 
   /// Waits for what was published; needs nothing, and should not hold the issuing right.
-  engine::WaitResult wait(Storage& storage, engine::WaitFor what, const engine::WaitOptions& options) {
+  engine::WaitResult wait(Storage& storage, engine::WaitFor what,
+                          const engine::WaitOptions& options) {
     return engine_->wait(storage.variable, what, options);
   }
   engine::WaitResult wait_all(const engine::WaitOptions& options);
@@ -85,8 +89,9 @@ class Window {
 
   std::chrono::nanoseconds when_idle();
   bool held_work_is_due(Clock::time_point now) const;
-  /// Takes the given calls (all, or a needed part in program order) out of the window and runs or pushes
-  /// them. `inline_allowed`: this thread has the issuing right and may run tiny calls itself.
+  /// Takes the given calls (all, or a needed part in program order) out of the window and runs or
+  /// pushes them. `inline_allowed`: this thread has the issuing right and may run tiny calls
+  /// itself.
   void publish(std::vector<Call*> calls, bool inline_allowed);
   std::vector<Call*> take_pending();
   std::vector<Call*> take_needed(Storage& target, bool to_write);
@@ -102,8 +107,8 @@ class Window {
   SpinLock lock_;
   // Guarded by lock_:
   std::vector<Call*> pending_;
-  double held_cost_ = 0;                 // nanoseconds
-  Clock::time_point held_since_{};       // when the held work became worth a thread
+  double held_cost_ = 0;            // nanoseconds
+  Clock::time_point held_since_{};  // when the held work became worth a thread
 
   // A lock of its own: a worker that ends a task must not need the window's, which a forking thread
   // holds while it waits for workers.
@@ -117,8 +122,8 @@ class Window {
   alignas(64) std::atomic<std::int64_t> run_elsewhere_{0}, run_elsewhere_bytes_{0}, discarded_{0};
 };
 
-/// The window of the process, made at first use: threaded, or serial when AFTERGLOW_ENGINE=serial or
-/// MXNET_ENGINE_TYPE=NaiveEngine says so.
+/// The window of the process, made at first use: threaded, or serial when AFTERGLOW_ENGINE=serial
+/// or MXNET_ENGINE_TYPE=NaiveEngine says so.
 Window& window();
 
 }  // namespace afterglow::lazy

@@ -16,7 +16,9 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-bool is_large(std::size_t size) { return size >= huge_page; }
+bool is_large(std::size_t size) {
+  return size >= huge_page;
+}
 
 /// Large blocks start on a huge page, so that the kernel can back them with few faults.
 void* map_large(std::size_t size) {
@@ -62,7 +64,9 @@ std::size_t rounded_size(std::size_t bytes) {
   return (size + step - 1) / step * step;
 }
 
-Pool::~Pool() { trim(); }
+Pool::~Pool() {
+  trim();
+}
 
 void* Pool::take_cached(std::size_t size) {
   // A block up to a quarter larger serves too: a fresh one would cost page faults.
@@ -89,10 +93,10 @@ void* Pool::allocate(std::size_t bytes) {
                                        " bytes was made to fail");
   }
   if (figures_.cap && figures_.active + signed_size > figures_.cap) {
-    throw Error(ErrorKind::memory,
-                "out of memory: " + std::to_string(bytes) + " bytes wanted, " +
-                    std::to_string(figures_.active) + " bytes in use, the limit is " +
-                    std::to_string(figures_.cap) + " bytes");
+    throw Error(ErrorKind::memory, "out of memory: " + std::to_string(bytes) + " bytes wanted, " +
+                                       std::to_string(figures_.active) +
+                                       " bytes in use, the limit is " +
+                                       std::to_string(figures_.cap) + " bytes");
   }
   void* block = take_cached(size);
   if (!block) {
@@ -106,9 +110,9 @@ void* Pool::allocate(std::size_t bytes) {
       block = system_allocate(size);
     }
     if (!block) {
-      throw Error(ErrorKind::memory, "out of memory: the system refused " +
-                                         std::to_string(bytes) + " bytes, " +
-                                         std::to_string(figures_.active) + " bytes in use");
+      throw Error(ErrorKind::memory, "out of memory: the system refused " + std::to_string(bytes) +
+                                         " bytes, " + std::to_string(figures_.active) +
+                                         " bytes in use");
     }
   }
   figures_.active += signed_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caching pool for array buffers: a fresh page costs more than computing on it, so buffers are kept
-// and handed out again. Knows bytes only.
+// A caching pool for array buffers: a fresh page costs more than computing on it, so buffers are
+// kept and handed out again. Knows bytes only.
 #pragma once
 
 #include <cstddef>

@@ -48,7 +48,8 @@ DType dtype_argument(const Inference& inference, std::string_view name, DType ot
 
 namespace {
 
-/// Strides of `layout` seen as an array of shape `shape`; nullopt where it does not broadcast to it.
+/// Strides of `layout` seen as an array of shape `shape`; nullopt where it does not broadcast to
+/// it.
 Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> shape) {
   const int rank = static_cast<int>(shape.size());
   const int missing = rank - layout.rank();

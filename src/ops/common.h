@@ -9,8 +9,8 @@
 
 namespace afterglow::ops {
 
-/// NumPy-like promotion as MXNet does it: any float beats any integer, wider beats narrower, boolean
-/// loses to all. uint8 with int8 gives int32, as there is no int16.
+/// NumPy-like promotion as MXNet does it: any float beats any integer, wider beats narrower,
+/// boolean loses to all. uint8 with int8 gives int32, as there is no int16.
 DType promote(DType left, DType right);
 
 /// The type in which elements of `dtype` are computed: itself, float32 for float16.
@@ -20,8 +20,8 @@ constexpr DType compute_type(DType dtype) {
 
 DType dtype_argument(const lazy::Inference& inference, std::string_view name, DType otherwise);
 
-/// Gives every input of an elementwise call the shape of the result (zero strides where it repeats) and
-/// returns the result's layout.
+/// Gives every input of an elementwise call the shape of the result (zero strides where it repeats)
+/// and returns the result's layout.
 Reference<Layout> broadcast_inputs(lazy::Inference& inference);
 /// The same with the result's shape given.
 Reference<Layout> broadcast_inputs_to(lazy::Inference& inference,

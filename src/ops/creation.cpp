@@ -28,9 +28,7 @@ class ArangePass : public lazy::Pass {
         start_(call.attributes[0].number),
         step_(call.attributes[1].number),
         repeat_(call.attributes[2].integer) {}
-  int shares() const override {
-    return static_cast<int>((size_ + share_size - 1) / share_size);
-  }
+  int shares() const override { return static_cast<int>((size_ + share_size - 1) / share_size); }
   void run(int share) override {
     const std::int64_t begin = share * share_size;
     const std::int64_t end = std::min(size_, begin + share_size);

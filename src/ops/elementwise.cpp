@@ -40,14 +40,14 @@ void add_result(Inference& inference, DType compute, DType result) {
   finish_elementwise(inference, compute_type(compute));
 }
 
-/// The type of the array stays, whatever the number beside it: `int_array + 1.5` adds 1. A boolean array
-/// meets a number as int64.
+/// The type of the array stays, whatever the number beside it: `int_array + 1.5` adds 1. A boolean
+/// array meets a number as int64.
 void arithmetic(Inference& inference) {
   DType type = common_type(inference);
   if (type == DType::boolean) {
     const Formula formula = *inference.call.op->formula;
-    const bool logical = formula == Formula::add || formula == Formula::multiply ||
-                         formula == Formula::power;
+    const bool logical =
+        formula == Formula::add || formula == Formula::multiply || formula == Formula::power;
     if (has_immediate(inference)) {
       type = DType::int64;
     } else if (inference.legacy || !logical) {

@@ -82,8 +82,8 @@ void infer(Inference& inference) {
   call.attributes[4].integer = transpose_b;
   call.attributes[5].integer = lazy::window().engine().thread_limit();
   // Nanoseconds at about 60 billion operations a second; integers have no library.
-  const double operations = 2.0 * static_cast<double>(m) * static_cast<double>(n) *
-                            static_cast<double>(inner_a);
+  const double operations =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(inner_a);
   call.cost = 200 + operations / (is_floating(a.dtype) ? 60 : 4);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers. Key and counter are drawn when the call is issued, so that the numbers depend on the
-// seed and the order of statements only.
+// Random numbers. Key and counter are drawn when the call is issued, so that the numbers depend on
+// the seed and the order of statements only.
 #include "kernels/random.h"
 
 #include "lazy/random_stream.h"

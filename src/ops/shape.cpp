@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies in all their forms, and concatenation. (Views are no ops: bindings make them from a layout.)
+// Copies in all their forms, and concatenation. (Views are no ops: bindings make them from a
+// layout.)
 #include <algorithm>
 
 #include "lazy/immediate.h"
@@ -22,8 +23,8 @@ Context context_argument(const Inference& inference, std::string_view name) {
 /// Copies to another type, shape (by broadcasting) or context; fills from a number.
 void copy_infer(Inference& inference) {
   Operand& input = inference.call.inputs[0];
-  const DType dtype = dtype_argument(inference, "dtype",
-                                     input.is_immediate() ? DType::float32 : input.dtype);
+  const DType dtype =
+      dtype_argument(inference, "dtype", input.is_immediate() ? DType::float32 : input.dtype);
   inference.context = context_argument(inference, "context");
   if (input.is_immediate()) {
     inference.add_output(inference.shape("shape"), dtype);
@@ -94,7 +95,8 @@ void concat_infer(Inference& inference) {
       fits = other == axis || input.shape()[other] == first.shape()[other];
     }
     if (!fits) inference.refuse("all dimensions but axis " + std::to_string(axis) + " must agree");
-    if (inference.legacy && input.dtype != dtype) inference.refuse("inputs must have the same type");
+    if (inference.legacy && input.dtype != dtype)
+      inference.refuse("inputs must have the same type");
     dtype = promote(dtype, input.dtype);
     shape[axis] += input.shape()[axis];
   }

@@ -38,7 +38,8 @@ TEST("impossible shapes are refused") {
   CHECK_THROWS(Layout::contiguous(Shape{-1}));
   CHECK_THROWS(Layout::contiguous(Shape{std::int64_t{1} << 40, std::int64_t{1} << 40}));
   CHECK_THROWS(Layout::contiguous(Shape(33, 1)));
-  CHECK_EQUAL(Layout::contiguous(Shape{std::int64_t{1} << 40, 0, std::int64_t{1} << 40})->size(), 0);
+  CHECK_EQUAL(Layout::contiguous(Shape{std::int64_t{1} << 40, 0, std::int64_t{1} << 40})->size(),
+              0);
 }
 
 TEST("views tell identity and overlap") {

@@ -14,8 +14,8 @@ std::vector<Call*> needed_for(std::span<Call* const> pending, Storage& target, b
     storage->marked_written |= written;
   };
   mark(&target, to_write);
-  // Backwards: a call is needed when a later needed one touches what it writes, or overwrites what it
-  // still has to read.
+  // Backwards: a call is needed when a later needed one touches what it writes, or overwrites what
+  // it still has to read.
   for (auto position = pending.rbegin(); position != pending.rend(); ++position) {
     Call* call = *position;
     const bool wanted =
