@@ -86,9 +86,9 @@ def two_loops(x: nd.NDArray) -> None:
         kept = []
         for _ in range(count):
             kept.append(nd.dot(x, x))
-            time.sleep(0.02)  # reading the next batch
             if wait:
                 kept[-1].wait_to_read()
+            time.sleep(0.02)  # reading the next batch
         for one in kept:
             one.wait_to_read()
         return kept

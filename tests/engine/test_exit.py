@@ -9,15 +9,15 @@ import time
 import pytest
 from engine_support import Finished, run_child
 
-#: 10^4 calls, tiny and large, and a queue of products that would take far longer than the test may.
+#: 10^4 calls, among them a queue of products that would take far longer than the test may.
 PENDING = """
-x = mx.nd.ones((1000, 1000))
-y = x
-for _ in range(400):
-    y = mx.nd.dot(y, x) * 0.001
+x = mx.nd.ones((4000, 4000))
+y = mx.nd.ones((4, 4000))
+for _ in range(2500):
+    y = mx.nd.dot(y, x)
 s = mx.nd.ones((2,))
 kept = []
-for _ in range(9200):
+for _ in range(7500):
     s = s + 1
     kept.append(s)
 """

@@ -33,8 +33,8 @@ def interrupt(number, frame):
 
 signal.signal(signal.SIGINT, interrupt)
 y = x
-for _ in range(400):
-    y = mx.nd.dot(y, x) * 0.0004
+for _ in range(100):
+    y = mx.nd.dot(y, x)
 for _ in range(3):
     print("waiting", flush=True)
     try:

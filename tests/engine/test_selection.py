@@ -62,7 +62,7 @@ def test_threaded_runs_elsewhere() -> None:
     lines = output_of(
         """
         x = mx.nd.ones((1500, 1500))
-        for _ in range(5):
+        for _ in range(40):
             y = mx.nd.dot(x, x)
         print(_core.is_serial(), mx.engine.stats()["pending"] > 0, _core.workers_started() > 0)
         """

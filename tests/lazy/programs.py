@@ -3,9 +3,9 @@
 
 Every choice depends on the seed and on the NumPy side only. Operations whose rounding is free (exp,
 long float sums, random numbers) are compared with a tolerance at once, and the program goes on with
-our value; all others must give NumPy's value exactly. As a script, this file runs the programs named
-on the command line and prints a digest of all values of each, so that runs under other settings can
-be compared bit for bit::
+our value; all others must give NumPy's value exactly. As a script, this file runs the programs
+named on the command line and prints a digest of all values of each, so that runs under other
+settings can be compared bit for bit::
 
     python programs.py np 0 100
 """

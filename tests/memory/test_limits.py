@@ -178,7 +178,7 @@ def lose_an_allocation(front: Any, allocation: int) -> None:
     lost_ys = [i for i, y in enumerate(ys) if is_lost(y, i + 1)]
     lost_zs = [i for i, z in enumerate(zs) if is_lost(z, 2 * i + 2)]
     lost_mixed = is_lost(mixed, 2 + 10)
-    # 21 results of 8000 bytes take an allocation each (the sum needs none): one of them is lost, and
+    # 21 results of 8000 bytes take an allocation each, the sum needs none. One of them is lost, and
     # what was computed from it.
     assert len(lost_ys) <= 1
     assert set(lost_ys) <= set(lost_zs)
