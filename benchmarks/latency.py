@@ -25,29 +25,37 @@ def first_start(events: list[tuple[str, int, int, str, int, int]]) -> int:
     return min(event[1] for event in events if event[0] == "started" and event[2] == task)
 
 
-def dot_latency(idle_seconds: float, rounds: int = 31) -> tuple[float, float]:
-    """Median microseconds until the work starts, and until the statement returns."""
-    x = mx.nd.ones((2000, 2000))
-    small = mx.nd.ones((300, 300))
-    x.wait_to_read()
-    starts, statements = [], []
+def dot_latency(state: str, recorded: bool, rounds: int = 41) -> float:
+    """Median microseconds until the work starts (recorded), or until the statement returns.
+
+    Before each round a few short products are issued the same way, so that the caches hold the path
+    of a call as in a running program; "cold" leaves that out and lets this thread sleep as well.
+    """
+    x, small, tiny = (mx.nd.ones((size, size)) for size in (2000, 120, 2))
+    times = []
     for _ in range(rounds):
         mx.nd.waitall()
-        _core.start_recording()
-        if idle_seconds:
-            time.sleep(idle_seconds)
-        else:
-            # A short product keeps a worker busy until just before the statement.
+        if recorded:
+            _core.start_recording()
+        if state == "cold":
+            time.sleep(0.02)
+        for _ in range(0 if state == "cold" else 10):
             busy = mx.nd.dot(small, small)
             while not busy.is_ready():
                 pass
+            if (
+                state == "asleep"
+            ):  # this thread computes tiny values itself; the workers fall asleep
+                end = time.perf_counter() + 0.0005
+                while time.perf_counter() < end:
+                    mx.nd.dot(tiny, tiny).wait_to_read()
         begin = time.monotonic_ns()
         y = mx.nd.dot(x, x)
-        end = time.monotonic_ns()
+        end_of_statement = time.monotonic_ns()
         y.wait_to_read()
-        starts.append((first_start(_core.stop_recording()) - begin) / 1e3)
-        statements.append((end - begin) / 1e3)
-    return statistics.median(starts), statistics.median(statements)
+        moment = first_start(_core.stop_recording()) if recorded else end_of_statement
+        times.append((moment - begin) / 1e3)
+    return statistics.median(times)
 
 
 def growth() -> None:
@@ -77,11 +85,13 @@ def import_seconds(statement: str) -> float:
 
 def main() -> None:
     """Print all figures."""
-    for text, idle in (("workers asleep", 0.02), ("a worker went idle a moment ago", 0.0)):
-        start, statement = dot_latency(idle)
-        print(
-            f"dot 2000: {text}: starts after {start:.1f} us, the statement takes {statement:.1f} us"
-        )
+    for text, state in (
+        ("workers asleep", "asleep"),
+        ("a worker went idle a moment ago", "spinning"),
+        ("workers and this thread asleep, caches cold", "cold"),
+    ):
+        start, statement = dot_latency(state, True), dot_latency(state, False)
+        print(f"dot 2000, {text}: starts after {start:.1f} us, returns after {statement:.1f} us")
     print("10^6 calls of x + 1 on (1, 2) without a wait:")
     growth()
     numpy = import_seconds("import numpy")

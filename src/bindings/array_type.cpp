@@ -435,6 +435,17 @@ nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple 
   return nb::steal(wrap(std::move(array), legacy));
 }
 
+/// Classes made by a class statement take part in garbage collection, but arrays hold nothing of
+/// Python's: a list of a million of them would be walked again and again for nothing.
+void leave_garbage_collection(PyTypeObject* type) {
+  for (; type != base_type; type = type->tp_base) {
+    type->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
+    type->tp_traverse = nullptr;
+    type->tp_clear = nullptr;
+    type->tp_free = PyObject_Free;
+  }
+}
+
 void register_classes(nb::handle legacy, nb::handle numpy, nb::handle convert) {
   for (nb::handle type : {legacy, numpy}) {
     if (!PyType_Check(type.ptr()) ||
@@ -444,6 +455,8 @@ void register_classes(nb::handle legacy, nb::handle numpy, nb::handle convert) {
   }
   legacy_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(legacy.ptr()));
   numpy_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(numpy.ptr()));
+  leave_garbage_collection(legacy_class);
+  leave_garbage_collection(numpy_class);
   converter = Py_NewRef(convert.ptr());
 }
 

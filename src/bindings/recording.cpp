@@ -3,6 +3,7 @@
 // Python.
 #include <chrono>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "bindings/functions.h"
@@ -14,7 +15,7 @@ struct Event {
   const char* what;
   std::int64_t nanoseconds;
   std::uint64_t task;
-  const char* label;
+  std::string label;  // the engine's pointer is good for the call only
   int share;
   int thread;
 };
@@ -58,7 +59,7 @@ nb::list stop_recording() {
   nb::list events;
   if (const auto stopped = std::exchange(recorder, nullptr)) {
     for (const Event& event : stopped->take()) {
-      events.append(nb::make_tuple(event.what, event.nanoseconds, event.task, event.label,
+      events.append(nb::make_tuple(event.what, event.nanoseconds, event.task, event.label.c_str(),
                                    event.share, event.thread));
     }
   }

@@ -113,7 +113,7 @@ class ThreadedEngine final : public Engine {
   bool can_start_share() const;
   bool worker_has_nothing() const;
   Clock::time_point ask_hook(Hold& hold, Worker& worker);
-  void spin(Hold& hold, Clock::time_point until);
+  void spin(Hold& hold, Worker& worker, Clock::time_point until);
   void sleep(Hold& hold, Worker& worker, Clock::time_point until);
   void plan_wakes(Hold& hold);
   static void wake(Hold& hold, Waiter& waiter);
@@ -148,6 +148,7 @@ class ThreadedEngine final : public Engine {
   List<Worker, &Worker::link> sleepers_;          // those to be woken first in front
   // Changes when a searching worker should look again.
   mutable std::atomic<std::uint32_t> signal_{0};
+  std::atomic<Worker*> spinner_{nullptr};  // only compared, never followed
   // Where the last wake-up was sent from: see spin().
   mutable std::atomic<int> waker_processor_{unknown_processor};
   // A late wake-up may touch the condition of a wait that is over, so those are kept and used

@@ -51,7 +51,7 @@ void ThreadedEngine::idle(Hold& hold, Worker& worker) {
   plan_wakes(hold);
   Clock::time_point ask_again = never;
   if (hook_ && !watcher_) ask_again = ask_hook(hold, worker);
-  if (worker_has_nothing()) spin(hold, std::min(worker.spin_until, ask_again));
+  if (worker_has_nothing()) spin(hold, worker, std::min(worker.spin_until, ask_again));
   if (worker_has_nothing()) sleep(hold, worker, ask_again);
   if (watcher_ == &worker) {
     // It is time to ask again, or this worker has got work: then another one should watch.
@@ -89,7 +89,10 @@ ThreadedEngine::Clock::time_point ThreadedEngine::ask_hook(Hold& hold, Worker& w
   return Clock::now() + std::clamp<std::chrono::nanoseconds>(answer, 0ns, longest_timed_sleep);
 }
 
-void ThreadedEngine::spin(Hold& hold, Clock::time_point until) {
+// One worker at a time, the one that became idle last: the other processors belong to the threads
+// that issue work.
+void ThreadedEngine::spin(Hold& hold, Worker& worker, Clock::time_point until) {
+  spinner_ = &worker;
   // Whatever changes after this hold of the lock changes the signal as well, for this worker is
   // counted as searching. Letting go here also does what is left to do before a sleep.
   const std::uint32_t seen = signal_.load(std::memory_order_relaxed);
@@ -97,7 +100,8 @@ void ThreadedEngine::spin(Hold& hold, Clock::time_point until) {
   // A woken worker may have taken the place of the thread that woke it. Spinning there would keep
   // the very thread from running that pushes the next task.
   const int waker = waker_processor_.load(std::memory_order_relaxed);
-  while (signal_.load(std::memory_order_acquire) == seen && Clock::now() < until) {
+  while (signal_.load(std::memory_order_acquire) == seen && Clock::now() < until &&
+         spinner_.load(std::memory_order_relaxed) == &worker) {
     const int processor = current_processor();
     if (processor == waker && processor != unknown_processor) break;
     for (int i = 0; i < 16 && signal_.load(std::memory_order_relaxed) == seen; ++i) pause();
@@ -151,7 +155,12 @@ bool ThreadedEngine::start_worker() {
   }
 #if defined(__linux__)
   const std::string name = "afterglow-" + std::to_string(workers_.back()->index);
-  pthread_setname_np(workers_.back()->thread.native_handle(), name.c_str());
+  const pthread_t thread = workers_.back()->thread.native_handle();
+  pthread_setname_np(thread, name.c_str());
+  // A batch thread that wakes up does not push the thread aside that woke it, which would cost the
+  // statement that issued the work a time slice.
+  const sched_param priority{};
+  pthread_setschedparam(thread, SCHED_BATCH, &priority);
 #endif
   ++searching_;
   return true;

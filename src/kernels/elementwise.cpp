@@ -15,6 +15,7 @@ namespace afterglow::kernels {
 namespace {
 
 constexpr std::int64_t share_size = 64 * block_size;
+constexpr std::int64_t far_size = 1 << 18;  // elements of a pass that is not in the nearer caches
 constexpr std::int64_t transposed_side = 32;
 static_assert(transposed_side * transposed_side <= block_size);
 
@@ -51,6 +52,19 @@ bool contiguous(const Operand& operand, int rank, const std::int64_t* shape) {
   return !operand.strides || is_contiguous(rank, shape, operand.strides);
 }
 
+/// Asks for the lines of a block that comes next. Pays for arrays beyond the second-level cache:
+/// the hardware looks ahead within a page only.
+void prefetch_block(const void* data, std::int64_t bytes, bool for_writing) {
+  constexpr std::int64_t line = 64;
+  const char* first = static_cast<const char*>(data);
+  for (std::int64_t offset = 0; offset < bytes; offset += line) {
+    if (for_writing)
+      __builtin_prefetch(first + offset, 1);
+    else
+      __builtin_prefetch(first + offset, 0);
+  }
+}
+
 /// Without any layout to work out: true when every operand is a contiguous run or a scalar and has
 /// the kernel's type. Runs elements [begin, end).
 bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t end) {
@@ -65,7 +79,8 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
     return false;
 
   Scratch scratch[max_inputs];
-  const std::int64_t step = scalars ? block_size : end - begin;
+  const bool far = pass.size >= far_size;
+  const std::int64_t step = scalars || far ? block_size : end - begin;
   const std::size_t compute_size = size_of(pass.compute);
   const std::size_t produced_size = size_of(pass.produced);
   const void* inputs[max_inputs];
@@ -75,11 +90,16 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
     inputs[i] = scratch[i].bytes;
   }
   for (std::int64_t position = begin; position < end; position += step) {
-    for (int i = 0; i < pass.inputs_used; ++i)
-      if (!pass.inputs[i].scalar)
-        inputs[i] = static_cast<const char*>(pass.inputs[i].data) + position * compute_size;
-    pass.function(inputs, static_cast<char*>(pass.output.data) + position * produced_size,
-                  std::min(step, end - position));
+    char* output = static_cast<char*>(pass.output.data) + position * produced_size;
+    const std::int64_t ahead = far ? std::min(step, end - position - step) : 0;
+    for (int i = 0; i < pass.inputs_used; ++i) {
+      if (pass.inputs[i].scalar) continue;
+      const char* input = static_cast<const char*>(pass.inputs[i].data) + position * compute_size;
+      inputs[i] = input;
+      if (ahead > 0) prefetch_block(input + step * compute_size, ahead * compute_size, false);
+    }
+    if (ahead > 0) prefetch_block(output + step * produced_size, ahead * produced_size, true);
+    pass.function(inputs, output, std::min(step, end - position));
   }
   return true;
 }

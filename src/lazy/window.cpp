@@ -119,12 +119,14 @@ void Window::append(Call* call) {
     retire();
     return;
   }
+  const bool large = !call->op->formula && call->cost >= large_call;
   std::unique_lock lock(lock_);
+  if (large && pending_.empty()) return push({call});
   pending_.push_back(call);
   for_each_storage(*call, [](Storage& storage) { ++storage.pending_calls; });
   const bool was_worth = held_cost_ >= worth_a_thread;
   held_cost_ += call->cost;
-  if (!call->op->formula && call->cost >= large_call) {
+  if (large) {
     publish(take_needed(*call->outputs[0].storage, true), false);
   } else if (held_cost_ >= worth_a_thread) {
     const auto now = Clock::now();
