@@ -30,12 +30,13 @@ lint: $(VENV)/ready build
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	@echo "clang-format --dry-run (all C++ files)"
+	@$(BIN)/clang-format --dry-run --Werror $(CPP)
 
 format: $(VENV)/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i $(CPP)
+	@$(BIN)/clang-format -i $(CPP)
 
 BLAS = $(shell $(BIN)/python -c "import scipy_openblas32 as b; print(b.get_lib_dir() + '/libscipy_openblas.so')")
 
