@@ -16,7 +16,7 @@
 #if defined(__SANITIZE_THREAD__)
 // Exceptions count their references with atomics inside the standard library, which the sanitizer
 // does not see.
-extern "C" const char* __tsan_default_suppressions() {
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "race:std::__exception_ptr::exception_ptr::_M_release";
 }
 #endif
