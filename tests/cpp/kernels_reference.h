@@ -17,6 +17,15 @@ inline long double floor_modulo(long double a, long double b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
+/// By plain multiplication, modulo 2^64.
+inline long double wrapped_power(long double a, long double b) {
+  std::uint64_t result = 1;
+  for (long double i = 0; i < b; ++i) {
+    result *= static_cast<std::uint64_t>(static_cast<std::int64_t>(a));
+  }
+  return static_cast<long double>(static_cast<std::int64_t>(result));
+}
+
 /// The wanted result, before it is brought into the type.
 inline long double wanted(Formula formula, long double a, long double b, bool integers) {
   switch (formula) {
@@ -49,7 +58,7 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
     case Formula::modulo:
       return b == 0 ? 0 : floor_modulo(a, b);
     case Formula::power:
-      return std::pow(a, b);
+      return integers && b >= 0 ? wrapped_power(a, b) : std::pow(a, b);
     case Formula::maximum:
       return std::max(a, b);
     case Formula::minimum:
@@ -72,15 +81,14 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
   return 0;
 }
 
-/// A result brought into an integer type: saturated for power, wrapped for arithmetic.
+/// A result brought into an integer type.
 inline long double bring(Formula formula, DType dtype, long double value) {
   if (is_floating(dtype)) return value;
   if (dtype == DType::boolean) return value != 0;
   const int bits = static_cast<int>(size_of(dtype)) * 8;
   const long double span = std::ldexp(1.0L, bits);
   const long double low = dtype == DType::uint8 ? 0 : -span / 2;
-  if (formula == Formula::power)
-    return std::isnan(value) ? 0 : std::trunc(std::min(std::max(value, low), low + span - 1));
+  if (formula == Formula::power && std::isinf(value)) return 0;  // of 0 by a negative exponent
   if (std::isnan(value) || std::fabs(value) >= 0x1p63L) return bits == 8 ? 0 : low;
   value = std::trunc(value);
   return value - std::floor((value - low) / span) * span;

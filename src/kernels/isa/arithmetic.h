@@ -26,7 +26,7 @@ AFTERGLOW_INLINE T divide(T a, T b) {
   }
 }
 
-/// The remainder with the sign of the divisor; of integers by zero it is zero, of reals nan.
+/// The remainder with the sign of the divisor; by zero it is zero.
 template <class T>
 AFTERGLOW_INLINE T modulo(T a, T b) {
   if constexpr (is_real<T>) {

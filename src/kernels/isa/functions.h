@@ -230,10 +230,24 @@ AFTERGLOW_INLINE float power(float a, float b) {
 AFTERGLOW_INLINE double power(double a, double b) {
   return __builtin_pow(a, b);
 }
+/// Wraps around like all integer arithmetic. A negative exponent leaves nothing but of 1 and -1.
 template <class Integer>
 AFTERGLOW_INLINE Integer power(Integer a, Integer b) {
-  return as<Integer>(saturated<std::conditional_t<std::is_same_v<Integer, bool>, int, Integer>>(
-      __builtin_pow(static_cast<double>(a), static_cast<double>(b))));
+  if constexpr (std::is_same_v<Integer, bool>) {
+    return a || !b;
+  } else {
+    if (b < Integer(0)) {
+      if (a == Integer(1)) return a;
+      return a == Integer(-1) ? Integer(b % 2 ? -1 : 1) : Integer(0);
+    }
+    auto result = wide(Integer(1));
+    auto base = wide(a);
+    for (auto left = wide(b); left; left >>= 1) {
+      if (left & 1) result *= base;
+      base *= base;
+    }
+    return as<Integer>(result);
+  }
 }
 
 }  // namespace

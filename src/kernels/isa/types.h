@@ -74,19 +74,6 @@ AFTERGLOW_INLINE To as(From value) {
   }
 }
 
-/// Truncates into the range of Integer; nan becomes 0.
-template <class Integer>
-AFTERGLOW_INLINE Integer saturated(double value) {
-  constexpr Integer highest = std::is_signed_v<Integer>
-                                  ? Integer((std::uint64_t(1) << (sizeof(Integer) * 8 - 1)) - 1)
-                                  : Integer(-1);
-  constexpr Integer lowest = std::is_signed_v<Integer> ? Integer(-highest - 1) : Integer(0);
-  constexpr double end = static_cast<double>(highest) + (sizeof(Integer) == 8 ? 0.0 : 1.0);
-  if (value >= end) return highest;
-  if (value < static_cast<double>(lowest)) return lowest;
-  return value == value ? static_cast<Integer>(value) : Integer(0);
-}
-
 /// Where arithmetic of T is done: integers wrap around in an unsigned type, reals stay.
 template <class T>
 AFTERGLOW_INLINE auto wide(T value) {
