@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 BUILD_CPP := build/cpp
 JOBS ?= $(shell nproc)
 
-.PHONY: demo test build lint format test-cpp test-python sanitize stress bench clean
+.PHONY: demo test build lint format test-cpp test-python sanitize clean
 
 demo: build
 	$(BIN)/python -m afterglow.tour

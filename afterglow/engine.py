@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from . import _core
 from ._core import waitall
 from .error import ArrayTypeError
 
 __all__ = [
+    "Event",
     "bulk",
     "instruction_set",
     "is_serial",
+    "record",
     "set_bulk_size",
     "stats",
     "thread_limit",
@@ -49,6 +52,31 @@ def bulk(size: int) -> Iterator[None]:
 def stats() -> dict[str, int]:
     """Return counts of calls (issued, run, dropped, fused, pending) and bytes in use."""
     return _core.statistics()
+
+
+class Event(NamedTuple):
+    """Something the engine did with a task."""
+
+    what: str  #: "pushed", or "started" and "finished" of one share of the work
+    nanoseconds: int  #: on the clock of :func:`time.monotonic_ns`
+    task: int
+    op: str  #: the first op of the task
+    share: int  #: -1 for "pushed"
+    thread: int  #: the worker's number; -1 for a thread that helps while it waits
+
+
+@contextmanager
+def record() -> Iterator[list[Event]]:
+    """Collect what the engine does in a ``with`` scope; the list is filled when the scope ends.
+
+    Tiny calls that run on the thread that reads them never reach the engine and are not in it.
+    """
+    events: list[Event] = []
+    _core.start_recording()
+    try:
+        yield events
+    finally:
+        events.extend(Event(*event) for event in _core.stop_recording())
 
 
 def thread_limit() -> int:

@@ -14,15 +14,30 @@ import statistics
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 
 import afterglow as mx
-from afterglow import _core
 
 
-def first_start(events: list[tuple[str, int, int, str, int, int]]) -> int:
+def first_start(events: list[mx.engine.Event]) -> int:
     """When the first share of the last pushed product started, in nanoseconds."""
-    task = max(event[2] for event in events if event[0] == "pushed" and event[3] == "dot")
-    return min(event[1] for event in events if event[0] == "started" and event[2] == task)
+    task = max(event.task for event in events if event.what == "pushed" and event.op == "dot")
+    return min(e.nanoseconds for e in events if e.what == "started" and e.task == task)
+
+
+def prepare(state: str, small: mx.nd.NDArray, tiny: mx.nd.NDArray) -> None:
+    """Bring workers and caches into the wanted state."""
+    if state == "cold":
+        time.sleep(0.02)
+        return
+    for _ in range(10):
+        busy = mx.nd.dot(small, small)
+        while not busy.is_ready():
+            pass
+        if state == "asleep":  # this thread computes tiny values itself; the workers fall asleep
+            end = time.perf_counter() + 0.0005
+            while time.perf_counter() < end:
+                mx.nd.dot(tiny, tiny).wait_to_read()
 
 
 def dot_latency(state: str, recorded: bool, rounds: int = 41) -> float:
@@ -35,26 +50,13 @@ def dot_latency(state: str, recorded: bool, rounds: int = 41) -> float:
     times = []
     for _ in range(rounds):
         mx.nd.waitall()
-        if recorded:
-            _core.start_recording()
-        if state == "cold":
-            time.sleep(0.02)
-        for _ in range(0 if state == "cold" else 10):
-            busy = mx.nd.dot(small, small)
-            while not busy.is_ready():
-                pass
-            if (
-                state == "asleep"
-            ):  # this thread computes tiny values itself; the workers fall asleep
-                end = time.perf_counter() + 0.0005
-                while time.perf_counter() < end:
-                    mx.nd.dot(tiny, tiny).wait_to_read()
-        begin = time.monotonic_ns()
-        y = mx.nd.dot(x, x)
-        end_of_statement = time.monotonic_ns()
-        y.wait_to_read()
-        moment = first_start(_core.stop_recording()) if recorded else end_of_statement
-        times.append((moment - begin) / 1e3)
+        with mx.engine.record() if recorded else nullcontext([]) as events:
+            prepare(state, small, tiny)
+            begin = time.monotonic_ns()
+            y = mx.nd.dot(x, x)
+            end = time.monotonic_ns()
+            y.wait_to_read()
+        times.append(((first_start(events) if recorded else end) - begin) / 1e3)
     return statistics.median(times)
 
 

@@ -38,6 +38,26 @@ def seed() -> int:
     return SEED
 
 
+def _forget_failures() -> None:
+    """Switch fault injection off and let ``waitall`` raise whatever nobody was told of."""
+    _core.inject_failure(-1, 0)
+    _core.fail_allocation(-1)
+    while True:
+        try:
+            _core.waitall()
+        except Exception:
+            continue
+        return
+
+
+@pytest.fixture(autouse=True)
+def nothing_injected() -> Iterator[None]:
+    """Keep injected failures from reaching into the next test."""
+    _forget_failures()
+    yield
+    _forget_failures()
+
+
 #: Tests for which a traceback, of their own or of the test before, may hold on to arrays.
 _tracebacks = 0
 
