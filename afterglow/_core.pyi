@@ -68,7 +68,7 @@ class Operation:
     def name(self) -> str: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
-class OperationDescription(TypedDict):
+class _OperationDescription(TypedDict):
     inputs: list[str]
     variadic: bool
     parameters: dict[str, Any]
@@ -77,7 +77,7 @@ class OperationDescription(TypedDict):
     may_fail: bool
 
 def operation(name: str, legacy: bool) -> Operation: ...
-def describe_table() -> dict[str, OperationDescription]: ...
+def describe_table() -> dict[str, _OperationDescription]: ...
 def register_classes(
     legacy: type[Array],
     numpy: type[Array],
