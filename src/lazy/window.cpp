@@ -95,7 +95,9 @@ class CallsTask : public engine::Task {
 };
 
 Window::Window(std::unique_ptr<engine::Engine> engine, bool serial)
-    : serial_(serial), engine_(std::move(engine)) {
+    : serial_(serial),
+      engine_(std::move(engine)),
+      configured_threads_(serial ? engine::default_thread_limit() : engine_->thread_limit()) {
   pending_.reserve(most_pending);
   engine_->set_idle_hook([this] { return when_idle(); });
 }

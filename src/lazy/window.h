@@ -81,6 +81,9 @@ class Window {
   engine::Engine& engine() { return *engine_; }
   FailureLog& failures() { return failures_; }
   bool serial() const { return serial_; }
+  /// How many threads the process was told to compute with. Products are cut for them, in the
+  /// serial engine as well, so that both give the same bits.
+  int configured_threads() const { return configured_threads_; }
   Statistics statistics();
 
  private:
@@ -102,6 +105,7 @@ class Window {
 
   const bool serial_;
   std::unique_ptr<engine::Engine> engine_;
+  const int configured_threads_;
   FailureLog failures_;
 
   SpinLock lock_;

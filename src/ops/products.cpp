@@ -80,7 +80,7 @@ void infer(Inference& inference) {
   call.attributes[2].integer = inner_a;
   call.attributes[3].integer = transpose_a;
   call.attributes[4].integer = transpose_b;
-  call.attributes[5].integer = lazy::window().engine().thread_limit();
+  call.attributes[5].integer = lazy::window().configured_threads();
   // Nanoseconds at about 60 billion operations a second; integers have no library.
   const double operations =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(inner_a);

@@ -31,6 +31,8 @@ for size in (3, 70, 601):
     keep(mx.nd.dot(x[: size // 2], x)); keep(mx.nd.dot(x, x[:, :1]))
 big = mx.nd.random.uniform(0, 1, shape=(1000, 1000))
 keep(big.sum()); keep(big.sum(axis=0)); keep(big.sum(axis=1)); keep(mx.nd.dot(big, big))
+long = mx.nd.random.normal(shape=(16, 300000))  # cut along the summed axis, by the thread limit
+keep(mx.nd.dot(long, long, transpose_b=True))
 print(digest.hexdigest())
 """
 
