@@ -23,8 +23,9 @@ bool is_large(std::size_t size) {
 /// Large blocks start on a huge page, so that the kernel can back them with few faults.
 void* map_large(std::size_t size) {
   const std::size_t reserved = size + huge_page;
-  void* area = mmap(nullptr, reserved, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // Reserved for real: a size that the machine cannot hold is refused here instead of ending the
+  // process when it is written.
+  void* area = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (area == MAP_FAILED) return nullptr;
   const auto start = reinterpret_cast<std::uintptr_t>(area);
   const auto aligned = (start + huge_page - 1) / huge_page * huge_page;

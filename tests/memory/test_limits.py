@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as onp
@@ -231,3 +232,14 @@ def test_allocation_fails_at_the_call() -> None:
         x[:] = host
     _core.fail_allocation(-1)
     assert float(x.sum()) == 0
+
+
+@pytest.mark.skipif(
+    Path("/proc/sys/vm/overcommit_memory").read_text().strip() == "1",
+    reason="this system promises any amount of memory",
+)
+def test_more_than_the_machine_has_is_an_error_not_the_end() -> None:
+    x = mx.nd.ones((400_000, 400_000))
+    with pytest.raises(MemoryError, match=r"the system refused \d+ bytes"):
+        x.wait_to_read()
+    assert (mx.nd.ones((2,)) + 1).asnumpy().tolist() == [2, 2]
