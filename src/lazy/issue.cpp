@@ -43,8 +43,8 @@ void join(Window& window, Draft& draft) {
   window.append(draft.release());
 }
 
-/// out[...] = source, as one more call of the op "copy"; used when a result cannot go there
-/// directly.
+/// out[...] = source, as one more call; used when a result cannot go there directly. Shape and type
+/// are settled by now, so it needs no more of the op "copy" (ops/shape.cpp) than its formula.
 void issue_copy(Window& window, const Array& source, const Array& out, Site site) {
   static const Op copy = {.name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy};
   Draft draft(copy);
