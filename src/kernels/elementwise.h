@@ -21,6 +21,8 @@ enum class Formula : std::uint8_t {
   hyperbolic_tangent,
   sigmoid,
   rectify,
+  square,
+  cube,
   // two inputs
   add,
   subtract,
@@ -36,6 +38,9 @@ enum class Formula : std::uint8_t {
   less_equal,
   greater,
   greater_equal,
+  // three inputs
+  select,  ///< the second where the first is not zero, else the third
+  clip,    ///< the first, between the second and the third
   count_of_formulas,
 };
 
@@ -43,7 +48,7 @@ enum class Formula : std::uint8_t {
 /// type; the output may be the same memory as an input, else they do not overlap.
 using BlockFunction = void (*)(const void* const* inputs, void* output, std::int64_t count);
 
-inline constexpr int max_inputs = 4;
+inline constexpr int max_inputs = 3;
 /// Elements per block: small enough that a few blocks stay in the first-level cache.
 inline constexpr std::int64_t block_size = 1024;
 

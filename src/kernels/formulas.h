@@ -32,6 +32,8 @@ template <> const auto rule<F::square_root> = [](auto x) { return fit(x, square_
 template <> const auto rule<F::hyperbolic_tangent> = [](auto x) { return fit(x, tanh(real(x))); };
 template <> const auto rule<F::sigmoid> = [](auto x) { return fit(x, sigmoid(real(x))); };
 template <> const auto rule<F::rectify> = [](auto x) { return x <= fit(x, 0) ? fit(x, 0) : x; };
+template <> const auto rule<F::square> = [](auto x) { return fit(x, wide(x) * wide(x)); };
+template <> const auto rule<F::cube> = [](auto x) { return fit(x, wide(fit(x, wide(x) * wide(x))) * wide(x)); };
 
 template <> const auto rule<F::add> = [](auto a, auto b) { return fit(a, wide(a) + wide(b)); };
 template <> const auto rule<F::subtract> = [](auto a, auto b) { return fit(a, wide(a) - wide(b)); };
@@ -47,6 +49,9 @@ template <> const auto rule<F::less> = [](auto a, auto b) { return a < b; };
 template <> const auto rule<F::less_equal> = [](auto a, auto b) { return a <= b; };
 template <> const auto rule<F::greater> = [](auto a, auto b) { return a > b; };
 template <> const auto rule<F::greater_equal> = [](auto a, auto b) { return a >= b; };
+
+template <> const auto rule<F::select> = [](auto c, auto a, auto b) { return c != fit(c, 0) ? a : b; };
+template <> const auto rule<F::clip> = [](auto x, auto low, auto high) { return x > high ? high : (x < low ? low : x); };
 // clang-format on
 
 }  // namespace

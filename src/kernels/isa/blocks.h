@@ -13,7 +13,9 @@ namespace afterglow::kernels {
 namespace {
 
 template <Formula formula>
-constexpr int inputs_of = requires { rule<formula>(1.0f); } ? 1 : 2;
+constexpr int inputs_of = requires { rule<formula>(1.0f); }         ? 1
+                          : requires { rule<formula>(1.0f, 1.0f); } ? 2
+                                                                    : 3;
 
 // ivdep: an output is either the very same memory as an input, or apart from it.
 template <Formula formula, class T>
@@ -23,6 +25,13 @@ void apply(const void* const* inputs, void* output, std::int64_t count) {
     auto* out = static_cast<decltype(rule<formula>(T()))*>(output);
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(x[i]);
+  } else if constexpr (inputs_of<formula> == 3) {
+    const T* a = static_cast<const T*>(inputs[0]);
+    const T* b = static_cast<const T*>(inputs[1]);
+    const T* c = static_cast<const T*>(inputs[2]);
+    T* out = static_cast<T*>(output);
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(a[i], b[i], c[i]);
   } else {
     const T* a = static_cast<const T*>(inputs[0]);
     const T* b = static_cast<const T*>(inputs[1]);

@@ -31,7 +31,7 @@ constexpr void fill_formulas(KernelTable& table, std::integer_sequence<int, dtyp
   table.input_counts[formula] = inputs_of<name>;
   if constexpr (inputs_of<name> == 1)
     table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0f)), bool>;
-  else
+  else if constexpr (inputs_of<name> == 2)
     table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0f, 1.0f)), bool>;
 }
 
