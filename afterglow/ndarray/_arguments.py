@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the functions of ``nd`` share."""
+"""Checks that the functions of ``nd`` share; some serve those of ``np`` too."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._core import Array
-from ..error import ArgumentError
+import numpy as onp
+
+from .._core import Array, Operation
+from .._dtype import BOOL
+from ..error import ArgumentError, ArrayTypeError
 
 
 def need(value: Any, name: str = "data") -> Any:
@@ -14,3 +17,26 @@ def need(value: Any, name: str = "data") -> Any:
     if not isinstance(value, Array):
         raise ArgumentError(f"Argument {name} must have NDArray type, but got {value}")
     return value
+
+
+def bound(value: Any, name: str) -> Any:
+    """Return a bound of ``clip`` as the op takes it; an array without dimensions is waited for."""
+    if isinstance(value, Array) and not value.ndim:
+        value = value._number()
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        value = float(value)
+    if value is None or isinstance(value, (int, float, onp.generic)):
+        return value
+    raise ArrayTypeError(f"[clip] {name} must be a number, not {type(value)}")
+
+
+def mask(not_equal: Operation, condition: Any, *values: Any) -> Any:
+    """Return a condition that the op "where" can convert to the type of ``values``.
+
+    "Not zero" must be asked in the condition's own type: 1e-300 is true, but 0 in float32. A
+    boolean stays true in any type, and a type is never lost in the common one of it and others.
+    """
+    kind = condition._dtype_number
+    if kind == BOOL or any(isinstance(x, Array) and x._dtype_number == kind for x in values):
+        return condition
+    return not_equal(condition, 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import Array, Operation, operation
 from .._dtype import dtype_number
-from ._arguments import need
+from ._arguments import bound, mask, need
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -20,6 +20,7 @@ __all__ = [
     "abs",
     "add",
     "cast",
+    "clip",
     "divide",
     "equal",
     "exp",
@@ -38,9 +39,11 @@ __all__ = [
     "relu",
     "sigmoid",
     "sqrt",
+    "square",
     "subtract",
     "tanh",
     "true_divide",
+    "where",
 ]
 
 _copy = operation("copy", True)
@@ -49,6 +52,7 @@ _negative = operation("negative", True)
 _exp = operation("exp", True)
 _log = operation("log", True)
 _sqrt = operation("sqrt", True)
+_square = operation("square", True)
 _tanh = operation("tanh", True)
 _sigmoid = operation("sigmoid", True)
 _relu = operation("relu", True)
@@ -66,6 +70,8 @@ _less = operation("less", True)
 _less_equal = operation("less_equal", True)
 _greater = operation("greater", True)
 _greater_equal = operation("greater_equal", True)
+_where = operation("where", True)
+_clip = operation("clip", True)
 
 # --- one array ---
 
@@ -100,6 +106,11 @@ def sqrt(data: NDArray, out: NDArray | None = None, name: str | None = None) -> 
     return _unary(_sqrt, data, out)
 
 
+def square(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
+    """Return the elements multiplied by themselves."""
+    return _unary(_square, data, out)
+
+
 def tanh(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
     """Return the hyperbolic tangents."""
     return _unary(_tanh, data, out)
@@ -115,6 +126,14 @@ def relu(data: NDArray, out: NDArray | None = None, name: str | None = None) -> 
     return _unary(_relu, data, out)
 
 
+def clip(
+    data: NDArray, a_min: Any, a_max: Any, out: NDArray | None = None, name: str | None = None
+) -> NDArray:
+    """Return the elements, but ``a_min`` for smaller and ``a_max`` for greater ones; nan stays."""
+    result: NDArray = _clip(need(data), bound(a_min, "a_min"), bound(a_max, "a_max"), out=out)
+    return result
+
+
 def cast(data: NDArray, dtype: Any, out: NDArray | None = None, name: str | None = None) -> NDArray:
     """Return the values in another type."""
     result: NDArray = _copy(need(data), dtype=dtype_number(dtype), out=out)
@@ -122,6 +141,25 @@ def cast(data: NDArray, dtype: Any, out: NDArray | None = None, name: str | None
 
 
 Cast = cast
+
+
+def where(
+    condition: NDArray,
+    x: NDArray,
+    y: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return the elements of ``x`` where the condition is not 0, else those of ``y``.
+
+    A condition with one dimension chooses between the rows of ``x`` and ``y``.
+    """
+    need(condition, "condition")
+    need(x, "x")
+    need(y, "y")
+    result: NDArray = _where(mask(_not_equal, condition, x, y), x, y, out=out)
+    return result
+
 
 # --- two operands, arrays or numbers ---
 

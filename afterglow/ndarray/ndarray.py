@@ -146,6 +146,10 @@ class NDArray(ArrayBase):
         """Return the square roots."""
         return elementwise.sqrt(self, **kwargs)
 
+    def square(self, **kwargs: Any) -> NDArray:
+        """Return the elements multiplied by themselves."""
+        return elementwise.square(self, **kwargs)
+
     def tanh(self, **kwargs: Any) -> NDArray:
         """Return the hyperbolic tangents."""
         return elementwise.tanh(self, **kwargs)
@@ -157,6 +161,10 @@ class NDArray(ArrayBase):
     def relu(self, **kwargs: Any) -> NDArray:
         """Return the elements with negative ones replaced by 0."""
         return elementwise.relu(self, **kwargs)
+
+    def clip(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the elements, but no smaller and no greater than two bounds."""
+        return elementwise.clip(self, *args, **kwargs)
 
     # --- reductions ---
 

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as onp
 
 from .._core import Array, Operation, operation
+from ..error import ArrayNotImplementedError, ArrayTypeError
+from ..ndarray._arguments import bound, mask
+from ._arguments import need
 
 __all__ = [
     "abs",
     "absolute",
     "add",
+    "clip",
     "divide",
     "equal",
     "exp",
@@ -31,9 +35,11 @@ __all__ = [
     "power",
     "remainder",
     "sqrt",
+    "square",
     "subtract",
     "tanh",
     "true_divide",
+    "where",
 ]
 
 _abs = operation("abs", False)
@@ -41,6 +47,7 @@ _negative = operation("negative", False)
 _exp = operation("exp", False)
 _log = operation("log", False)
 _sqrt = operation("sqrt", False)
+_square = operation("square", False)
 _tanh = operation("tanh", False)
 _add = operation("add", False)
 _subtract = operation("subtract", False)
@@ -56,6 +63,8 @@ _less = operation("less", False)
 _less_equal = operation("less_equal", False)
 _greater = operation("greater", False)
 _greater_equal = operation("greater_equal", False)
+_where = operation("where", False)
+_clip = operation("clip", False)
 
 
 def _call(call: Operation, host: Callable[..., Any], operands: tuple[Any, ...], out: Any) -> Any:
@@ -99,9 +108,24 @@ def sqrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _call(_sqrt, onp.sqrt, (x,), out)
 
 
+def square(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the elements multiplied by themselves."""
+    return _call(_square, onp.square, (x,), out)
+
+
 def tanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the hyperbolic tangents."""
     return _call(_tanh, onp.tanh, (x,), out)
+
+
+def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
+    """Return the elements, but ``a_min`` for smaller and ``a_max`` for greater ones; nan stays.
+
+    One of the bounds may be ``None``.
+    """
+    if isinstance(a, (int, float, onp.generic)):
+        return onp.clip(a, a_min, a_max)
+    return _clip(need(a, "data"), bound(a_min, "a_min"), bound(a_max, "a_max"), out=out)
 
 
 # --- two operands ---
@@ -181,3 +205,23 @@ def greater(x1: Any, x2: Any, out: Any = None) -> Any:
 def greater_equal(x1: Any, x2: Any, out: Any = None) -> Any:
     """Return where the first operand is not smaller."""
     return _call(_greater_equal, onp.greater_equal, (x1, x2), out)
+
+
+# --- a choice ---
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Return the elements of ``x`` where the condition is not 0, else those of ``y``, broadcast.
+
+    A condition that is a number returns ``x`` or ``y`` as they are.
+    """
+    if x is None and y is None:
+        raise ArrayNotImplementedError(
+            "[where] the condition alone asks for nonzero(), which does not exist yet; give x and y"
+        )
+    if x is None or y is None:
+        raise ArrayTypeError("[where] needs both x and y")
+    if isinstance(condition, (int, float, onp.generic)):
+        return x if condition != 0 else y
+    condition = need(condition, "condition")
+    return _where(mask(_not_equal, condition, x, y), x, y)

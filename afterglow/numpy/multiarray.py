@@ -14,7 +14,7 @@ from .._shapes import as_integers, numpy_reshape
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
-from . import bitwise, products, reduce, shape
+from . import bitwise, elementwise, products, reduce, shape
 
 __all__ = ["ndarray"]
 
@@ -143,6 +143,10 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- values ---
 
+    def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:
+        """Return the elements, but no smaller and no greater than two bounds."""
+        return elementwise.clip(self, min, max, out)
+
     def dot(self, b: Any, out: ndarray | None = None) -> ndarray:
         """Return the dot product."""
         return products.dot(self, b, out)
@@ -189,6 +193,7 @@ class ndarray(NDArray):  # noqa: N801
     exp = _Absent()
     log = _Absent()
     sqrt = _Absent()
+    square = _Absent()
     tanh = _Absent()
     sigmoid = _Absent()
     relu = _Absent()

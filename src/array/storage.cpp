@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/storage.h"
 
+#include <utility>
 #include <vector>
 
 #include "memory/pool.h"
@@ -34,11 +35,10 @@ Reference<Storage> Storage::create(std::int64_t bytes, Context context) {
 
 void Storage::destroy(Storage* storage) {
   // Invariant: no call holds a reference, so no task can still touch the variable or the buffer.
-  if (storage->data_ && storage->bytes_ > inside_bytes) {
-    memory::pool().release(storage->data_, static_cast<std::size_t>(storage->bytes_));
-  }
-  storage->data_ = nullptr;
+  storage->release_buffer();
+  storage->discharge();
   storage->version = 0;
+  storage->notes = {};
   if (storage->failure) storage->failure.reset();
   if (spare().size() < most_spare) {
     spare().push_back(storage);
@@ -52,6 +52,36 @@ void Storage::take_buffer() {
   data_ = bytes_ <= inside_bytes
               ? inside_.data()
               : static_cast<std::byte*>(memory::pool().allocate(static_cast<std::size_t>(bytes_)));
+}
+
+void Storage::release_buffer() {
+  if (data_ && !is_inside()) {
+    memory::pool().release(data_, static_cast<std::size_t>(bytes_));
+  }
+  data_ = nullptr;
+}
+
+void Storage::charge() {
+  if (notes.charged || bytes_ < smallest_charge) return;
+  notes.charged = true;
+  charged_bytes_.fetch_add(bytes_, std::memory_order_relaxed);
+}
+
+void Storage::discharge() {
+  if (!notes.charged) return;
+  notes.charged = false;
+  charged_bytes_.fetch_sub(bytes_, std::memory_order_relaxed);
+}
+
+bool Storage::fits_buffer_of(const Storage& other) const {
+  const auto size = [](const Storage& storage) {
+    return memory::rounded_size(static_cast<std::size_t>(storage.bytes_));
+  };
+  return !is_inside() && !other.is_inside() && size(*this) == size(other);
+}
+
+void Storage::adopt_buffer(Storage& donor) {
+  data_ = std::exchange(donor.data_, nullptr);
 }
 
 }  // namespace afterglow

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,22 @@ class Storage : public Counted {
   std::byte* data() const { return data_; }
   /// Only for the call that has the right to write: the engine's order, or nobody else running.
   void take_buffer();
+  /// Gives the buffer back early: nobody will read it again. The same right as for take_buffer().
+  void release_buffer();
+  /// Takes over the buffer of a storage that nobody will read again.
+  void adopt_buffer(Storage& donor);
+  /// Both take equally large blocks from the pool.
+  bool fits_buffer_of(const Storage& other) const;
+  bool is_inside() const { return bytes_ <= inside_bytes; }
+
+  /// Counts the bytes among those that exist, or will, only on behalf of unfinished calls, until
+  /// discharged or destroyed. Needs the window's lock.
+  void charge();
+  void discharge();
+  /// All bytes charged now, in this process.
+  static std::int64_t charged_bytes() { return charged_bytes_.load(std::memory_order_relaxed); }
+  /// Smaller storages are not worth an account: the record of their call outweighs them.
+  static constexpr std::int64_t smallest_charge = 4096;
 
   engine::Variable variable;
   /// Number of writes issued so far. Guarded by the issuing right.
@@ -34,15 +51,36 @@ class Storage : public Counted {
   /// data.
   std::shared_ptr<Failure> failure;
 
-  /// The window's notes, guarded by its lock: pending calls that touch this storage, and the marks
-  /// of passes/needed.
-  std::int32_t pending_calls = 0;
-  bool marked_touched = false;
-  bool marked_written = false;
+  /// The calls that hold this storage. An operand of a call is a slot.
+  struct Slots {
+    /// Of all calls that exist. Grows under the window's lock; shrinks with the issuing right alone,
+    /// before the reference goes. So whoever has that lock and reads count() first never takes a
+    /// slot for a holder outside, nor the other way round to its harm.
+    std::atomic<std::int32_t> all{0};
+    /// Of calls that are still pending. Guarded by the window's lock.
+    std::int32_t pending = 0;
+  } slots;
+  /// Somebody other than a call holds it: a handle, a view, a tape. Once false, it stays so, for new
+  /// holders come from old ones. Needs the window's lock.
+  bool held_outside() const {
+    const std::int32_t holders = count();
+    return holders > slots.all.load(std::memory_order_acquire);
+  }
+
+  /// What passes write down while they run, and run-ahead accounting. Guarded by the window's lock.
+  struct Notes {
+    bool touched = false;
+    bool written = false;
+    bool charged = false;  ///< its bytes are in the run-ahead account
+    std::int32_t last_writer = -1;
+    std::int32_t last_toucher = -1;
+  } notes;
 
  private:
   // Tiny values live inside: no allocation, no lock, and the cache line is at hand.
   static constexpr std::int64_t inside_bytes = 64;
+
+  static inline std::atomic<std::int64_t> charged_bytes_{0};
 
   std::int64_t bytes_ = 0;
   Context context_;

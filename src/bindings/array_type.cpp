@@ -53,7 +53,9 @@ PyObject* make(Array array, PyTypeObject* type, bool legacy) {
 }
 
 void deallocate(PyObject* self) {
-  as_array(self).array.~Array();
+  Array& array = as_array(self).array;
+  if (array.storage) lazy::window().handle_goes(*array.storage);
+  array.~Array();
   --live;
   PyTypeObject* type = Py_TYPE(self);
   if (is_registered(type) && spare.size() < most_spare) {
@@ -422,7 +424,7 @@ nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple 
                                       describe(array) + " needs " +
                                       std::to_string(array.storage->bytes()));
   }
-  array.storage->take_buffer();
+  take_buffer_or_wait(*array.storage);
   const auto copy = [&] {
     if (buffer.len) std::memcpy(array.data(), buffer.buf, static_cast<std::size_t>(buffer.len));
   };

@@ -22,13 +22,42 @@ nb::dict statistics() {
   result["run"] = counted.run;
   result["dropped"] = counted.dropped;
   result["fused"] = counted.fused;
+  result["fused_calls"] = counted.fused_calls;
   result["pending"] = counted.pending;
   result["pending_bytes"] = counted.pending_bytes;
+  result["run_ahead_bytes"] = counted.run_ahead_bytes;
   result["live_bytes"] = bytes.active;
   result["peak_bytes"] = bytes.peak;
   result["cached_bytes"] = bytes.cached;
   return result;
 }
+
+nb::dict passes() {
+  nb::dict result;
+  for (const auto& [name, member] : lazy::PassSwitches::column()) {
+    result[nb::str(name.data(), name.size())] = nb::bool_(lazy::window().passes().*member);
+  }
+  return result;
+}
+
+bool set_pass(const std::string& name, bool on) {
+  for (const auto& [known, member] : lazy::PassSwitches::column()) {
+    if (known == name) return std::exchange(lazy::window().passes().*member, on);
+  }
+  throw Error(ErrorKind::value, "there is no pass named '" + name + "'; see engine.passes()");
+}
+
+/// One iteration of engine.pipeline().
+class BatchHandle {
+ public:
+  void begin() { outer_ = std::exchange(lazy::Batch::current, batch_); }
+  void end() { lazy::Batch::current = std::move(outer_); }
+  void wait() const { wait_for_batch(*batch_); }
+
+ private:
+  std::shared_ptr<lazy::Batch> outer_;
+  const std::shared_ptr<lazy::Batch> batch_ = std::make_shared<lazy::Batch>(lazy::Batch::current);
+};
 
 void before_fork() {
   lazy::window().before_fork();
@@ -60,6 +89,26 @@ void bind_engine(nb::module_& module) {
   module.def("thread_limit", [] { return lazy::window().engine().thread_limit(); });
   module.def("workers_started", [] { return lazy::window().engine().workers_started(); });
   module.def("is_serial", [] { return lazy::window().serial(); });
+  module.def("set_run_ahead", [](double bytes, double seconds) {
+    lazy::window().set_run_ahead({bytes, seconds});
+  });
+  module.def("run_ahead", [] {
+    const lazy::RunAheadLimits limits = lazy::window().run_ahead();
+    return nb::make_tuple(limits.bytes, limits.seconds);
+  });
+  module.def("passes", passes, "Which passes are on, in their order.");
+  module.def("set_pass", set_pass);
+  module.def(
+      "set_smallest_fused",
+      [](std::int64_t elements) {
+        return std::exchange(lazy::window().fuse_options().smallest, elements);
+      },
+      "For tests: passes over fewer elements are not fused.");
+  nb::class_<BatchHandle>(module, "Batch")
+      .def(nb::init<>())
+      .def("begin", &BatchHandle::begin, "Calls that this thread issues from now on belong to it.")
+      .def("end", &BatchHandle::end)
+      .def("wait", &BatchHandle::wait);
   module.def("instruction_set", [] { return kernels::instruction_set(); });
   module.def(
       "set_blas_path", [](const char* path) { kernels::set_blas_path(path); },
@@ -72,7 +121,10 @@ void bind_engine(nb::module_& module) {
 
   module.def("trim_memory", [] { memory::pool().trim(); });
   module.def("reset_peak_memory", [] { memory::pool().reset_peak(); });
-  module.def("set_memory_cap", [](std::int64_t bytes) { memory::pool().set_cap(bytes); });
+  module.def("set_memory_cap", [](std::int64_t bytes) {
+    memory::pool().set_cap(bytes);
+    lazy::window().set_capped(bytes > 0);
+  });
   module.def("memory_cap", [] { return memory::pool().figures().cap; });
 
   module.def(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/site.h"
+#include "bindings/waiting.h"
 #include "lazy/immediate.h"
 #include "ops/table.h"
 
@@ -267,6 +268,7 @@ bool set_operand(lazy::Operand& operand, PyObject* object) {
 
 Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options) {
   lazy::Window& window = lazy::window();
+  if (window.is_full()) wait_for_room();
   Array result = lazy::issue(window, draft, options);
   if (window.serial()) {
     // Errors at the call, as NaiveEngine has them.

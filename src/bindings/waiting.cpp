@@ -82,6 +82,52 @@ void wait_for(const Array& array, engine::WaitFor what, std::optional<double> ti
   if (failure) raise_failure(*failure);
 }
 
+void wait_for_room() {
+  lazy::Window& window = lazy::window();
+  const lazy::Window::Room room = window.make_room();
+  if (room == lazy::Window::Room::enough) return;
+  engine::WaitResult result;
+  {
+    WithoutGil released;
+    result = window.wait_for_room(room, options_for(released, {}));
+  }
+  window.retire();
+  raise_unless_done(result, {});
+}
+
+void take_buffer_or_wait(Storage& storage) {
+  try {
+    return storage.take_buffer();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+  }
+  // What unfinished calls hold may be all that is missing.
+  lazy::Window& window = lazy::window();
+  window.publish_all();
+  engine::WaitResult result;
+  {
+    WithoutGil released;
+    result = window.wait_all(options_for(released, {}));
+  }
+  window.retire();
+  raise_unless_done(result, {});
+  storage.take_buffer();
+}
+
+void wait_for_batch(const lazy::Batch& batch) {
+  release_sites_left_behind();
+  lazy::Window& window = lazy::window();
+  if (batch.finished()) return;
+  window.publish_all();
+  engine::WaitResult result;
+  {
+    WithoutGil released;
+    result = window.wait(batch, options_for(released, {}));
+  }
+  window.retire();
+  raise_unless_done(result, {});
+}
+
 void wait_for_all() {
   release_sites_left_behind();
   lazy::Window& window = lazy::window();
@@ -106,7 +152,7 @@ class ReadTask : public engine::Task {
         bytes_(array.size() * static_cast<std::int64_t>(size_of(array.dtype))),
         target_(static_cast<std::byte*>(target)),
         failure_(failure) {}
-  int prepare() override {
+  int prepare(bool) override {
     failure_ = array_.storage->failure;
     return failure_ ? 0 : static_cast<int>((bytes_ + share_bytes - 1) / share_bytes);
   }

@@ -13,6 +13,13 @@ namespace afterglow::bindings {
 /// Throws nb::python_error for KeyboardInterrupt, TimeoutError and failures.
 void wait_for(const Array& array, engine::WaitFor what = engine::WaitFor::read,
               std::optional<double> timeout_seconds = {});
+/// Waits until issuing one more call keeps within the run-ahead limits.
+void wait_for_room();
+/// Takes the storage's buffer for a value from outside; where memory is short, after all unfinished
+/// calls have given back theirs.
+void take_buffer_or_wait(Storage& storage);
+/// Waits for all calls of a batch.
+void wait_for_batch(const lazy::Batch& batch);
 /// Waits for everything issued so far and raises the first failure not raised yet.
 void wait_for_all();
 /// Waits and copies the contiguous array out; a later write cannot get in between.

@@ -16,6 +16,9 @@
 
 namespace afterglow::engine {
 
+/// What a task answers that cannot be prepared yet.
+constexpr int not_now = -1;
+
 /// A piece of work, owned by the engine from push to completion.
 ///
 /// One thread calls prepare(), which says into how many shares the work is cut; any threads, also
@@ -23,11 +26,17 @@ namespace afterglow::engine {
 /// finish(), and only after it may dependants start. A share should take at most about 20 ms:
 /// between shares threads look at signals, timeouts, forks and shutdown. An exception from any of
 /// the three ends the task as failed (the remaining shares are not started); finish() is then not
-/// called.
+/// called. A task is destroyed when its variables have been released, outside all locks; what its
+/// destructor frees counts as given back at its end. The destructor must not wait for tasks.
 class Task {
  public:
   virtual ~Task() = default;
-  virtual int prepare() { return 1; }
+  /// `must`: it cannot be put off any more, and succeeds or throws. Otherwise it may return
+  /// not_now: it lacks something that other tasks will give back when they end (memory). It is then
+  /// starved: it does not run, keeps its place in the order of every variable, and is asked again
+  /// when another task has ended. When nothing else runs or could start, the oldest starved task
+  /// must.
+  virtual int prepare(bool /*must*/) { return 1; }
   virtual void run(int share) = 0;
   virtual void finish() {}
   /// For observers and stall reports.
@@ -46,6 +55,8 @@ class Variable {
   bool readable() const { return unfinished_writes_.load(std::memory_order_acquire) == 0; }
   /// True when no unfinished task touches it.
   bool idle() const { return unfinished_.load(std::memory_order_acquire) == 0; }
+  /// How many unfinished tasks touch it.
+  int unfinished() const { return unfinished_.load(std::memory_order_acquire); }
 
  private:
   friend class Scheduler;
@@ -115,6 +126,13 @@ class Engine {
                           const WaitOptions& options = {}) = 0;
   /// Waits until every task pushed before the call has finished. Throws nothing of the tasks'.
   virtual WaitResult wait_all(const WaitOptions& options = {}) = 0;
+  /// Waits until `enough` says so or every task pushed before the call has finished, whichever
+  /// comes first; returns done in both cases. The waiting thread helps to run any of those tasks,
+  /// standing in for a worker, as wait_all does. `enough` is asked when a task has ended and
+  /// between shares, with the engine's lock held: it must be quick, take no lock, and not throw (it
+  /// reads atomics). Inside a task, which does not finish meanwhile, only `enough` ends the wait.
+  virtual WaitResult wait_until(const std::function<bool()>& enough,
+                                const WaitOptions& options = {}) = 0;
 
   /// Drops what has not started, lets running shares end, joins the workers. Waits return
   /// shut_down, pushes are refused. May be called twice.

@@ -46,16 +46,20 @@ void ThreadedEngine::after_fork_in_child() noexcept {
   searching_ = 0;
   pausers_ = 0;
   computing_ = inside_share();
+  destroyed_ = 2 * scheduler_.ended();  // what others were about to destroy is lost
 
   Hold hold(*this);
   for (Waiter *waiter = scheduler_.waiters().front(), *next; waiter; waiter = next) {
     next = WaiterList::after(*waiter);
-    if (waiter->thread == self)
-      new (waiter->condition) std::condition_variable;
-    else
+    if (waiter->thread != self) {
       scheduler_.forget(*waiter);
+      continue;
+    }
+    new (waiter->condition) std::condition_variable;
+    if (waiter->enough) await_destruction();
   }
   scheduler_.let_go_all();
+  scheduler_.revive_all();
   // Shares of other threads that were waiting inside their task cannot go on here.
   for (Running *running = running_.front(), *next; running; running = next) {
     next = RunningList::after(*running);

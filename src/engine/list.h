@@ -16,6 +16,8 @@ class List {
  public:
   Node* front() const { return first_; }
   bool empty() const { return first_ == nullptr; }
+  Node* back() const { return last_; }
+  static Node* before(const Node& node) { return (node.*link).previous; }
   static Node* after(const Node& node) { return (node.*link).next; }
   static bool contains(const Node& node) { return (node.*link).linked; }
 

@@ -2,10 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 
 #include "engine/engine.h"
 
 namespace afterglow::engine {
+
+/// Into how many shares the task is cut, or not_now.
+inline int prepare(Task& task, bool must) {
+  const int shares = task.prepare(must);
+  if (must && shares == not_now) throw std::logic_error("a task that must run put itself off");
+  return shares;
+}
 
 /// Runs one share; the observer, if any, sees it start and end.
 inline void run_observed(Task& task, std::uint64_t number, int share, int thread,

@@ -28,11 +28,14 @@ void TaskRecord::destroy(TaskRecord* record) {
   ::operator delete(record);
 }
 
-void destroy_all(TaskList& tasks) {
+std::uint64_t destroy_all(TaskList& tasks) {
+  std::uint64_t count = 0;
   while (TaskRecord* task = tasks.front()) {
     tasks.remove(*task);
     TaskRecord::destroy(task);
+    ++count;
   }
+  return count;
 }
 
 ReadyQueue& Scheduler::queue(int id) {
@@ -126,6 +129,38 @@ Claim Scheduler::claim(TaskRecord& task) {
   return claim;
 }
 
+Claim Scheduler::claim_starved(TaskRecord& task) {
+  revive(task);
+  Claim first = claim(task);
+  first.must = true;
+  return first;
+}
+
+void Scheduler::put_off(TaskRecord& task) {
+  // STATE CHANGE: running -> starved. As before its claim, but in no queue; its accesses stay
+  // granted, so dependants stay blocked.
+  task.running = 0;
+  task.unclaimed = 1;
+  starved_.push_back(task);
+}
+
+void Scheduler::revive(TaskRecord& task) {
+  // STATE CHANGE: starved -> ready.
+  starved_.remove(task);
+  make_ready(task);
+}
+
+void Scheduler::revive_all() {
+  while (TaskRecord* task = starved_.front()) revive(*task);
+}
+
+TaskRecord& Scheduler::oldest_starved() const {
+  TaskRecord* oldest = starved_.front();
+  for (TaskRecord* task = oldest; task; task = starved_.after(*task))
+    if (task->number < oldest->number) oldest = task;
+  return *oldest;
+}
+
 void Scheduler::cut(TaskRecord& task, int shares) {
   task.shares = shares;
   task.unclaimed = shares - 1;
@@ -152,12 +187,17 @@ void Scheduler::end(TaskRecord& task, TaskList& ended) {
   // STATE CHANGE: running -> ended. All of it happens in one hold of the lock, so that a dependant
   // never starts before every variable of this task has been released.
   for (int i = 0; i < task.access_count; ++i) release(task.accesses()[i]);
-  unfinished_.remove(task);
-  --unfinished_count_;
-  task.queue->leave();
+  hand_out(task, ended);
   for (Waiter* waiter = waiters_.front(); waiter; waiter = WaiterList::after(*waiter))
     if (!waiter->variable && (unfinished_.empty() || unfinished_.front()->number > waiter->last))
       waiter->done = true;
+}
+
+void Scheduler::hand_out(TaskRecord& task, TaskList& ended) {
+  unfinished_.remove(task);
+  --unfinished_count_;
+  ++ended_count_;
+  task.queue->leave();
   ended.push_back(task);
 }
 
@@ -204,6 +244,7 @@ void Scheduler::drop(TaskList& dropped) {
   for (TaskRecord *task = unfinished_.front(), *next; task; task = next) {
     next = TaskList::after(*task);
     if (task->running > 0) continue;
+    if (starved_.contains(*task)) starved_.remove(*task);
     if (task->position != ReadyQueue::nowhere) make_unready(*task);
     for (int i = 0; i < task->access_count; ++i) {
       Access& access = task->accesses()[i];
@@ -211,10 +252,7 @@ void Scheduler::drop(TaskList& dropped) {
       if (access.write) engine::add(access.variable->unfinished_writes_, -1);
       engine::add(access.variable->unfinished_, -1);
     }
-    unfinished_.remove(*task);
-    --unfinished_count_;
-    task->queue->leave();
-    dropped.push_back(*task);
+    hand_out(*task, dropped);
   }
 }
 

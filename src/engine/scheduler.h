@@ -2,8 +2,10 @@
 // Which tasks may run: follows the variables from push to completion. Knows no threads and takes no
 // lock; whoever owns the scheduler guards every call by one mutex.
 //
-// A task moves through: blocked -> ready -> running -> ended. Each task keeps one Access per
-// variable in that variable's list, in push order, until it ends. Invariants of such a list:
+// A task moves through: blocked -> ready -> running -> ended. One that puts itself off goes from
+// running to starved, and from there back to ready or, when it must, straight to running. Each task
+// keeps one Access per variable in that variable's list, in push order, until it ends. Invariants
+// of such a list:
 //   - a write is granted exactly when it is the first of the list;
 //   - a read is granted exactly when no write stands before it;
 //   - a task is blocked exactly as long as one of its accesses is not granted (or it is held).
@@ -57,6 +59,7 @@ struct TaskRecord {
   bool held = false;  // not to become ready yet, whatever its accesses
   std::exception_ptr failure{};
   std::size_t position = ReadyQueue::nowhere;  // in the ready queue: ready and something unclaimed
+  Link<TaskRecord> starved_link{};             // among the starved: not ready and not running
   Link<TaskRecord> link{};                     // among the unfinished, or those to be destroyed
   Waiter* helper = nullptr;                    // waits for this task and may run it
   Link<TaskRecord> helper_link{};              // among what the helper can run now
@@ -65,15 +68,16 @@ struct TaskRecord {
 
 using TaskList = List<TaskRecord, &TaskRecord::link>;
 
-/// Destroys the tasks; call it without any lock held.
-void destroy_all(TaskList& tasks);
+/// Destroys the tasks and says how many; call it without any lock held.
+std::uint64_t destroy_all(TaskList& tasks);
 
 /// A thread in wait(). A blocked task has at most one helper, the first that came upon it; workers
 /// run it as well, so nothing is lost but a helping hand.
 struct Waiter {
   Variable* variable = nullptr;  // null: waits for every task
   WaitFor what = WaitFor::read;
-  std::uint64_t last = 0;  // number of the last task it waits for
+  const std::function<bool()>* enough = nullptr;  // ends a wait for every task early
+  std::uint64_t last = 0;                         // number of the last task it waits for
   bool helps = true;
   bool done = false;
   List<TaskRecord, &TaskRecord::helper_link> ready{};  // it waits for these, and they can run now
@@ -86,6 +90,7 @@ struct Waiter {
   bool slot = false;       // it is counted among the computing threads
   bool inherited = false;  // it waits inside a task, and goes on computing after the wait
   bool leaving = false;    // only waits for its slot to come back
+  bool stands_in = false;  // there is no worker: it runs what a worker would
 };
 
 using WaiterList = List<Waiter, &Waiter::link>;
@@ -94,6 +99,7 @@ using WaiterList = List<Waiter, &Waiter::link>;
 struct Claim {
   TaskRecord* task = nullptr;
   int share = 0;
+  bool must = false;  // the task cannot be put off any more
   explicit operator bool() const { return task != nullptr; }
 };
 
@@ -110,6 +116,15 @@ class Scheduler {
   TaskRecord* next(std::uint64_t last = UINT64_MAX);
   bool has_ready(std::uint64_t last) const;
   Claim claim(TaskRecord& task);
+  /// The first share of a starved task, which now must.
+  Claim claim_starved(TaskRecord& task);
+  /// The claimed task could not be prepared yet: it is starved.
+  void put_off(TaskRecord& task);
+  /// The starved tasks are ready once more.
+  void revive_all();
+  bool has_starved() const { return !starved_.empty(); }
+  /// The starved task that was pushed first; there must be one.
+  TaskRecord& oldest_starved() const;
   /// The task has been prepared and is cut into this many shares, the first of them claimed.
   void cut(TaskRecord& task, int shares);
   /// True when this was the last share to end: the task is then to be finished and ended.
@@ -131,6 +146,8 @@ class Scheduler {
 
   std::exception_ptr failure(const Variable& variable) const { return variable.failure_; }
   std::int64_t unfinished() const { return unfinished_count_; }
+  /// How many tasks have been handed out to be destroyed.
+  std::uint64_t ended() const { return ended_count_; }
   /// Shares of ready tasks that nobody has taken.
   int unclaimed() const { return unclaimed_; }
 
@@ -142,15 +159,19 @@ class Scheduler {
   void grant(Access& access);
   void make_ready(TaskRecord& task);
   void make_unready(TaskRecord& task);
+  void revive(TaskRecord& task);
+  void hand_out(TaskRecord& task, TaskList& ended);
   template <class Visit>
   void walk(const Waiter& waiter, Visit visit);
 
   std::deque<ReadyQueue> queues_;
   std::size_t turn_ = 0;  // the queue to be served next
   TaskList unfinished_;   // in push order
+  List<TaskRecord, &TaskRecord::starved_link> starved_;
   WaiterList waiters_;
   std::uint64_t last_number_ = 0;
   std::int64_t unfinished_count_ = 0;
+  std::uint64_t ended_count_ = 0;
   int unclaimed_ = 0;
 };
 

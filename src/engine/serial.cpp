@@ -21,6 +21,7 @@ class SerialEngine final : public Engine {
                      std::span<Variable* const> writes, PushOptions options) override;
   WaitResult wait(Variable& variable, WaitFor what, const WaitOptions& options) override;
   WaitResult wait_all(const WaitOptions& options) override;
+  WaitResult wait_until(const std::function<bool()>& enough, const WaitOptions& options) override;
   void shutdown() override;
 
   void before_fork() noexcept override { fork_turn_.emplace(*this); }
@@ -72,8 +73,10 @@ class SerialEngine final : public Engine {
     counter.store(counter.load(std::memory_order_relaxed) + change, std::memory_order_release);
   }
   static std::exception_ptr run(Task& task, std::uint64_t number, Observer* observer);
-  WaitResult wait(const WaitOptions& options, const Variable* variable,
+  template <class Enough>
+  WaitResult wait(const WaitOptions& options, Enough enough, const Variable* variable,
                   std::exception_ptr& failure);
+  static bool never() { return false; }
 
   mutable std::mutex mutex_;  // guards owner_ only; the owner uses the rest
   std::condition_variable free_;
@@ -112,12 +115,14 @@ std::uint64_t SerialEngine::push(std::unique_ptr<Task> task, std::span<Variable*
     count(variable->unfinished_, -1);
   }
   for (Variable* variable : reads) count(variable->unfinished_, -1);
+  // In this thread's turn: what the task frees is there for the next one.
+  task.reset();
   return number;
 }
 
 std::exception_ptr SerialEngine::run(Task& task, std::uint64_t number, Observer* observer) {
   try {
-    const int shares = task.prepare();
+    const int shares = prepare(task, true);
     for (int share = 0; share < shares; ++share) run_observed(task, number, share, -1, observer);
     task.finish();
     return nullptr;
@@ -128,18 +133,25 @@ std::exception_ptr SerialEngine::run(Task& task, std::uint64_t number, Observer*
 
 WaitResult SerialEngine::wait(Variable& variable, WaitFor, const WaitOptions& options) {
   std::exception_ptr failure;
-  const WaitResult result = wait(options, &variable, failure);
+  const WaitResult result = wait(options, never, &variable, failure);
   if (failure) std::rethrow_exception(failure);
   return result;
 }
 
 WaitResult SerialEngine::wait_all(const WaitOptions& options) {
   std::exception_ptr none;
-  return wait(options, nullptr, none);
+  return wait(options, never, nullptr, none);
+}
+
+WaitResult SerialEngine::wait_until(const std::function<bool()>& enough,
+                                    const WaitOptions& options) {
+  std::exception_ptr none;
+  return wait(options, enough, nullptr, none);
 }
 
 // All there can be to wait for is a task that another thread is inside of.
-WaitResult SerialEngine::wait(const WaitOptions& options, const Variable* variable,
+template <class Enough>
+WaitResult SerialEngine::wait(const WaitOptions& options, Enough enough, const Variable* variable,
                               std::exception_ptr& failure) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -148,14 +160,14 @@ WaitResult SerialEngine::wait(const WaitOptions& options, const Variable* variab
       options.timeout < never - start ? start + options.timeout : never;
   const std::thread::id self = std::this_thread::get_id();
   std::unique_lock lock(mutex_);
-  while (owner_ != std::thread::id() && owner_ != self) {
+  while (owner_ != std::thread::id() && owner_ != self && !enough()) {
     free_.wait_until(lock, std::min(deadline, Clock::now() + std::chrono::milliseconds(20)));
     lock.unlock();
     if (options.interrupted && options.interrupted()) return WaitResult::interrupted;
     lock.lock();
     if (Clock::now() >= deadline) break;
   }
-  if (owner_ != std::thread::id() && owner_ != self) return WaitResult::timed_out;
+  if (owner_ != std::thread::id() && owner_ != self && !enough()) return WaitResult::timed_out;
   if (shut_down_) return WaitResult::shut_down;
   if (variable) failure = variable->failure_;
   return WaitResult::done;

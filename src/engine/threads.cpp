@@ -35,7 +35,13 @@ void ThreadedEngine::Hold::let_go() {
   if (!lock_.owns_lock()) return;
   lock_.unlock();
   send_wakes();
-  destroy_all(ended);
+  if (ended.empty()) return;
+  const std::uint64_t count = destroy_all(ended);
+  if (!(engine_.destroyed_.fetch_add(2 * count) & awaited)) return;
+  take();
+  engine_.serve_awaiting(*this);
+  lock_.unlock();
+  send_wakes();
 }
 
 void ThreadedEngine::Hold::send_wakes() {
@@ -79,8 +85,8 @@ bool ThreadedEngine::inside_share() const {
   return false;
 }
 
-// Runs a claimed share, and ends the task if that was its last. Entered and left with the lock
-// held. The caller has a slot; a helper keeps it, a worker gives it back.
+// Runs a claimed share, and ends the task if that was its last, or puts it off. Entered and left
+// with the lock held. The caller has a slot; a helper keeps it, a worker gives it back.
 void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   TaskRecord& task = *claim.task;
   Running running{this, &task, innermost_};
@@ -92,9 +98,11 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   hold.let_go();
 
   std::exception_ptr failure;
+  std::uint64_t destroyed_before = 0;
   try {
     if (shares == 0) {
-      shares = task.task->prepare();
+      destroyed_before = destroyed_;
+      shares = prepare(*task.task, claim.must);
       if (shares > 1) {
         hold.take();
         scheduler_.cut(task, shares);
@@ -109,8 +117,10 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   }
 
   // Of a task that was not cut, this is the last share without asking.
-  bool last = true;
-  if (shares > 1) {
+  bool last = shares != not_now;
+  if (!last) {
+    hold.take();
+  } else if (shares > 1) {
     hold.take();
     last = scheduler_.end_share(task, std::move(failure));
     if (last) hold.let_go();
@@ -126,6 +136,28 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   // Before the dependants are released: they are best run by this thread, which is awake.
   if (!helping) release_slot(hold);
   if (last) scheduler_.end(task, hold.ended);
+  if (shares == not_now) put_off(task, destroyed_before);
+}
+
+// The task was not there to be served when something was given back during its attempt: then it is
+// tried again at once.
+void ThreadedEngine::put_off(TaskRecord& task, std::uint64_t destroyed_before) {
+  scheduler_.put_off(task);
+  if ((destroyed_.fetch_or(awaited) | awaited) != (destroyed_before | awaited))
+    scheduler_.revive_all();
+}
+
+// Tasks have been destroyed, and with that have given everything back.
+void ThreadedEngine::serve_awaiting(Hold& hold) {
+  destroyed_.fetch_and(~awaited);
+  scheduler_.revive_all();
+  WaiterList& waiters = scheduler_.waiters();
+  for (Waiter* waiter = waiters.front(); waiter; waiter = WaiterList::after(*waiter)) {
+    if (!waiter->enough) continue;
+    await_destruction();
+    if ((*waiter->enough)()) waiter->done = true;
+  }
+  plan_wakes(hold);
 }
 
 void ThreadedEngine::finish(TaskRecord& task, Observer* observer) {
@@ -190,12 +222,12 @@ void ThreadedEngine::set_observer(std::shared_ptr<Observer> observer) {
 }
 
 std::int64_t ThreadedEngine::unfinished() const {
-  Hold hold(*this);
+  const std::lock_guard lock(mutex_);
   return scheduler_.unfinished();
 }
 
 int ThreadedEngine::workers_started() const {
-  Hold hold(*this);
+  const std::lock_guard lock(mutex_);
   return static_cast<int>(workers_.size());
 }
 

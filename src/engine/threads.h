@@ -4,7 +4,7 @@
 //
 // One mutex guards everything below. Tasks, hooks and observers run, and tasks are destroyed,
 // without it. At most `limit_` threads hold a slot, that is, compute; a slot is taken with a share
-// and given back, or passed on, when the share has ended.
+// and given back, or passed on, when the share has ended or waits for other tasks.
 #pragma once
 
 #include <atomic>
@@ -33,6 +33,7 @@ class ThreadedEngine final : public Engine {
                      std::span<Variable* const> writes, PushOptions options) override;
   WaitResult wait(Variable& variable, WaitFor what, const WaitOptions& options) override;
   WaitResult wait_all(const WaitOptions& options) override;
+  WaitResult wait_until(const std::function<bool()>& enough, const WaitOptions& options) override;
   void shutdown() override;
   void before_fork() noexcept override;
   void after_fork_in_parent() noexcept override;
@@ -71,13 +72,14 @@ class ThreadedEngine final : public Engine {
   /// The lock, and what its holder has to do once it lets go of it.
   class Hold {
    public:
-    explicit Hold(const ThreadedEngine& engine) : engine_(engine) { take(); }
-    Hold(const ThreadedEngine& engine, std::adopt_lock_t)
+    explicit Hold(ThreadedEngine& engine) : engine_(engine) { take(); }
+    Hold(ThreadedEngine& engine, std::adopt_lock_t)
         : engine_(engine), lock_(engine.mutex_, std::adopt_lock) {}
     Hold(const Hold&) = delete;
     ~Hold() { let_go(); }
 
     void take();
+    /// Also destroys the tasks that have ended.
     void let_go();
     /// Sends the wake-ups without letting go; needed where letting go is part of a sleep.
     void send_wakes();
@@ -93,7 +95,7 @@ class ThreadedEngine final : public Engine {
 
    private:
     static constexpr int capacity = 8;  // whoever is woken wakes more if there is more to do
-    const ThreadedEngine& engine_;
+    ThreadedEngine& engine_;
     std::unique_lock<std::mutex> lock_{};
     std::condition_variable* conditions_[capacity];
     int count_ = 0;
@@ -105,12 +107,18 @@ class ThreadedEngine final : public Engine {
   void run_share(Hold& hold, Claim claim, bool helping);
   static void finish(TaskRecord& task, Observer* observer);
   void release_slot(Hold& hold);
+  void put_off(TaskRecord& task, std::uint64_t destroyed_before);
+  void await_destruction() { destroyed_.fetch_or(awaited); }
+  void serve_awaiting(Hold& hold);
   bool inside_share() const;
 
   bool start_worker();
   void work(Worker& worker);
   void idle(Hold& hold, Worker& worker);
   bool can_start_share() const;
+  bool starving(int own_slots) const;
+  int startable() const;
+  Claim claim_any(int own_slots);
   bool worker_has_nothing() const;
   Clock::time_point ask_hook(Hold& hold, Worker& worker);
   void spin(Hold& hold, Worker& worker, Clock::time_point until);
@@ -118,6 +126,7 @@ class ThreadedEngine final : public Engine {
   void plan_wakes(Hold& hold);
   static void wake(Hold& hold, Waiter& waiter);
   void wake_first_sleeper(Hold& hold);
+  void replace_worker(Hold& hold);
 
   WaitResult wait(Hold& hold, Waiter& waiter, const WaitOptions& options);
   WaitResult help(Hold& hold, Waiter& waiter, const WaitOptions& options);
@@ -140,6 +149,11 @@ class ThreadedEngine final : public Engine {
   int searching_ = 0;  // workers awake without a share: they will look for one
   int pausers_ = 0;    // forks under way: no share starts
   bool shutting_ = false;
+  // How many tasks have been destroyed, times two; odd when somebody has to be served after the
+  // next destruction: a starved task, or a wait that `enough` may end. In one word, so that a
+  // destruction is either seen by who begins to wait for it, or sees that it is waited for.
+  static constexpr std::uint64_t awaited = 1;
+  std::atomic<std::uint64_t> destroyed_{0};
   RunningList running_;
   std::condition_variable quiet_;  // a share ended, or a waiter left, while somebody waits for that
 
@@ -147,10 +161,10 @@ class ThreadedEngine final : public Engine {
   std::vector<std::unique_ptr<Worker>> retired_;  // joined; a late wake-up may still touch them
   List<Worker, &Worker::link> sleepers_;          // those to be woken first in front
   // Changes when a searching worker should look again.
-  mutable std::atomic<std::uint32_t> signal_{0};
+  std::atomic<std::uint32_t> signal_{0};
   std::atomic<Worker*> spinner_{nullptr};  // only compared, never followed
   // Where the last wake-up was sent from: see spin().
-  mutable std::atomic<int> waker_processor_{unknown_processor};
+  std::atomic<int> waker_processor_{unknown_processor};
   // A late wake-up may touch the condition of a wait that is over, so those are kept and used
   // again.
   std::vector<std::unique_ptr<std::condition_variable>> conditions_;

@@ -34,12 +34,20 @@ WaitResult ThreadedEngine::wait_all(const WaitOptions& options) {
   return wait(hold, waiter, options);
 }
 
+WaitResult ThreadedEngine::wait_until(const std::function<bool()>& enough,
+                                      const WaitOptions& options) {
+  Hold hold(*this);
+  Waiter waiter{.enough = &enough};
+  return wait(hold, waiter, options);
+}
+
 WaitResult ThreadedEngine::wait(Hold& hold, Waiter& waiter, const WaitOptions& options) {
   if (shutting_) return WaitResult::shut_down;
   std::unique_ptr<std::condition_variable> condition = borrow_condition();
   waiter.condition = condition.get();
   waiter.slot = waiter.inherited = inside_share();
   waiter.helps = options.timeout > 0ns;  // one that only asks need not know what it could run
+  if (waiter.enough) await_destruction();
   scheduler_.start_waiting(waiter);
   WaitResult result = WaitResult::done;
   if (!waiter.done) {
@@ -77,6 +85,12 @@ WaitResult ThreadedEngine::help(Hold& hold, Waiter& waiter, const WaitOptions& o
   Clock::time_point ask_at = options.interrupted ? start + ask_interval : never;
   Clock::time_point turn_start = start;
   for (Clock::time_point now = start;; now = Clock::now()) {
+    if (waiter.enough && !hold.ended.empty()) {
+      // What the last task gives back counts before the next one starts.
+      hold.let_go();
+      hold.take();
+    }
+    if (waiter.enough && (*waiter.enough)()) waiter.done = true;
     if (waiter.done) return WaitResult::done;
     if (shutting_) return WaitResult::shut_down;
     if (now >= ask_at) {
@@ -124,13 +138,18 @@ void ThreadedEngine::pass_turn(Hold& hold, Waiter& waiter) {
 }
 
 Claim ThreadedEngine::claim_for(Waiter& waiter) {
+  const bool stands_in = std::exchange(waiter.stands_in, false);
   if (pausers_ > 0 || shutting_) return {};
   if (!waiter.slot && computing_ == limit_) return {};
-  TaskRecord* task = waiter.variable ? waiter.ready.front() : scheduler_.next(waiter.last);
-  if (!task) return {};
+  Claim claim;
+  if (TaskRecord* task = waiter.variable ? waiter.ready.front() : scheduler_.next(waiter.last))
+    claim = scheduler_.claim(*task);
+  else if (stands_in)
+    claim = claim_any(waiter.slot);
+  if (!claim) return {};
   if (!waiter.slot) ++computing_;
   waiter.slot = true;
-  return scheduler_.claim(*task);
+  return claim;
 }
 
 bool ThreadedEngine::wants_slot(const Waiter& waiter) const {
@@ -156,17 +175,23 @@ void ThreadedEngine::sleep(Hold& hold, Waiter& waiter, Clock::time_point until) 
     waiter.slot = false;
     release_slot(hold);
   }
+  // Asleep before the plan is made, which may have this very waiter stand in.
+  waiter.asleep = true;
   plan_wakes(hold);
   hold.send_wakes();
-  waiter.asleep = true;
-  if (until == never)
+  if (waiter.asleep && until == never)
     waiter.condition->wait(hold.lock());
-  else
+  else if (waiter.asleep)
     waiter.condition->wait_until(hold.lock(), until);
   waiter.asleep = false;
 }
 
 void ThreadedEngine::leave(Hold& hold, Waiter& waiter) {
+  if (!hold.ended.empty()) {
+    // While this waiter is known: to destroy tasks takes an engine that is still there.
+    hold.let_go();
+    hold.take();
+  }
   waiter.leaving = waiter.inherited;
   while (waiter.leaving && !waiter.slot) {
     if (computing_ == limit_) {

@@ -29,13 +29,14 @@ void ThreadedEngine::work(Worker& worker) {
   Hold hold(*this);
   // Invariant: here, with the lock held, this worker is counted in searching_.
   while (!shutting_) {
-    if (!can_start_share() || scheduler_.unclaimed() == 0) {
+    const Claim claim = can_start_share() ? claim_any(0) : Claim{};
+    if (!claim) {
       idle(hold, worker);
       continue;
     }
     --searching_;
     ++computing_;
-    run_share(hold, scheduler_.claim(*scheduler_.next()), false);
+    run_share(hold, claim, false);
     ++searching_;
     if (several_processors) worker.spin_until = Clock::now() + spin_time;
   }
@@ -44,6 +45,25 @@ void ThreadedEngine::work(Worker& worker) {
 
 bool ThreadedEngine::can_start_share() const {
   return computing_ < limit_ && pausers_ == 0 && !shutting_;
+}
+
+// True when the starved can count on nobody to give something back: nothing is ready, no other
+// thread computes (those inside a task wait), and all that has ended is destroyed.
+bool ThreadedEngine::starving(int own_slots) const {
+  return scheduler_.has_starved() && scheduler_.unclaimed() == 0 && computing_ == own_slots &&
+         destroyed_ / 2 >= scheduler_.ended();
+}
+
+// How many shares free workers could start.
+int ThreadedEngine::startable() const {
+  return can_start_share() ? scheduler_.unclaimed() + starving(0) : 0;
+}
+
+// So that there is always progress, the oldest starved task must run when nothing else does.
+Claim ThreadedEngine::claim_any(int own_slots) {
+  if (TaskRecord* task = scheduler_.next()) return scheduler_.claim(*task);
+  if (starving(own_slots)) return scheduler_.claim_starved(scheduler_.oldest_starved());
+  return {};
 }
 
 // Nothing to run: asks the hook, looks out for work for a moment, then sleeps.
@@ -61,7 +81,7 @@ void ThreadedEngine::idle(Hold& hold, Worker& worker) {
 }
 
 bool ThreadedEngine::worker_has_nothing() const {
-  if (shutting_ || (can_start_share() && scheduler_.unclaimed() > 0)) return false;
+  if (shutting_ || startable() > 0) return false;
   return !hook_ || !hook_wanted_ || watcher_;
 }
 
@@ -183,7 +203,7 @@ void ThreadedEngine::plan_wakes(Hold& hold) {
   }
   if (!can_start_share()) return;
   const bool ask = hook_ && hook_wanted_ && !watcher_;
-  const int wanted = std::min(limit_ - computing_, scheduler_.unclaimed() + ask);
+  const int wanted = std::min(limit_ - computing_, startable() + ask);
   if (wanted > 0 && searching_ > 0) hold.wake_spinning();
   while (wanted > searching_ && !hold.full()) {
     if (!sleepers_.empty())
@@ -191,6 +211,22 @@ void ThreadedEngine::plan_wakes(Hold& hold) {
     else if (static_cast<int>(workers_.size()) == limit_ || !start_worker())
       break;
   }
+  if (computing_ == 0 && searching_ == 0 && startable() > 0) replace_worker(hold);
+}
+
+// No worker is to be had, for all of them wait inside tasks or the system refuses them; nor does
+// anybody else compute. A waiter then runs what a worker would, whatever it waits for. Rather one
+// outside tasks: the task could wait for one that the waiter is inside of.
+void ThreadedEngine::replace_worker(Hold& hold) {
+  Waiter* chosen = nullptr;
+  WaiterList& waiters = scheduler_.waiters();
+  for (Waiter* waiter = waiters.front(); waiter; waiter = WaiterList::after(*waiter))
+    if (waiter->asleep && (!chosen || (chosen->inherited && !waiter->inherited))) chosen = waiter;
+  if (!chosen) return;
+  ++computing_;
+  chosen->slot = true;
+  chosen->stands_in = true;
+  wake(hold, *chosen);
 }
 
 // While attentive_, the hook is going to be asked after now: by the watcher, whose sleep is short,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "kernels/blas.h"
 #include "kernels/table.h"
@@ -25,10 +26,6 @@ constexpr std::int64_t smallest_part = 4096;
 constexpr std::int64_t largest_length = std::int64_t(1) << 30;
 // Packing one row or column of a panel costs about as much as this many columns of arithmetic.
 constexpr double packing = 64;
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 std::int64_t tile_length(std::int64_t length, std::int64_t pieces) {
   const std::int64_t tile = std::max<std::int64_t>(1, divide_up(length, pieces));
@@ -201,8 +198,8 @@ struct ProductPass::Piece {
 };
 
 ProductPass::ProductPass(const ProductShape& shape, DType dtype, const void* a, const void* b,
-                         void* c, int threads)
-    : shape_(shape), dtype_(dtype), a_(a), b_(b), c_(c) {
+                         void* c, int threads, Epilogue epilogue)
+    : shape_(shape), dtype_(dtype), a_(a), b_(b), c_(c), epilogue_(std::move(epilogue)) {
   const std::int64_t a_rows = shape.transpose_a ? shape.k : shape.m;
   const std::int64_t a_columns = shape.transpose_a ? shape.m : shape.k;
   const std::int64_t b_rows = shape.transpose_b ? shape.n : shape.k;
@@ -251,6 +248,8 @@ void ProductPass::run(int share) {
     else
       run_library(piece, base + place * element, shape_.n);
   }
+  if (epilogue_ && cut_.parts == 1)
+    epilogue_(piece.row, piece.row + piece.shape.m, piece.column, piece.column + piece.shape.n);
 }
 
 void ProductPass::run_library(const Piece& piece, void* target, std::int64_t target_stride) const {
@@ -311,6 +310,7 @@ void ProductPass::finish() {
     add(inputs, sum, size);
   }
   cast_function(dtype, dtype_)(sum, c_, size);
+  if (epilogue_ && size > 0) epilogue_(0, shape_.m, 0, shape_.n);
 }
 
 }  // namespace afterglow::kernels

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/dtype.h"
@@ -28,8 +29,13 @@ struct ProductCut {
 /// of ands).
 class ProductPass {
  public:
+  /// Called when rows [row_begin, row_end) and columns [column_begin, column_end) of c are complete:
+  /// once for each element, from the thread that ran its last share, or from finish().
+  using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
+                                      std::int64_t column_begin, std::int64_t column_end)>;
+
   ProductPass(const ProductShape& shape, DType dtype, const void* a, const void* b, void* c,
-              int threads);
+              int threads, Epilogue epilogue = {});
   int shares() const { return shares_; }
   void run(int share);
   void finish();
@@ -44,6 +50,7 @@ class ProductPass {
   const void* a_;
   const void* b_;
   void* c_;
+  Epilogue epilogue_;
   int shares_ = 1;
   ProductCut cut_;
   bool library_ = false;  ///< the library can take these strides and types

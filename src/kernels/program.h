@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/elementwise.h"
@@ -66,6 +67,9 @@ struct Program {
 /// Rows join to one stride and columns to one stride. `strides` as in Operand.
 bool joins_at(int split, int rank, const std::int64_t* shape, const std::int64_t* strides);
 
+struct Plan;
+class TileRunner;
+
 /// A program ready to run, cut into shares by its shape alone.
 class ProgramPass {
  public:
@@ -82,7 +86,16 @@ class ProgramPass {
                   std::int64_t column_end);
 
  private:
+  void run_pieces(int share);
+  void run_rectangle(TileRunner& runner, std::int64_t row_begin, std::int64_t row_end,
+                     std::int64_t column_begin, std::int64_t column_end) const;
+
+  std::shared_ptr<const Plan> plan_;
   int shares_ = 1;
+  // Of folds over rows that are too long for a tile:
+  std::int64_t chunks_ = 1;  ///< partial results for each row
+  std::vector<Step> folds_;
+  std::vector<Partial> partials_;  ///< [fold][chunk][row]
 };
 
 }  // namespace afterglow::kernels

@@ -9,24 +9,19 @@
 #include <cstring>
 
 #include "base/half.h"
-#include "kernels/table.h"
+#include "kernels/folding.h"
 
 namespace afterglow::kernels {
 
 namespace {
 
 constexpr std::int64_t share_size = 128 * block_size;
-constexpr std::int64_t chunk_size = 64 * block_size;
 constexpr std::int64_t group_rows = 64;   ///< rows folded in lanes before they go to a partial
 constexpr std::int64_t staged_rows = 8;   ///< runs brought into scratch together
 constexpr std::int64_t direct_rows = 64;  ///< runs folded in place together
 constexpr std::int64_t staged_columns = 256;
 constexpr std::int64_t scratch_size = staged_rows * block_size;
 constexpr std::int64_t staged_group = scratch_size / staged_columns;
-
-std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 Fold fold_of(Reduction reduction) {
   switch (reduction) {
@@ -43,10 +38,6 @@ Fold fold_of(Reduction reduction) {
       return Fold::sum_of_squares;
   }
   return Fold::sum;
-}
-
-const FoldFunctions& fold_functions(Reduction reduction, DType compute) {
-  return kernel_table().folds[static_cast<int>(fold_of(reduction))][static_cast<int>(compute)];
 }
 
 /// Where element `position` of a view lies, and how many follow it along the last dimension.
@@ -71,17 +62,27 @@ std::int64_t last_stride(const JointView<1>& view) {
   return view.strides[0][view.rank - 1];
 }
 
-/// [begin, end) of `share` when `count` things are dealt out evenly.
-struct Range {
-  std::int64_t begin, end;
-};
-Range range_of(std::int64_t count, int shares, int share) {
-  const std::int64_t each = count / shares, more = count % shares;
-  const std::int64_t begin = each * share + std::min<std::int64_t>(more, share);
-  return {begin, begin + each + (share < more ? 1 : 0)};
+}  // namespace
+
+const FoldFunctions& fold_functions(Reduction reduction, DType compute) {
+  return kernel_table().folds[static_cast<int>(fold_of(reduction))][static_cast<int>(compute)];
 }
 
-}  // namespace
+void write_totals(Reduction reduction, DType compute, std::int64_t length, Partial* totals,
+                  std::int64_t count, void* target, DType dtype) {
+  bool real = fold_functions(reduction, compute).real;
+  if (reduction == Reduction::norm2) {
+    for (std::int64_t i = 0; i < count; ++i) totals[i].real = std::sqrt(totals[i].real);
+  } else if (reduction == Reduction::mean && (real || is_floating(dtype))) {
+    const double divisor = static_cast<double>(length);
+    for (std::int64_t i = 0; i < count; ++i)
+      totals[i].real = (real ? totals[i].real : static_cast<double>(totals[i].integer)) / divisor;
+    real = true;
+  } else if (reduction == Reduction::mean && length > 0 && dtype != DType::boolean) {
+    for (std::int64_t i = 0; i < count; ++i) totals[i].integer /= length;
+  }
+  cast_function(real ? DType::float64 : DType::int64, dtype)(totals, target, count);
+}
 
 struct ReducePass::Scratch {
   alignas(64) unsigned char values[scratch_size * 8];
@@ -146,11 +147,11 @@ ReducePass::ReducePass(Reduction reduction, const StridedInput& input, std::uint
   }
   if (inner_is_reduced_) {
     const std::int64_t blocks = count_ / inner_ * divide_up(inner_, block_size);
-    chunk_ = chunk_size / std::min(inner_, block_size);
+    chunk_ = fold_chunk_size / std::min(inner_, block_size);
     chunks_ = divide_up(blocks, chunk_);
     units_ = outputs_ * chunks_;
   } else {
-    chunk_ = divide_up(chunk_size * 4 / std::min(inner_, block_size), group_rows) * group_rows;
+    chunk_ = divide_up(fold_chunk_size * 4 / std::min(inner_, block_size), group_rows) * group_rows;
     chunks_ = divide_up(count_, chunk_);
     const bool direct =
         last_stride(kept_) == 1 && kept_.shape[kept_.rank - 1] % inner_ == 0 && dtype_ == compute_;
@@ -277,22 +278,10 @@ void ReducePass::finish() {
   }
 }
 
-/// Brings folded values into the output's type, `count` of them from `output` on.
 void ReducePass::write(std::int64_t output, std::int64_t count, Partial* totals) const {
-  bool real = fold_functions(reduction_, compute_).real;
-  if (reduction_ == Reduction::norm2) {
-    for (std::int64_t i = 0; i < count; ++i) totals[i].real = std::sqrt(totals[i].real);
-  } else if (reduction_ == Reduction::mean && (real || is_floating(output_dtype_))) {
-    const double divisor = static_cast<double>(count_);
-    for (std::int64_t i = 0; i < count; ++i)
-      totals[i].real = (real ? totals[i].real : static_cast<double>(totals[i].integer)) / divisor;
-    real = true;
-  } else if (reduction_ == Reduction::mean && count_ > 0 && output_dtype_ != DType::boolean) {
-    for (std::int64_t i = 0; i < count; ++i) totals[i].integer /= count_;
-  }
-  char* target =
-      static_cast<char*>(output_) + output * static_cast<std::int64_t>(size_of(output_dtype_));
-  cast_function(real ? DType::float64 : DType::int64, output_dtype_)(totals, target, count);
+  const std::int64_t bytes = output * static_cast<std::int64_t>(size_of(output_dtype_));
+  write_totals(reduction_, compute_, count_, totals, count, static_cast<char*>(output_) + bytes,
+               output_dtype_);
 }
 
 }  // namespace afterglow::kernels

@@ -66,6 +66,9 @@ using NormalFunction = void (*)(PhiloxPosition position, std::int64_t groups, Re
 
 struct KernelTable {
   BlockFunction formulas[formula_count][dtype_count];
+  /// The same with one element for the first input, or for all but the first; few have these.
+  BlockFunction first_single[formula_count][dtype_count];
+  BlockFunction rest_single[formula_count][dtype_count];
   std::uint8_t input_counts[formula_count];
   bool produces_boolean[formula_count];
   CastFunction casts[dtype_count][dtype_count];  ///< [from][to]
@@ -80,6 +83,16 @@ struct KernelTable {
 /// The table of the best instruction set that this machine has. The environment variable
 /// AFTERGLOW_INSTRUCTION_SET can name a lesser one.
 const KernelTable& kernel_table();
+
+/// The kernel that takes one element for each input whose bit is set in `singles`, or nullptr.
+inline BlockFunction block_function(Formula formula, DType compute, unsigned singles) {
+  const KernelTable& table = kernel_table();
+  const int row = static_cast<int>(formula), column = static_cast<int>(compute);
+  const unsigned rest = (1u << table.input_counts[row]) - 2;
+  if (singles == 0) return table.formulas[row][column];
+  if (singles == 1) return table.first_single[row][column];
+  return singles == rest ? table.rest_single[row][column] : nullptr;
+}
 
 inline CastFunction cast_function(DType from, DType to) {
   return kernel_table().casts[static_cast<int>(from)][static_cast<int>(to)];

@@ -2,11 +2,26 @@
 // Walking strided views. Private to src/kernels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace afterglow::kernels {
 
 inline constexpr int max_rank = 32;
+
+inline std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// [begin, end) of `share` when `count` things are dealt out evenly.
+struct Range {
+  std::int64_t begin, end;
+};
+inline Range range_of(std::int64_t count, int shares, int share) {
+  const std::int64_t each = count / shares, more = count % shares;
+  const std::int64_t begin = each * share + std::min<std::int64_t>(more, share);
+  return {begin, begin + each + (share < more ? 1 : 0)};
+}
 
 inline bool is_contiguous(int rank, const std::int64_t* shape, const std::int64_t* strides) {
   std::int64_t expected = 1;

@@ -34,8 +34,16 @@ Call* Call::create() {
 }
 
 void Call::destroy(Call* call) {
+  // The slots go before the references: see Storage::Slots.
+  for_each_storage(*call, [call](Storage& storage) {
+    if (call->joined) storage.slots.all.store(storage.slots.all.load(std::memory_order_relaxed) - 1,
+                                              std::memory_order_release);
+  });
   call->inputs.clear();
   call->outputs.clear();
+  call->joined = false;
+  call->row_axes = -1;
+  call->batch.reset();
   call->site.reset();
   call->injected_failure.reset();
   call->overwrites = false;
@@ -45,6 +53,14 @@ void Call::destroy(Call* call) {
   } else {
     delete call;
   }
+}
+
+std::int64_t output_bytes(const Call& call) {
+  std::int64_t bytes = 0;
+  for (const Operand& output : call.outputs) {
+    bytes += output.size() * static_cast<std::int64_t>(size_of(output.dtype));
+  }
+  return bytes;
 }
 
 std::string describe_inputs(const Call& call) {

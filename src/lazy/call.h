@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "array/array.h"
@@ -26,6 +27,8 @@ union Attribute {
   double number;
 };
 
+class Batch;
+
 struct Call {
   const Op* op = nullptr;
   std::uint64_t sequence = 0;  ///< place in program order
@@ -33,19 +36,41 @@ struct Call {
   SmallList<Operand, 1> outputs;
   /// What infer left for the kernel.
   std::array<Attribute, 6> attributes;
+  /// Of an elementwise call: what it computes, and the kernel for it.
+  kernels::Formula formula = kernels::Formula::copy;
   kernels::BlockFunction function = nullptr;
+  /// Of a product: how many of the result's axes come from its first factor; -1 for other calls.
+  int row_axes = -1;
   DType compute = DType::float32;
   double cost = 0;  ///< estimated nanoseconds on one thread
   /// The output covers its whole storage: nothing of what was there before remains.
   bool overwrites = false;
+  /// It has entered the window, so its operands are counted as slots of their storages.
+  bool joined = false;
   /// Set by tests: the kernel fails with this error.
   std::optional<ErrorKind> injected_failure;
   Site site;
+  /// The batch of engine.pipeline() it belongs to, if any.
+  std::shared_ptr<Batch> batch;
+
+  bool is_elementwise() const { return function != nullptr; }
 
   static Call* create();
   /// Releases operands and site; needs the issuing right.
   static void destroy(Call* call);
 };
+
+/// Inputs, then outputs; a storage named twice comes twice.
+template <class Function>
+void for_each_storage(const Call& call, Function&& function) {
+  for (const Operand& input : call.inputs) {
+    if (!input.is_immediate()) function(*input.storage);
+  }
+  for (const Operand& output : call.outputs) function(*output.storage);
+}
+
+/// Bytes of all outputs.
+std::int64_t output_bytes(const Call& call);
 
 /// "(2, 3) float32, (3,) float32"
 std::string describe_inputs(const Call& call);

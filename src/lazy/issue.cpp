@@ -52,6 +52,7 @@ void issue_copy(Window& window, const Array& source, const Array& out, Site site
   set_output(draft->inputs.emplace_back(), source);
   set_output(draft->outputs.emplace_back(), out);
   draft->compute = source.dtype == DType::float16 ? DType::float32 : source.dtype;
+  draft->formula = kernels::Formula::copy;
   draft->function = kernels::block_function(kernels::Formula::copy, draft->compute);
   draft->cost = static_cast<double>(source.size());
   join(window, draft);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include "array/array.h"
 #include "base/error.h"
 #include "kernels/elementwise.h"
+#include "kernels/reduce.h"
 
 namespace afterglow::lazy {
 
@@ -37,6 +39,10 @@ class Pass {
   virtual void run(int share) = 0;
   virtual void finish() {}
 };
+
+/// Called for parts of a product: rows [begin, end), columns [begin, end).
+using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
+                                    std::int64_t column_begin, std::int64_t column_end)>;
 
 /// What an op's `infer` sees and decides: outputs, compute type, attributes and cost of the call.
 struct Inference {
@@ -72,6 +78,12 @@ struct Op {
   std::optional<kernels::Formula> formula = {};
   /// All others make a pass over whole arrays.
   std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
+  /// Reductions say what they are, so that they can end a fused pass; the kernel takes the set of
+  /// reduced axes from attribute 0.
+  std::optional<kernels::Reduction> reduction = {};
+  /// Products can hand each finished part of their result, rows by columns, to what follows; infer
+  /// then sets Call::row_axes.
+  std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
   /// The kernel itself can refuse its data (an index out of range): never fused.
   bool may_fail = false;
 };

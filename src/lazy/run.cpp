@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lazy/run.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
+#include "engine/engine.h"
+#include "lazy/passes/reuse.h"
+
 namespace afterglow::lazy {
 namespace {
-
-void set_operand(kernels::Operand& target, const Operand& operand, std::int64_t pass_size) {
-  target.dtype = operand.dtype;
-  if (operand.is_immediate()) {
-    target.data = const_cast<std::byte*>(operand.immediate.data());
-    target.scalar = true;
-    return;
-  }
-  target.data = operand.data();
-  target.scalar = operand.size() == 1 && pass_size != 1;
-  target.strides = operand.layout->is_contiguous() ? nullptr : operand.layout->strides().data();
-}
 
 ErrorKind kind_of_current_exception(std::string& message) {
   try {
@@ -38,6 +30,27 @@ ErrorKind kind_of_current_exception(std::string& message) {
 
 }  // namespace
 
+kernels::Operand kernel_operand(const Operand& operand, std::int64_t pass_size) {
+  kernels::Operand result;
+  result.dtype = operand.dtype;
+  if (operand.is_immediate()) {
+    result.data = const_cast<std::byte*>(operand.immediate.data());
+    result.scalar = true;
+    return result;
+  }
+  result.data = operand.data();
+  result.scalar = operand.size() == 1 && pass_size != 1;
+  result.strides = operand.layout->is_contiguous() ? nullptr : operand.layout->strides().data();
+  return result;
+}
+
+void heal(const Call& call) {
+  for (const Operand& output : call.outputs) {
+    // A partial write leaves the rest of a poisoned storage poisoned; a full one heals it.
+    if (call.overwrites && output.storage->failure) output.storage->failure.reset();
+  }
+}
+
 bool CallRun::skip_poisoned() {
   const std::shared_ptr<Failure>* poison = nullptr;
   for (const Operand& input : call_.inputs) {
@@ -53,34 +66,51 @@ bool CallRun::skip_poisoned() {
   return true;
 }
 
-void CallRun::prepare_elementwise() {
+void CallRun::prepare_elementwise(const RunTerms& terms, const Dying& dying) {
   kernels::ElementwisePass& pass = elementwise_;
-  const Operand& output = call_.outputs[0];
+  Operand& output = call_.outputs[0];
   pass.function = call_.function;
   pass.compute = call_.compute;
-  pass.produced = kernels::produced_type(*call_.op->formula, call_.compute);
+  pass.produced = kernels::produced_type(call_.formula, call_.compute);
   pass.size = output.size();
   pass.rank = output.layout->rank();
   pass.shape = output.layout->shape().data();
   pass.inputs_used = static_cast<int>(call_.inputs.size());
+  // The inputs first, since a donor has no buffer any more once it has given it away.
   for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
-    set_operand(pass.inputs[i], call_.inputs[i], pass.size);
+    pass.inputs[i] = kernel_operand(call_.inputs[i], pass.size);
   }
-  set_operand(pass.output, output, pass.size);
+  Storage* donor = nullptr;
+  if (terms.reuse && !dying.empty()) {
+    Call* const group[] = {&call_};
+    donor = donors(group, dying)[0];
+  }
+  if (donor) {
+    output.storage->adopt_buffer(*donor);
+  } else {
+    output.storage->take_buffer();
+  }
+  pass.output = kernel_operand(output, pass.size);
   pass.output.scalar = false;
 }
 
-int CallRun::prepare() noexcept {
+int CallRun::prepare(const RunTerms& terms, const Dying& dying) noexcept {
+  log_ = &terms.log;
   try {
     if (skip_poisoned()) {
       failed_ = true;
       return 0;
     }
     if (call_.injected_failure) throw Error(*call_.injected_failure, "a failure was injected");
-    for (Operand& output : call_.outputs) output.storage->take_buffer();
-    if (call_.op->formula) {
-      prepare_elementwise();
-      return elementwise_.size ? kernels::share_count(elementwise_) : 0;
+    try {
+      if (call_.is_elementwise()) {
+        prepare_elementwise(terms, dying);
+        return elementwise_.size ? kernels::share_count(elementwise_) : 0;
+      }
+      for (Operand& output : call_.outputs) output.storage->take_buffer();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::memory && !terms.must) return engine::not_now;
+      throw;
     }
     pass_ = call_.op->kernel(call_);
     return pass_->shares();
@@ -107,31 +137,31 @@ void CallRun::finish() noexcept {
   if (failed_) return;
   try {
     if (pass_) pass_->finish();
-    for (Operand& output : call_.outputs) {
-      // A partial write leaves the rest of a poisoned storage poisoned; a full one heals it.
-      if (call_.overwrites && output.storage->failure) output.storage->failure.reset();
-    }
+    heal(call_);
   } catch (...) {
     fail();
   }
 }
 
 void CallRun::fail() noexcept {
-  if (failed_.exchange(true)) return;
+  if (!failed_.exchange(true)) fail_with_current_exception(call_, *log_);
+}
+
+void fail_with_current_exception(Call& call, FailureLog& log) noexcept {
   auto failure = std::make_shared<Failure>();
   std::string message;
   failure->kind = kind_of_current_exception(message);
-  failure->message = "[" + std::string(call_.op->name) + "] " + message;
-  if (call_.inputs.size()) failure->message += "; inputs: " + describe_inputs(call_);
-  failure->site = std::move(call_.site);
-  failure->sequence = call_.sequence;
-  for (Operand& output : call_.outputs) output.storage->failure = failure;
-  log_.add(std::move(failure));
+  failure->message = "[" + std::string(call.op->name) + "] " + message;
+  if (call.inputs.size()) failure->message += "; inputs: " + describe_inputs(call);
+  failure->site = std::move(call.site);
+  failure->sequence = call.sequence;
+  for (Operand& output : call.outputs) output.storage->failure = failure;
+  log.add(std::move(failure));
 }
 
-void run_call(Call& call, FailureLog& log) noexcept {
-  CallRun run(call, log);
-  const int shares = run.prepare();
+void run_call(Call& call, const RunTerms& terms) noexcept {
+  CallRun run(call);
+  const int shares = run.prepare(terms, {});
   for (int share = 0; share < shares; ++share) run.run(share);
   run.finish();
 }

@@ -4,95 +4,30 @@
 #include <algorithm>
 #include <thread>
 
-#include "lazy/passes/needed.h"
-#include "lazy/run.h"
+#include "lazy/costs.h"
+#include "lazy/debug.h"
 
 namespace afterglow::lazy {
 namespace {
 
 using std::chrono::nanoseconds;
+using namespace std::chrono_literals;
 
-// Waking a sleeping worker costs the caller about 7 us and the work about 50 us. What is smaller in
-// sum is not worth a thread.
-constexpr double worth_a_thread = 50e3;
-// A call from here on that cannot be fused is published with what it needs as soon as it is issued.
-constexpr double large_call = 30e3;
 // Held work may wait for this part of its own estimated time.
 constexpr double patience = 0.05;
-// Calls held at most: with their storages they stay in the first-level cache.
-constexpr std::size_t most_pending = 64;
-
-std::int64_t output_bytes(const Call& call) {
-  std::int64_t bytes = 0;
-  for (const Operand& output : call.outputs) {
-    bytes += output.size() * static_cast<std::int64_t>(size_of(output.dtype));
-  }
-  return bytes;
+// A product waits no longer than this for a bias and an activation to join it.
+constexpr auto product_patience = 5us;
+// Tasks from here on ask before they start whether anybody still wants them.
+constexpr double worth_a_look = 100e3;
+bool is_product(const Call& call) {
+  return call.op->kernel_then && !call.is_elementwise();
 }
 
-template <class Function>
-void for_each_storage(const Call& call, Function&& function) {
-  for (const Operand& input : call.inputs) {
-    if (!input.is_immediate()) function(*input.storage);
-  }
-  for (const Operand& output : call.outputs) function(*output.storage);
-}
-
-/// No unfinished task stands in the way of running the call here and now.
-bool unblocked(const Call& call) {
-  for (const Operand& input : call.inputs) {
-    if (!input.is_immediate() && !input.storage->variable.readable()) return false;
-  }
-  for (const Operand& output : call.outputs) {
-    if (!output.storage->variable.idle()) return false;
-  }
-  return true;
-}
-
-double total_cost(std::span<Call* const> calls) {
-  double cost = 0;
-  for (const Call* call : calls) cost += call->cost;
-  return cost;
+bool can_be_fused(const Call& call) {
+  return call.is_elementwise() || call.op->reduction || call.op->kernel_then;
 }
 
 }  // namespace
-
-/// Calls that the engine runs as one task: a single call in shares, or several tiny ones in a row.
-class CallsTask : public engine::Task {
- public:
-  CallsTask(Window& window, std::vector<Call*> calls) : window_(window), calls_(std::move(calls)) {
-    window_.tasks_alive_.fetch_add(1, std::memory_order_relaxed);
-  }
-  // The engine destroys a task after it has let go of the variables: only now may storages be
-  // freed.
-  ~CallsTask() override {
-    if (!ran_) window_.discarded_ += static_cast<std::int64_t>(calls_.size());
-    window_.add_finished(calls_);
-    window_.tasks_alive_.fetch_sub(1, std::memory_order_release);
-  }
-
-  int prepare() override {
-    if (calls_.size() > 1) return 1;
-    return single_.emplace(*calls_[0], window_.failures_).prepare();
-  }
-  void run(int share) override {
-    if (single_) return single_->run(share);
-    for (Call* call : calls_) run_call(*call, window_.failures_);
-  }
-  void finish() override {
-    if (single_) single_->finish();
-    single_.reset();
-    ran_ = true;
-    window_.count_run(calls_);
-  }
-  const char* label() const override { return calls_[0]->op->name.data(); }
-
- private:
-  Window& window_;
-  std::vector<Call*> calls_;
-  std::optional<CallRun> single_;
-  bool ran_ = false;
-};
 
 Window::Window(std::unique_ptr<engine::Engine> engine, bool serial)
     : serial_(serial),
@@ -108,40 +43,100 @@ Window::~Window() {
   for (Call* call : pending_) Call::destroy(call);
 }
 
-bool Window::held_work_is_due(Clock::time_point now) const {
-  return now - held_since_ >= nanoseconds(static_cast<std::int64_t>(patience * held_cost_));
-}
+// --- calls come in ---
 
 void Window::append(Call* call) {
   if (any_finished_.load(std::memory_order_relaxed)) retire();
-  call->sequence = static_cast<std::uint64_t>(++issued_);
-  issued_bytes_ += output_bytes(*call);
+  add_alone(issued_, 1);
+  add_alone(issued_bytes_, output_bytes(*call));
+  add_alone(issued_nanoseconds_, static_cast<std::int64_t>(call->cost));
+  call->sequence = static_cast<std::uint64_t>(issued_.load(std::memory_order_relaxed));
+  call->joined = true;
+  if (Batch::current) {
+    call->batch = Batch::current;
+    call->batch->add_call();
+  }
+  debug_call(*call);
   if (serial_) {
-    push({call});
+    for_each_storage(*call, [](Storage& storage) { add_alone(storage.slots.all, 1); });
+    push({.calls = {call}, .ends = {1}}, call->cost);
     retire();
     return;
   }
-  const bool large = !call->op->formula && call->cost >= large_call;
   std::unique_lock lock(lock_);
-  if (large && pending_.empty()) return push({call});
-  pending_.push_back(call);
-  for_each_storage(*call, [](Storage& storage) { ++storage.pending_calls; });
-  const bool was_worth = held_cost_ >= worth_a_thread;
-  held_cost_ += call->cost;
-  if (large) {
-    publish(take_needed(*call->outputs[0].storage, true), false);
-  } else if (held_cost_ >= worth_a_thread) {
-    const auto now = Clock::now();
-    if (!was_worth) held_since_ = now;
-    if (pending_.size() >= most_pending || held_work_is_due(now)) {
-      publish(take_pending(), false);
-    } else if (!was_worth) {
-      lock.unlock();
-      engine_->nudge();
-    }
-  } else if (pending_.size() >= most_pending) {
-    publish(take_pending(), true);
+  // What is due goes before a product comes, so that the product can be held for what follows it.
+  const bool product = is_product(*call) && call->cost >= large_call;
+  if (product && held_cost_ >= worth_a_thread && has_little_to_do() && Clock::now() >= due_) {
+    drop_unobserved(false);
+    publish(take_pending(), false);
   }
+  pending_.push_back(call);
+  for_each_storage(*call, [](Storage& storage) {
+    ++storage.slots.pending;
+    add_alone(storage.slots.all, 1);
+  });
+  pending_bytes_ += output_bytes(*call);
+  hold(*call, lock);
+}
+
+// Decides what becomes of the held calls now that one more has come.
+void Window::hold(const Call& call, std::unique_lock<SpinLock>& lock) {
+  const bool crowded = is_crowded(call);
+  const bool full = crowded || pending_.size() >= most_pending;
+  const bool was_worth = held_cost_ >= worth_a_thread;
+  held_cost_ += call.cost;
+  const bool is_worth = held_cost_ >= worth_a_thread;
+  bool urgent = false;
+  const bool large = !call.is_elementwise() && call.cost >= large_call;
+  if (is_worth) {
+    const Clock::time_point now = Clock::now();
+    if (!was_worth) {
+      held_since_ = now;
+      no_later_than_ = Clock::time_point::max();
+    }
+    if (large && !can_be_fused(call)) {
+      no_later_than_ = now;
+    } else if (large && is_product(call)) {
+      no_later_than_ = std::min<Clock::time_point>(no_later_than_, now + product_patience);
+    }
+    due_ = std::min<Clock::time_point>(
+        held_since_ + nanoseconds(static_cast<std::int64_t>(patience * held_cost_)),
+        no_later_than_);
+    urgent = now >= due_ && has_little_to_do();
+  }
+  if (urgent && large && !full) {
+    publish(take_needed(*call.outputs[0].storage, true), false);
+    no_later_than_ = Clock::time_point::max();
+  } else if (urgent || full) {
+    drop_unobserved(is_worth);
+    if (urgent || crowded || pending_.size() > most_pending / 2) publish(take_pending(), !is_worth);
+  } else if (is_worth && (!was_worth || (large && is_product(call)))) {
+    lock.unlock();
+    engine_->nudge();
+  }
+}
+
+bool Window::has_little_to_do() const {
+  return tasks_alive_.load(std::memory_order_relaxed) < engine_->thread_limit();
+}
+
+nanoseconds Window::when_idle() {
+  std::unique_lock lock(lock_, std::try_to_lock);
+  if (!lock) return 20us;
+  if (held_cost_ < worth_a_thread) return nanoseconds::max();
+  Clock::time_point now = Clock::now();
+  // So short a sleep would last several times as long.
+  while (now < due_ && due_ - now < 20us && held_cost_ >= worth_a_thread) {
+    lock.unlock();
+    std::this_thread::yield();
+    if (!lock.try_lock()) return 20us;
+    now = Clock::now();
+  }
+  if (held_cost_ < worth_a_thread) return nanoseconds::max();
+  if (now < due_) return due_ - now;
+  drop_unobserved(false);
+  if (!pending_.empty()) publish(take_pending(), false);
+  return nanoseconds::max();
 }
 
 bool Window::make_ready(Storage& storage, engine::WaitFor what) {
@@ -149,13 +144,14 @@ bool Window::make_ready(Storage& storage, engine::WaitFor what) {
   const bool to_write = what == engine::WaitFor::write;
   {
     std::lock_guard lock(lock_);
-    if (storage.pending_calls) publish(take_needed(storage, to_write), true);
+    if (storage.slots.pending) publish(take_needed(storage, to_write), true);
   }
   return to_write ? storage.variable.idle() : storage.variable.readable();
 }
 
 void Window::publish_all() {
   std::lock_guard lock(lock_);
+  drop_unobserved(true);
   if (!pending_.empty()) publish(take_pending(), true);
 }
 
@@ -164,7 +160,14 @@ std::vector<Call*> Window::take_pending() {
   calls.reserve(most_pending);
   calls.swap(pending_);
   held_cost_ = 0;
+  pending_bytes_ = 0;
   return calls;
+}
+
+void Window::leave_held(std::span<Call* const> calls) {
+  held_cost_ = std::max(0.0, held_cost_ - total_cost(calls));
+  for (const Call* call : calls) pending_bytes_ -= output_bytes(*call);
+  pending_bytes_ = std::max<std::int64_t>(pending_bytes_, 0);
 }
 
 std::vector<Call*> Window::take_needed(Storage& target, bool to_write) {
@@ -177,79 +180,97 @@ std::vector<Call*> Window::take_needed(Storage& target, bool to_write) {
     ++next;
     return true;
   });
-  held_cost_ = std::max(0.0, held_cost_ - total_cost(calls));
+  leave_held(calls);
   return calls;
 }
 
-void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
-  for (Call* call : calls) {
-    for_each_storage(*call, [](Storage& storage) { --storage.pending_calls; });
-  }
-  inline_allowed = inline_allowed && total_cost(calls) < worth_a_thread;
-  std::vector<Call*> run_here;
-  // Tiny calls that cannot run here go to the engine together; whatever follows one of them joins
-  // it, so that program order is kept.
-  std::vector<Call*> batch;
-  double batch_cost = 0;
-  const auto push_batch = [&] {
-    if (!batch.empty()) push(std::move(batch));
-    batch.clear();
-    batch_cost = 0;
-  };
-  for (Call* call : calls) {
-    if (inline_allowed && batch.empty() && unblocked(*call)) {
-      run_call(*call, failures_);
-      ++run_inline_;
-      run_inline_bytes_ += output_bytes(*call);
-      run_here.push_back(call);
-      continue;
-    }
-    if (call->cost >= large_call) {
-      push_batch();
-      push({call});
-      continue;
-    }
-    if (batch_cost >= worth_a_thread) push_batch();
-    batch.push_back(call);
-    batch_cost += call->cost;
-  }
-  push_batch();
-  if (!run_here.empty()) add_finished(run_here);
+// --- tasks ---
+
+void Window::task_made(GroupTask& task) {
+  tasks_alive_.fetch_add(1, std::memory_order_relaxed);
+  std::lock_guard lock(tasks_lock_);
+  in_engine_.push_back(task);
 }
 
-engine::WaitResult Window::wait_all(const engine::WaitOptions& options) {
-  const engine::WaitResult result = engine_->wait_all(options);
-  // The last tasks are about to be destroyed by the workers that ran them. A moment's patience, and
-  // what they held is free when the caller looks; others may push on, so it is a moment only.
-  const auto patience_ends = Clock::now() + std::chrono::milliseconds(2);
-  while (tasks_alive_.load(std::memory_order_acquire) && Clock::now() < patience_ends) {
+void Window::task_gone(GroupTask& task, bool ran) {
+  if (!ran) ended_elsewhere_.count(task.plan().calls, false);
+  {
+    std::lock_guard lock(tasks_lock_);
+    in_engine_.remove(task);
+    finished_.insert(finished_.end(), task.plan().calls.begin(), task.plan().calls.end());
+    any_finished_.store(true, std::memory_order_relaxed);
+  }
+  tasks_alive_.fetch_sub(1, std::memory_order_release);
+}
+
+bool Window::try_lock_unless_forking() {
+  while (!lock_.try_lock()) {
+    if (forking_.load(std::memory_order_relaxed)) return false;
     std::this_thread::yield();
   }
-  return result;
+  return true;
 }
 
-void Window::push(std::vector<Call*> calls) {
-  std::vector<engine::Variable*> reads, writes;
-  for (const Call* call : calls) {
-    for (const Operand& input : call->inputs) {
-      if (!input.is_immediate()) reads.push_back(&input.storage->variable);
+std::vector<Dying> Window::look_before_start(GroupTask& task) {
+  const Plan& plan = task.plan();
+  std::vector<Dying> dying(plan.groups());
+  // A thread that issues serially may be inside append(), which holds no lock then.
+  if (serial_ || !try_lock_unless_forking()) return dying;
+  std::lock_guard lock(lock_, std::adopt_lock);
+  if (task.cost() >= worth_a_look) drop_unobserved(true);
+  for (std::size_t i = 0; i < plan.groups(); ++i) {
+    for (const Call* call : plan.group(i)) {
+      for_each_storage(*call, [&](Storage& storage) {
+        storage.notes.last_toucher = static_cast<std::int32_t>(i);
+      });
     }
-    for (const Operand& output : call->outputs) writes.push_back(&output.storage->variable);
   }
-  const int queue = calls[0]->outputs[0].storage->context().id;
-  engine_->push(std::make_unique<CallsTask>(*this, std::move(calls)), reads, writes,
-                {.priority = 0, .queue = queue});
+  for (std::size_t i = 0; i < plan.groups(); ++i) {
+    for (const Call* call : plan.group(i)) {
+      for_each_storage(*call, [&](Storage& storage) {
+        if (storage.notes.last_toucher == static_cast<std::int32_t>(i) && dies_in_engine(storage)) {
+          dying[i].push_back(&storage);
+        }
+      });
+    }
+  }
+  for (const Call* call : plan.calls) {
+    for_each_storage(*call, [](Storage& storage) { storage.notes.last_toucher = -1; });
+  }
+  return dying;
 }
 
-void Window::count_run(std::span<Call* const> calls) {
-  std::int64_t bytes = 0;
-  for (const Call* call : calls) bytes += output_bytes(*call);
-  run_elsewhere_.fetch_add(static_cast<std::int64_t>(calls.size()), std::memory_order_relaxed);
-  run_elsewhere_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+/// To be asked about a storage of a task that is running.
+bool Window::dies_in_engine(const Storage& storage) {
+  return !storage.held_outside() && storage.slots.pending == 0 &&
+         storage.variable.unfinished() <= 1;
+}
+
+void Window::look_after_end(GroupTask& task) {
+  const Plan& plan = task.plan();
+  ended_elsewhere_.count(plan.calls, true);
+  for (std::size_t i = 0; i < plan.groups(); ++i) ended_elsewhere_.count_fused(plan.group(i).size());
+  bool small = true;
+  for (const Call* call : plan.calls) {
+    for_each_storage(*call, [&](const Storage& storage) { small = small && storage.is_inside(); });
+  }
+  if (serial_ || small || !try_lock_unless_forking()) return;
+  std::lock_guard lock(lock_, std::adopt_lock);
+  for (const Call* call : plan.calls) {
+    for_each_storage(*call, [&](Storage& storage) {
+      if (dies_in_engine(storage)) {
+        storage.release_buffer();
+        storage.discharge();
+      }
+    });
+    for (const Operand& output : call->outputs) {
+      if (output.storage->held_outside()) output.storage->discharge();
+    }
+  }
 }
 
 void Window::add_finished(std::span<Call* const> calls) {
-  std::lock_guard lock(finished_lock_);
+  std::lock_guard lock(tasks_lock_);
   finished_.insert(finished_.end(), calls.begin(), calls.end());
   any_finished_.store(true, std::memory_order_relaxed);
 }
@@ -257,41 +278,46 @@ void Window::add_finished(std::span<Call* const> calls) {
 void Window::retire() {
   std::vector<Call*> finished;
   {
-    std::lock_guard lock(finished_lock_);
+    std::lock_guard lock(tasks_lock_);
     finished.swap(finished_);
     any_finished_.store(false, std::memory_order_relaxed);
   }
   for (Call* call : finished) Call::destroy(call);
 }
 
-nanoseconds Window::when_idle() {
-  std::unique_lock lock(lock_, std::try_to_lock);
-  if (!lock) return std::chrono::microseconds(20);
-  if (held_cost_ < worth_a_thread) return nanoseconds::max();
-  const auto due = held_since_ + nanoseconds(static_cast<std::int64_t>(patience * held_cost_));
-  const auto now = Clock::now();
-  if (now < due) return due - now;
-  publish(take_pending(), false);
-  return nanoseconds::max();
+engine::WaitResult Window::wait_all(const engine::WaitOptions& options) {
+  const engine::WaitResult result = engine_->wait_all(options);
+  // The last tasks are about to be destroyed by the workers that ran them. A moment's patience, and
+  // what they held is free when the caller looks; others may push on, so it is a moment only.
+  const auto patience_ends = Clock::now() + 2ms;
+  while (tasks_alive_.load(std::memory_order_acquire) && Clock::now() < patience_ends) {
+    std::this_thread::yield();
+  }
+  return result;
 }
 
+// --- fork and end ---
+
 void Window::before_fork() noexcept {
+  forking_ = true;
   lock_.lock();
   engine_->before_fork();
-  finished_lock_.lock();
+  tasks_lock_.lock();
 }
 
 void Window::after_fork_in_parent() noexcept {
-  finished_lock_.unlock();
+  tasks_lock_.unlock();
   engine_->after_fork_in_parent();
+  forking_ = false;
   lock_.unlock();
 }
 
 void Window::after_fork_in_child() noexcept {
-  finished_lock_.unlock();
+  tasks_lock_.unlock();
   engine_->after_fork_in_child();
   // A task that a worker of the parent was just destroying is gone with that worker.
   tasks_alive_ = engine_->unfinished();
+  forking_ = false;
   lock_.unlock();
 }
 
@@ -299,14 +325,37 @@ void Window::shutdown() {
   engine_->shutdown();
 }
 
+// --- figures ---
+
+void Window::Ended::count(std::span<Call* const> calls, bool were_run) {
+  std::int64_t outputs = 0, cost = 0;
+  for (const Call* call : calls) {
+    outputs += output_bytes(*call);
+    cost += static_cast<std::int64_t>(call->cost);
+    if (call->batch) call->batch->end_call();
+  }
+  add(were_run ? run : dropped, static_cast<std::int64_t>(calls.size()));
+  add(bytes, outputs);
+  add(nanoseconds, cost);
+}
+
+void Window::Ended::count_fused(std::size_t calls) {
+  if (calls < 2) return;
+  add(fused, 1);
+  add(fused_calls, static_cast<std::int64_t>(calls));
+}
+
 Statistics Window::statistics() {
   Statistics result;
   result.issued = issued_;
-  result.run = run_inline_ + run_elsewhere_.load(std::memory_order_relaxed);
-  result.dropped = discarded_.load(std::memory_order_relaxed);
+  result.run = ended_here_.run + ended_elsewhere_.run;
+  result.dropped = ended_here_.dropped + ended_elsewhere_.dropped;
+  result.fused = ended_here_.fused + ended_elsewhere_.fused;
+  result.fused_calls = ended_here_.fused_calls + ended_elsewhere_.fused_calls;
   result.pending = result.issued - result.run - result.dropped;
-  result.pending_bytes =
-      issued_bytes_ - run_inline_bytes_ - run_elsewhere_bytes_.load(std::memory_order_relaxed);
+  result.pending_bytes = issued_bytes_ - ended_here_.bytes - ended_elsewhere_.bytes;
+  result.run_ahead_bytes = static_cast<std::int64_t>(unfinished_bytes());
+  result.run_ahead_seconds = unfinished_seconds();
   return result;
 }
 

@@ -128,15 +128,19 @@ int checked_axis(const Inference& inference, std::int64_t axis, int rank) {
 }
 
 void finish_elementwise(Inference& inference, DType compute) {
+  finish_elementwise(inference, compute, *inference.op.formula);
+}
+
+void finish_elementwise(Inference& inference, DType compute, kernels::Formula formula) {
   lazy::Call& call = inference.call;
   call.compute = compute;
-  call.function = kernels::block_function(*call.op->formula, compute);
+  call.formula = formula;
+  call.function = kernels::block_function(formula, compute);
   if (!call.function) {
     inference.refuse(std::string("no kernel for ") + name_of(compute), ErrorKind::type);
   }
   // Nanoseconds: reading and writing memory, plus the work of one element.
   using kernels::Formula;
-  const Formula formula = *call.op->formula;
   const bool costly = (formula >= Formula::exponential && formula <= Formula::sigmoid) ||
                       formula == Formula::power || formula == Formula::modulo;
   const double per_element = costly ? 0.8 : 0.25;

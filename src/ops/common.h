@@ -32,5 +32,7 @@ int checked_axis(const lazy::Inference& inference, std::int64_t axis, int rank);
 
 /// Sets kernel, compute type and cost of an elementwise call whose output is added.
 void finish_elementwise(lazy::Inference& inference, DType compute);
+/// The same where something cheaper than the op's own formula does it.
+void finish_elementwise(lazy::Inference& inference, DType compute, kernels::Formula formula);
 
 }  // namespace afterglow::ops

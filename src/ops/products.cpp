@@ -15,9 +15,10 @@ using lazy::Operand;
 
 class Dot : public lazy::Pass {
  public:
-  explicit Dot(const Call& call)
+  explicit Dot(const Call& call, lazy::Epilogue epilogue = {})
       : pass_(shape_of(call), call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(),
-              call.outputs[0].data(), static_cast<int>(call.attributes[5].integer)) {}
+              call.outputs[0].data(), static_cast<int>(call.attributes[5].integer),
+              std::move(epilogue)) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
   void finish() override { pass_.finish(); }
@@ -68,6 +69,7 @@ void infer(Inference& inference) {
   } else {
     result.assign(shape_a.begin(), shape_a.end() - 1);
   }
+  call.row_axes = static_cast<int>(result.size());
   std::int64_t m = 1, n = 1;
   for (std::int64_t extent : result) m *= extent;
   const auto rest = transpose_b ? shape_b.first(shape_b.size() - 1) : shape_b.subspan(1);
@@ -97,6 +99,10 @@ void declare_products(Table& table) {
              .infer = infer,
              .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
                return std::make_unique<Dot>(call);
+             },
+             .kernel_then = [](const Call& call,
+                               lazy::Epilogue epilogue) -> std::unique_ptr<lazy::Pass> {
+               return std::make_unique<Dot>(call, std::move(epilogue));
              }});
 }
 

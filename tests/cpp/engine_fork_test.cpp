@@ -109,6 +109,43 @@ TEST("a task half of whose shares have run goes on in both") {
   CHECK_EQUAL(finished, 400);
 }
 
+TEST("starved tasks run in both processes, with or without other threads inside tasks") {
+  for (bool nested : {false, true})
+    for (int round = 0; round < 10; ++round) {
+      auto engine = make_threaded_engine(2);
+      Variable x, waiting;
+      std::deque<Variable> starved(3);
+      std::atomic<int> runs{0}, asked{0}, starved_runs{0};
+      Variable* writes[] = {&x};
+      engine->push(shares(100,
+                          [&](int) {
+                            ++runs;
+                            busy(100us);
+                          }),
+                   {}, writes);
+      CHECK(eventually([&] { return runs > 0; }));
+      for (Variable& variable : starved) {
+        auto task = shares(2, [&](int) { ++starved_runs; });
+        task->on_prepare = [&](bool must) {
+          ++asked;
+          return must ? 2 : not_now;
+        };
+        Variable* writes[] = {&variable};
+        engine->push(std::move(task), {}, writes, {.priority = 1});
+      }
+      if (nested) push(*engine, [&] { engine->wait(starved[1]); }, {}, {&waiting}, {.priority = 1});
+      CHECK(eventually([&] { return asked >= 3; }));
+      busy(std::chrono::microseconds(50 * round));
+      CHECK(forked(*engine, [&] {
+        if (round % 2) return engine->wait_all() == WaitResult::done && starved_runs == 6;
+        for (Variable& variable : starved) engine->wait(variable);
+        return starved_runs == 6;
+      }));
+      CHECK(engine->wait_all() == WaitResult::done);
+      CHECK_EQUAL(starved_runs.load(), 6);
+    }
+}
+
 TEST("the child works after other threads waited and slept in the parent") {
   auto engine = make_threaded_engine(2);
   engine->set_idle_hook([] { return std::chrono::nanoseconds(1s); });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on every engine, against the same program run one task after another. Every task
-// mixes what it reads into what it writes so that order matters. ENGINE_PROGRAMS sets how many,
-// ENGINE_SEED which.
+// mixes what it reads into what it writes so that order matters. Tasks put themselves off, at
+// random and because a budget of memory is used up. ENGINE_PROGRAMS sets how many, ENGINE_SEED
+// which.
 #include <array>
 #include <cstdlib>
 #include <mutex>
@@ -35,6 +36,48 @@ std::uint64_t mix(std::uint64_t left, std::uint64_t right) {
 
 enum class Throws { never, in_prepare, in_run, in_finish };
 
+/// Memory that tasks take when they are prepared and give back when they end. Any single task fits.
+struct Budget {
+  static constexpr int most = 10;
+  const bool nested;  // tasks push others and wait for them, while they hold memory
+  std::atomic<int> used{0};
+  std::atomic<int> overdrawn{0};  // a task had to run though others could have given back
+  std::atomic<int> ended{0};
+
+  bool take(int amount, bool must) {
+    int before = used;
+    do {
+      if (before + amount > most && !must) return false;
+    } while (!used.compare_exchange_weak(before, before + amount));
+    if (before > 0 && must && !nested) ++overdrawn;
+    return true;
+  }
+};
+
+/// A task's part of the budget.
+class Memory {
+ public:
+  Memory(std::shared_ptr<Budget> budget, int amount, int put_offs)
+      : budget_(std::move(budget)), amount_(amount), put_offs_(put_offs) {}
+  ~Memory() {
+    give_back();
+    ++budget_->ended;
+  }
+  bool take(bool must) {
+    if (!must && put_offs_-- > 0) return false;
+    return taken_ = budget_->take(amount_, must);
+  }
+  void give_back() {
+    if (std::exchange(taken_, false)) budget_->used -= amount_;
+  }
+
+ private:
+  const std::shared_ptr<Budget> budget_;
+  const int amount_;
+  int put_offs_;  // how often the task puts itself off for no reason
+  bool taken_ = false;
+};
+
 struct Step {
   int number;
   std::vector<int> reads, writes;
@@ -42,6 +85,9 @@ struct Step {
   Throws throws;
   std::chrono::nanoseconds delay;
   PushOptions options;
+  int memory, put_offs;
+  bool frees_in_finish;  // else when it is destroyed
+  bool nests;            // pushes another task and waits for it
 
   void run(State& state, int share) const {
     const int first = shares == 1 ? 0 : share, last = shares == 1 ? lanes : share + 1;
@@ -69,24 +115,45 @@ struct Step {
 
 class StepTask final : public Task {
  public:
-  StepTask(const Step& step, State& state) : step_(step), state_(state) {}
-  int prepare() override {
+  StepTask(const Step& step, State& state, Engine& engine, std::shared_ptr<Budget> budget)
+      : step_(step),
+        state_(state),
+        engine_(engine),
+        budget_(budget),
+        memory_(std::move(budget), step.memory, step.put_offs) {}
+  int prepare(bool must) override {
+    if (!memory_.take(must)) return not_now;
     if (step_.throws == Throws::in_prepare) throw Failure{step_.number};
     return step_.shares;
   }
   void run(int share) override {
     if (step_.delay > 0ns) busy(step_.delay);
+    if (step_.nests && budget_->nested) nest();
     step_.run(state_, share);
     if (step_.throws == Throws::in_run) throw Failure{step_.number};
   }
   void finish() override {
     step_.finish(state_);
+    if (step_.frees_in_finish) memory_.give_back();
     if (step_.throws == Throws::in_finish) throw Failure{step_.number};
   }
 
  private:
+  void nest() {
+    Variable done;
+    auto task = std::make_unique<Parts>();
+    auto memory = std::make_shared<Memory>(budget_, step_.memory, step_.put_offs);
+    task->on_prepare = [memory](bool must) { return memory->take(must) ? 1 : not_now; };
+    Variable* const writes[] = {&done};
+    engine_.push(std::move(task), {}, writes, step_.options);
+    engine_.wait(done, WaitFor::write);
+  }
+
   const Step step_;
   State& state_;
+  Engine& engine_;
+  const std::shared_ptr<Budget> budget_;
+  Memory memory_;
 };
 
 using Random = std::mt19937_64;
@@ -112,24 +179,35 @@ Step make_step(Random& random, int number, int first, int count) {
   if (pick(random, 0, 3) == 0) step.delay = std::chrono::nanoseconds(pick(random, 0, 20'000));
   step.options.priority = pick(random, 0, 2) ? 0 : pick(random, -3, 3);
   step.options.queue = pick(random, 0, 3) ? 0 : pick(random, 1, 2);
+  step.memory = pick(random, 0, 2) ? 0 : pick(random, 1, Budget::most);
+  step.put_offs = pick(random, 0, 4) ? 0 : pick(random, 1, 3);
+  step.frees_in_finish = pick(random, 0, 1);
+  step.nests = pick(random, 0, 7) == 0;
   return step;
 }
 
 struct Program {
   Program(Engine& engine, std::uint64_t seed, int variables)
-      : engine(engine), seed(seed), variables(variables), state(variables), expected(variables) {}
+      : engine(engine),
+        seed(seed),
+        variables(variables),
+        state(variables),
+        expected(variables),
+        budget(new Budget{.nested = seed % 5 == 0}) {}
 
   Engine& engine;
   const std::uint64_t seed;
   std::vector<Variable> variables;
   State state, expected;
+  std::shared_ptr<Budget> budget;  // outlives the program in tasks that are being destroyed
 
   void push(const Step& step) {
     step.apply(expected);
     std::vector<Variable*> reads, writes;
     for (int from : step.reads) reads.push_back(&variables[from]);
     for (int to : step.writes) writes.push_back(&variables[to]);
-    engine.push(std::make_unique<StepTask>(step, state), reads, writes, step.options);
+    engine.push(std::make_unique<StepTask>(step, state, engine, budget), reads, writes,
+                step.options);
   }
 
   void compare(int index) {
@@ -151,6 +229,10 @@ struct Program {
       push(make_step(random, number, first, count));
       if (pick(random, 0, 24) == 0) compare(first + pick(random, 0, count - 1));
       if (pick(random, 0, 49) == 0) engine.wait_all({.timeout = 20us});
+      if (pick(random, 0, 24) == 0) {
+        const int wanted = budget->ended + pick(random, 0, 9);
+        engine.wait_until([&] { return budget->ended >= wanted; });
+      }
     }
   }
 
@@ -160,6 +242,10 @@ struct Program {
     engine.wait_all();
     for (Variable& variable : variables)
       if (!variable.idle()) check::fail(__FILE__, __LINE__, "not idle");
+    if (budget->overdrawn)
+      check::fail(__FILE__, __LINE__, "a task had to run too early, seed " + std::to_string(seed));
+    if (!eventually([&] { return budget->used == 0; }))
+      check::fail(__FILE__, __LINE__, "memory is lost, seed " + std::to_string(seed));
   }
 };
 

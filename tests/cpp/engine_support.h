@@ -45,12 +45,12 @@ inline std::uint64_t push(Engine& engine, std::function<void()> function, Variab
 
 /// A task made of functions.
 struct Parts : Task {
-  std::function<int()> on_prepare = [] { return 1; };
+  std::function<int(bool)> on_prepare = [](bool) { return 1; };
   std::function<void(int)> on_run = [](int) {};
   std::function<void()> on_finish = [] {};
   std::function<void()> on_destroy = [] {};
   ~Parts() override { on_destroy(); }
-  int prepare() override { return on_prepare(); }
+  int prepare(bool must) override { return on_prepare(must); }
   void run(int share) override { on_run(share); }
   void finish() override { on_finish(); }
   const char* label() const override { return "parts"; }
@@ -58,7 +58,7 @@ struct Parts : Task {
 
 inline std::unique_ptr<Parts> shares(int count, std::function<void(int)> run) {
   auto task = std::make_unique<Parts>();
-  task->on_prepare = [count] { return count; };
+  task->on_prepare = [count](bool) { return count; };
   task->on_run = std::move(run);
   return task;
 }

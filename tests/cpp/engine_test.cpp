@@ -194,7 +194,7 @@ TEST("prepare, run and finish may fail; finish is only called after success") {
         if (part == 1 && share == 0) throw std::runtime_error("run");
         if (part == 1) busy(100us);
       });
-      if (part == 0) task->on_prepare = []() -> int { throw std::runtime_error("prepare"); };
+      if (part == 0) task->on_prepare = [](bool) -> int { throw std::runtime_error("prepare"); };
       task->on_finish = [&, part] {
         ++finishes;
         if (part == 2) throw std::runtime_error("finish");
@@ -212,7 +212,7 @@ TEST("prepare, run and finish may fail; finish is only called after success") {
 
 TEST("every share runs once, then finish; no shares means finish only") {
   for (auto& engine : every_engine()) {
-    for (int count : {-1, 0, 1, 2, 7, 64}) {
+    for (int count : {0, 1, 2, 7, 64}) {
       Variable x, y;
       std::vector<std::atomic<int>> runs(64);
       std::atomic<int> total{0};
@@ -227,7 +227,7 @@ TEST("every share runs once, then finish; no shares means finish only") {
       engine->push(std::move(task), {}, writes);
       push(*engine, [&] { after = at_finish; }, {&x}, {&y});
       engine->wait(y);
-      CHECK_EQUAL(after, count < 0 ? 0 : count);
+      CHECK_EQUAL(after, count);
       for (int i = 0; i < count; ++i) CHECK_EQUAL(runs[i].load(), 1);
     }
   }
@@ -437,6 +437,191 @@ TEST("an exception from the interruption callback leaves the engine in order") {
   const WaitOptions options{.interrupted = []() -> bool { throw std::runtime_error("stop"); }};
   CHECK_THROWS(engine->wait(x, WaitFor::read, options));
   CHECK(engine->wait(x) == WaitResult::done);
+}
+
+TEST("a wait until: enough from the start runs nothing") {
+  auto engine = make_threaded_engine(1);
+  Gate gate;
+  std::atomic<int> runs{0};
+  push(*engine, [&] { gate.pass(); }, {}, {});
+  CHECK(eventually([&] { return gate.arrived == 1; }));
+  for (int i = 0; i < 5; ++i) push(*engine, [&] { ++runs; }, {}, {});
+  CHECK(engine->wait_until([] { return true; }) == WaitResult::done);
+  CHECK_EQUAL(runs.load(), 0);
+  CHECK_EQUAL(engine->unfinished(), 6);
+  gate.open = true;
+  CHECK(engine->wait_until([] { return false; }) == WaitResult::done);
+  CHECK_EQUAL(runs.load(), 5);
+  CHECK(engine->wait_until([] { return false; }) == WaitResult::done);
+}
+
+TEST("a wait until: ends after some of the tasks, the rest go on") {
+  for (int limit : {1, 2, 4})
+    for (int threads : {1, 3}) {
+      auto engine = make_threaded_engine(limit);
+      std::atomic<int> runs{0}, good{0};
+      Gate gate;
+      for (int i = 0; i < 300; ++i)
+        push(*engine,
+             [&, i] {
+               if (i >= 200) gate.pass();
+               busy(20us);
+               ++runs;
+             },
+             {}, {});
+      std::vector<std::thread> waiters;
+      for (int t = 0; t < threads; ++t)
+        waiters.emplace_back([&, wanted = 20 + 60 * t] {
+          const WaitResult result = engine->wait_until([&] { return runs >= wanted; });
+          good += result == WaitResult::done && runs >= wanted;
+        });
+      for (std::thread& waiter : waiters) waiter.join();
+      CHECK_EQUAL(good.load(), threads);
+      CHECK(runs <= 200);
+      gate.open = true;
+      CHECK(engine->wait_until([] { return false; }) == WaitResult::done);
+      CHECK_EQUAL(runs.load(), 300);
+      CHECK_EQUAL(engine->unfinished(), 0);
+    }
+}
+
+TEST("a wait until: a sleeper is woken by the task that makes it enough, also by its destructor") {
+  for (bool destructor : {false, true}) {
+    auto engine = make_threaded_engine(2);
+    Gate first, second;
+    std::atomic<bool> enough{false};
+    auto task = shares(1, [&](int) { first.pass(); });
+    (destructor ? task->on_destroy : task->on_finish) = [&] { enough = true; };
+    engine->push(std::move(task), {}, {});
+    push(*engine, [&] { second.pass(); }, {}, {});
+    CHECK(eventually([&] { return first.arrived == 1 && second.arrived == 1; }));
+    std::thread opener([&] {
+      std::this_thread::sleep_for(5ms);
+      first.open = true;
+    });
+    CHECK(engine->wait_until([&] { return enough.load(); }) == WaitResult::done);
+    CHECK(enough);
+    CHECK(!second.open);
+    opener.join();
+    second.open = true;
+    engine->wait_all();
+  }
+}
+
+TEST("a wait until: what a task frees counts before the next one is helped with") {
+  auto engine = make_threaded_engine(1);
+  Gate gate;
+  std::atomic<int> freed{0}, runs{0};
+  push(*engine, [&] { gate.pass(); }, {}, {});
+  CHECK(eventually([&] { return gate.arrived == 1; }));
+  for (int i = 0; i < 50; ++i) {
+    auto task = shares(1, [&](int) { ++runs; });
+    task->on_destroy = [&] { ++freed; };
+    engine->push(std::move(task), {}, {});
+  }
+  std::thread opener([&] {
+    std::this_thread::sleep_for(5ms);
+    gate.open = true;
+  });
+  // The gate's worker passes its slot on to this thread, so this thread runs the tasks.
+  bool exact = false;
+  CHECK(engine->wait_until([&] { return exact = freed == 10 && runs == 10; }) == WaitResult::done);
+  opener.join();
+  CHECK(exact);
+  engine->wait_all();
+}
+
+TEST("a wait until: tasks pushed later are not waited for") {
+  auto engine = make_threaded_engine(2);
+  Gate gate, later;
+  push(*engine, [&] { gate.pass(); }, {}, {});
+  CHECK(eventually([&] { return gate.arrived == 1; }));
+  std::atomic<bool> asked{false};
+  std::thread other([&] {
+    eventually([&] { return asked.load(); });
+    push(*engine, [&] { later.pass(); }, {}, {});
+    eventually([&] { return later.arrived == 1; });
+    gate.open = true;
+  });
+  CHECK(engine->wait_until([&] {
+    asked = true;
+    return false;
+  }) == WaitResult::done);
+  CHECK(!later.open);
+  later.open = true;
+  other.join();
+  engine->wait_all();
+}
+
+TEST("a wait until: inside a task, even with one thread and others in front") {
+  for (int limit : {1, 2}) {
+    auto engine = make_threaded_engine(limit);
+    Census census;
+    Variable x;
+    std::atomic<int> runs{0};
+    std::atomic<bool> waiting{false};
+    auto count = [&] {
+      census.enter();
+      busy(200us);
+      ++runs;
+      census.leave();
+    };
+    push(*engine,
+         [&] {
+           for (int i = 0; i < 20; ++i) push(*engine, count, {}, {});
+           waiting = true;
+           CHECK(engine->wait_until([&] { return runs >= 12; }) == WaitResult::done);
+         },
+         {}, {&x});
+    CHECK(eventually([&] { return waiting.load(); }));
+    for (int i = 0; i < 20; ++i) push(*engine, count, {}, {}, {.priority = 1});
+    CHECK(eventually([&] { return x.idle(); }));
+    CHECK(runs >= 12);
+    engine->wait_all();
+    CHECK_EQUAL(runs.load(), 40);
+    CHECK(census.most <= limit);
+  }
+}
+
+TEST("a wait until: timeouts, interruptions and shutdown") {
+  auto engine = make_threaded_engine(1);
+  Gate gate;
+  const auto never = [] { return false; };
+  push(*engine, [&] { gate.pass(); }, {}, {});
+  CHECK(eventually([&] { return gate.arrived == 1; }));
+  CHECK(engine->wait_until(never, {.timeout = 5ms}) == WaitResult::timed_out);
+  CHECK(engine->wait_until(never, {.timeout = 0ms}) == WaitResult::timed_out);
+  CHECK(engine->wait_until([] { return true; }, {.timeout = 0ms}) == WaitResult::done);
+  CHECK(engine->wait_until(never, {.interrupted = [] { return true; }}) == WaitResult::interrupted);
+  std::atomic<bool> shut_down{false};
+  std::thread waiter([&] { shut_down = engine->wait_until(never) == WaitResult::shut_down; });
+  std::this_thread::sleep_for(5ms);
+  std::thread stopper([&] { engine->shutdown(); });
+  waiter.join();
+  CHECK(shut_down);
+  gate.open = true;
+  stopper.join();
+}
+
+TEST("a wait until: the serial engine") {
+  auto engine = make_serial_engine();
+  Gate gate;
+  std::atomic<bool> enough{false};
+  std::thread other([&] { push(*engine, [&] { gate.pass(); }, {}, {}); });
+  CHECK(eventually([&] { return gate.arrived == 1; }));
+  const auto asked = [&] { return enough.load(); };
+  CHECK(engine->wait_until(asked, {.timeout = 1ms}) == WaitResult::timed_out);
+  enough = true;
+  CHECK(engine->wait_until(asked) == WaitResult::done);
+  enough = false;
+  gate.open = true;
+  CHECK(engine->wait_until(asked) == WaitResult::done);
+  other.join();
+  bool inside = false;
+  push(*engine, [&] { inside = engine->wait_until(asked) == WaitResult::done; }, {}, {});
+  CHECK(inside);
+  engine->shutdown();
+  CHECK(engine->wait_until(asked) == WaitResult::shut_down);
 }
 
 TEST("ready tasks run by priority, then in the order of their push") {

@@ -24,7 +24,8 @@ std::string label(Formula formula, DType dtype) {
 
 void run_block(Formula formula, DType dtype, const void* a, const void* b, void* output,
                std::int64_t count) {
-  const void* inputs[] = {a, b};
+  // Where there is a third input, it is the second once more.
+  const void* inputs[] = {a, b, b};
   block_function(formula, dtype)(inputs, output, count);
 }
 

@@ -47,6 +47,10 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return 1 / (1 + std::exp(-a));
     case Formula::rectify:
       return a > 0 ? a : 0;
+    case Formula::square:
+      return a * a;
+    case Formula::cube:
+      return a * a * a;
     case Formula::add:
       return a + b;
     case Formula::subtract:
@@ -75,6 +79,9 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a > b;
     case Formula::greater_equal:
       return a >= b;
+    case Formula::select:  // between b and b
+    case Formula::clip:
+      return b;
     case Formula::count_of_formulas:
       break;
   }

@@ -9,6 +9,7 @@ from __future__ import annotations
 _NUMPY_OPERAND = "NumPy arrays may stand beside ours; they are copied at the statement"
 _EMPTY_SLICE = "a slice that ends before it starts is empty, as in Python"
 _ARGUMENTS = "wrong arguments of a function are a TypeError, as everywhere in Python"
+_EXACT_BOUND = "the bounds of clip are not rounded to float32 on their way"
 _CONCATENATE = (
     "says at the call which shapes or axis do not fit; MXNet asserts or fails by accident"
 )
@@ -34,6 +35,15 @@ BETTER: dict[str, str] = {
     "np/shape/M.concatenate([M.ones((2, 1)), M... 3889c03f": (
         "arrays of different types are joined in their common type, as in NumPy"
     ),
+    "np/choice/np.where(onp.array([1, 0]), np.a... 48cbd1a7": _NUMPY_OPERAND,
+    "nd/choice/M.clip(M.array([2 ** 60, 1], dty... 7176be0f": _EXACT_BOUND,
+    "np/choice/M.clip(M.array([2 ** 60, 1], dty... 7176be0f": _EXACT_BOUND,
+    "nd/choice/M.clip(M.array([0, 1], dtype='fl... e62ffae5": _EXACT_BOUND,
+    "np/choice/M.clip(M.array([0, 1], dtype='fl... e62ffae5": _EXACT_BOUND,
+    "nd/choice/M.clip(M.array([1, 2, 3]), 2)": _ARGUMENTS,
+    "nd/choice/M.array([1, 2, 3]).clip(2)": _ARGUMENTS,
+    "nd/choice/M.array([1, 2, 3]).clip()": _ARGUMENTS,
+    "nd/choice/nd.where(nd.array([1, 0]), nd.ar... da244631": _ARGUMENTS,
     "nd/context/mx.__version__": (
         "afterglow.__version__ is our own; import afterglow.as_mxnet makes it say 1.9.1"
     ),

@@ -491,6 +491,212 @@ def unary(namespace: str) -> Iterator[Case]:
         )
 
 
+def choices(namespace: str) -> Iterator[Case]:
+    """Where, clip and square: dtypes, shapes, bounds."""
+    for dtype in DTYPES:
+        yield from cases_from(
+            f"choice-{SHORT[dtype]}",
+            namespace,
+            f"""
+            M.where(M.array([0, 2, 1], dtype='{dtype}'), M.array([1, 2, 3]), M.array([4, 5, 6]))
+            M.where(M.array([0, 2, 1]), M.array([1, 2, 3], dtype='{dtype}'), M.array([4, 5, 6], dtype='{dtype}'))
+            M.clip(M.array([0, 2, 7], dtype='{dtype}'), 1, 5)
+            M.clip(M.array([0, 2, 7], dtype='{dtype}'), 1.5, 5.5)
+            M.clip(M.array([0, 2, 7], dtype='{dtype}'), -1.5, 300)
+            M.square(M.array([0, 2, 20], dtype='{dtype}'))
+            """,
+        )
+        if namespace == "np":
+            yield from cases_from(
+                f"choice-{SHORT[dtype]}",
+                namespace,
+                f"""
+                np.where(np.array([0, 2, 1]), np.array([1, 2, 3], dtype='{dtype}'), 1.5)
+                np.where(np.array([0, 2, 1]), 300, np.array([1, 2, 3], dtype='{dtype}'))
+                np.where(np.array([0, 2, 1], dtype='{dtype}'), 1.5, 2)
+                """,
+            )
+    for left, right in MIXED:
+        yield Case(
+            f"{namespace}/choice/where {SHORT[left]}, {SHORT[right]}",
+            namespace,
+            spell(
+                "result = M.where(M.array([0, 2, 1]), "
+                f"M.array([1, 2, 3], dtype='{left}'), M.array([4, 5, 6], dtype='{right}'))",
+                namespace,
+            ),
+            partial=namespace == "np",
+        )
+    yield from cases_from(
+        "choice",
+        namespace,
+        """
+        M.where(M.array([1e-300, 0], dtype='float64'), M.array([1, 2]), M.array([3, 4]))
+        M.where(M.array([2 ** 40, 0], dtype='int64'), M.array([1, 2], dtype='int32'), M.array([3, 4], dtype='int32'))
+        M.where(M.array([0.5, 0]), M.array([1, 2], dtype='int32'), M.array([3, 4], dtype='int32'))
+        M.where(M.array([float('nan'), -0.0]), M.array([1, 2]), M.array([3, 4]))
+        M.where(M.array([1, 0]), M.array([float('nan'), 2]), M.array([3, -float('inf')]))
+        M.where(M.array([1, 0], dtype='int64'), M.array([2 ** 53 + 1, 1], dtype='int64'), M.array([1, 2 ** 53 + 1], dtype='int64'))
+        M.where(M.array([1, 0]), M.array([[1, 2], [3, 4]]), M.array([[5, 6], [7, 8]]))
+        M.where(M.array([1, 0]), X234, -X234)
+        M.where(M.array([1, 0, 1, 0]), X234, -X234)
+        M.where(M.array([[1], [0]]), M.array([[1, 2], [3, 4]]), M.array([[5, 6], [7, 8]]))
+        M.where(M.array([[1, 0]]), M.array([[1, 2], [3, 4]]), M.array([[5, 6], [7, 8]]))
+        M.where(M.array([[1, 0], [0, 1]]), M.array([1, 2]), M.array([5, 6]))
+        M.where(M.array([1, 0]), M.array([1, 2]), M.array([[5, 6], [7, 8]]))
+        M.where(M.array([1, 0]), M.array([1, 2]), M.array([5]))
+        M.where(M.array([1]), M.array([1, 2]), M.array([5, 6]))
+        M.where(M.array([1]), M.array([[1, 2]]), M.array([[5, 6]]))
+        M.where(M.array([1, 0, 1]), M.array([1, 2]), M.array([5, 6]))
+        M.where(X34 > 5, X34, -X34)
+        M.where(M.array([1, 0]), 1, M.array([5, 6]))
+        M.where(M.array([1, 0]), M.array([5, 6]), 1)
+        M.where(M.array([1, 0]), 1, 2)
+        M.where(1, M.array([1, 2]), M.array([5, 6]))
+        M.where([1, 0], M.array([1, 2]), M.array([5, 6]))
+        M.where(M.array([1, 0]), [1, 2], M.array([5, 6]))
+        M.where(condition=M.array([1, 0]), x=M.array([1, 2]), y=M.array([5, 6]))
+        M.array([1, 0]).where(M.array([1, 2]), M.array([5, 6]))
+        M.clip(M.array([float('nan'), -float('inf'), float('inf'), -0.0]), 0, 1)
+        1 / M.clip(M.array([-0.0]), 0, 1)
+        M.clip(M.array([0, 1, 2, 3]), 2, 1)
+        M.clip(M.array([0, 1, 2, 3]), float('nan'), 1)
+        M.clip(M.array([0, 1, 2, 3]), 1, float('nan'))
+        M.clip(M.array([0, 1, 2, 3], dtype='int32'), float('nan'), 1)
+        M.clip(M.array([0, 1, 2, 3], dtype='int32'), -float('inf'), 1)
+        M.clip(M.array([0, 1, 2, 3], dtype='int32'), 1, float('inf'))
+        M.clip(M.array([-3, -2, 2, 3], dtype='int32'), -1.5, 1.5)
+        M.clip(M.array([-3, -2, 2, 3], dtype='int32'), -2.5, -1.5)
+        M.clip(M.array([-3, -2, 2, 3], dtype='int8'), -1000, 1000)
+        M.clip(M.array([1, 2, 3], dtype='uint8'), -1, 2)
+        M.clip(M.array([1, 2, 3], dtype='uint8'), 0, 257)
+        M.clip(M.array([16777217, 1], dtype='int32'), 0, 16777217)
+        M.clip(M.array([2 ** 53 + 1, 1], dtype='int64'), 0, 2 ** 60)
+        M.clip(M.array([2 ** 60, 1], dtype='int64'), 0, 2 ** 53 + 1)
+        M.clip(M.array([0, 1], dtype='float64'), 0.1, 0.3)
+        M.clip(M.array([0, 1], dtype='float64'), 0.25, 0.5)
+        M.clip(M.array([1, 2, 3]), None, 2)
+        M.clip(M.array([1, 2, 3]), 2, None)
+        M.clip(M.array([1, 2, 3]), None, None)
+        M.clip(M.array([1, 2, 3]), 2)
+        M.clip(M.array([1, 2, 3]), a_min=1, a_max=2)
+        M.clip(M.array([1, 2, 3]), M.array([1, 1, 1]), 2)
+        M.clip(M.array([1, 2, 3]), [1, 1, 1], 2)
+        M.clip(M.array([1, 2, 3]), 'a', 2)
+        M.clip(M.array([1, 2, 3]), onp.float32(1.5), onp.int64(2))
+        M.clip(2.5, 0, 1)
+        M.clip([1, 2, 3], 0, 1)
+        M.array([1, 2, 3]).clip(1.5, 2)
+        M.array([1, 2, 3]).clip(2)
+        M.array([1, 2, 3]).clip(a_min=2, a_max=2.5)
+        M.array([1, 2, 3]).clip()
+        M.clip(X34, 2, 7)
+        x = M.array([1, 2, 3]); o = M.zeros((3,)); r = M.clip(x, 1, 2, out=o); result = (r is o, o.asnumpy().tolist())
+        x = M.array([1, 2, 3]); o = M.zeros((3,)); r = x.clip(1, 2, out=o); result = (r is o, o.asnumpy().tolist())
+        x = M.array([1, 2, 3]); r = M.clip(x, 1, 2, out=x); result = (r is x, x.asnumpy().tolist())
+        M.clip(M.array([1, 2, 3]), 1, 2, out=M.zeros((2,)))
+        M.clip(M.array([1, 2, 3]), 1, 2, out=M.zeros((3,), dtype='int32'))
+        M.square(M.array([-2.5, float('nan'), -float('inf'), 1e30]))
+        M.square(M.array([100, -3], dtype='int8'))
+        M.square(M.array([2 ** 31], dtype='int64'))
+        M.square(3)
+        M.square([1, 2])
+        M.array([3., -2.]).square()
+        x = M.array([1, 2, 3]); o = M.zeros((3,)); r = M.square(x, out=o); result = (r is o, o.asnumpy().tolist())
+        M.array([1., 2.]).exp().sqrt()
+        """,
+    )
+    if namespace == "nd":
+        yield from cases_from(
+            "choice",
+            namespace,
+            """
+            o = nd.zeros((2,)); r = nd.where(nd.array([1, 0]), nd.array([1, 2]), nd.array([5, 6]), out=o); result = (r is o, o.asnumpy().tolist())
+            nd.where(nd.array([1, 0]), nd.array([1, 2]), nd.array([5, 6]), out=nd.zeros((3,)))
+            nd.where(nd.array([1, 0]), nd.array([1, 2]), nd.array([5, 6]), out=nd.zeros((2,), dtype='int32'))
+            nd.where(nd.array([1, 0]), nd.array([1, 2]))
+            nd.array([1., 2.]).square().sqrt().tanh().log().abs().relu().sigmoid()
+            nd.array([1., 2.]).sum().log()
+            nd.array([1., 2.]).exp(out=nd.zeros((2,)))
+            nd.array([1., 2.]).clip(1, 1.5).square()
+            nd.array([1., 2.]).maximum(1)
+            nd.array([1., 2.]).negative()
+            """,
+        )
+    else:
+        yield from cases_from(
+            "choice",
+            namespace,
+            """
+            np.where(np.array([[1], [0]]), np.array([1, 2, 3]), np.array([[9]]))
+            np.where(np.array([[1], [0]]), np.array([1, 2, 3]), 9)
+            np.where(np.array([[1, 0]]), np.array([[1], [2], [3]]), np.array(9.))
+            np.where(np.array([1, 0]), True, False)
+            np.where(np.array([1, 0]), 2 ** 40, 2)
+            np.where(0, np.array([1, 2]), np.array([[5], [6]]))
+            np.where(0, np.array([1, 2], dtype='int32'), 2.5)
+            np.where(True, 1, 2)
+            np.where(np.array(1.), 1, 2)
+            np.where(np.array(1), np.array(2.), np.array(3.))
+            np.where(np.array([1, 0]), np.array([1, 2]))
+            np.where(np.array([1, 0]), None, np.array([1, 2]))
+            np.where(onp.array([1, 0]), np.array([1, 2]), np.array([5, 6]))
+            np.where(np.array([1, 0]), onp.float32(1), np.array([5, 6]))
+            np.where(np.array([1, 0]), float('nan'), np.array([5, 6], dtype='float16'))
+            np.where(np.array([1, 0]), -1, np.array([5, 6], dtype='uint8'))
+            np.where(np.array([1, 0]), 1, np.array([5, 6]), out=np.zeros((2,)))
+            np.where(np.zeros((0,)), np.zeros((0,)), np.zeros((0,)))
+            np.where(np.zeros((0, 2)), np.zeros((2,)), 1)
+            np.clip(np.zeros((0, 2)), 0, 1)
+            np.clip(np.array(3.), 0, 1)
+            np.clip(np.array([1, 2, 3]), np.array(2), 2.5)
+            np.clip(2, 0, 1)
+            np.array([1, 2, 3]).clip(None, 2)
+            np.array([1, 2, 3]).clip(max=2)
+            """,
+        )
+
+
+def powers(namespace: str) -> Iterator[Case]:
+    """Powers whose exponent is a number: the ones that need no general power."""
+    for dtype in DTYPES:
+        for exponent in ("0", "1", "1.0", "2", "2.0", "2.5", "3", "0.5"):
+            yield Case(
+                f"{namespace}/power/{SHORT[dtype]} ** {exponent}",
+                namespace,
+                spell(
+                    f"result = M.array([0, 2, 20], dtype='{dtype}') ** {exponent}",
+                    namespace,
+                ),
+            )
+    for exponent in ("0.5", "1", "2", "3", "-1"):
+        special = "M.array([-0.0, -float('inf'), float('inf'), -1.5, float('nan'), 0, 4, 2])"
+        yield from cases_from(
+            "power", namespace, f"{special} ** {exponent}\n1 / {special} ** {exponent}"
+        )
+    yield from cases_from(
+        "power",
+        namespace,
+        """
+        M.array([-3, 3, 1000], dtype='int32') ** 2
+        M.array([-3, 3, 1000], dtype='int32') ** 3
+        M.array([-3, 3, 16, 100], dtype='int8') ** 2
+        M.array([200, 3], dtype='uint8') ** 2
+        M.array([3, 7], dtype='int32') ** 2.9
+        M.array([300, 2], dtype='float16') ** 2
+        M.array([50, 2], dtype='float16') ** 3
+        M.array([1e20, 1e-25, -1e13]) ** 3
+        M.power(M.array([1, 2, 3]), 2)
+        M.power(M.array([1, 2, 3]), True)
+        M.array([1, 2, 3]) ** onp.float32(2)
+        x = M.array([1, 2, 3]); y = x ** 1; y[:] = 0; result = x
+        x = M.array([1, 2, 3]); x **= 2; result = x
+        (X34 ** 2).sum(axis=0)
+        2 ** M.array([1, 2, 3])
+        """,
+    )
+
+
 def reductions(namespace: str) -> Iterator[Case]:
     """Sum, mean, max, min and norm: shapes, dtypes, axes."""
     functions = ("M.sum(", "M.mean(", "M.max(", "M.min(", "NORM(")
@@ -1313,8 +1519,8 @@ def errors(namespace: str) -> Iterator[Case]:
 
 
 GROUPS = (
-    creation, binary, scalars, unary, reductions, products, shapes, indexing, protocols, printing, contexts,
-    randomness, errors,
+    creation, binary, scalars, unary, choices, powers, reductions, products, shapes, indexing, protocols, printing,
+    contexts, randomness, errors,
 )  # fmt: skip
 
 

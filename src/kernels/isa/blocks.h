@@ -17,24 +17,37 @@ constexpr int inputs_of = requires { rule<formula>(1.0f); }         ? 1
                           : requires { rule<formula>(1.0f, 1.0f); } ? 2
                                                                     : 3;
 
+/// An input of a formula: a block of elements, or one element that stands for as many.
+template <class T, bool single>
+struct Input {
+  explicit Input(const void* data) : values(static_cast<const T*>(data)) {}
+  AFTERGLOW_INLINE T operator[](std::int64_t i) const { return values[i]; }
+  const T* values;
+};
+template <class T>
+struct Input<T, true> {
+  explicit Input(const void* data) : value(*static_cast<const T*>(data)) {}
+  AFTERGLOW_INLINE T operator[](std::int64_t) const { return value; }
+  T value;
+};
+
+/// Bit i of `singles` set: input i is one element.
 // ivdep: an output is either the very same memory as an input, or apart from it.
-template <Formula formula, class T>
+template <Formula formula, class T, unsigned singles = 0>
 void apply(const void* const* inputs, void* output, std::int64_t count) {
+  const Input<T, (singles & 1u) != 0> a(inputs[0]);
   if constexpr (inputs_of<formula> == 1) {
-    const T* x = static_cast<const T*>(inputs[0]);
     auto* out = static_cast<decltype(rule<formula>(T()))*>(output);
 #pragma GCC ivdep
-    for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(x[i]);
+    for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(a[i]);
   } else if constexpr (inputs_of<formula> == 3) {
-    const T* a = static_cast<const T*>(inputs[0]);
-    const T* b = static_cast<const T*>(inputs[1]);
-    const T* c = static_cast<const T*>(inputs[2]);
+    const Input<T, (singles & 2u) != 0> b(inputs[1]);
+    const Input<T, (singles & 4u) != 0> c(inputs[2]);
     T* out = static_cast<T*>(output);
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(a[i], b[i], c[i]);
   } else {
-    const T* a = static_cast<const T*>(inputs[0]);
-    const T* b = static_cast<const T*>(inputs[1]);
+    const Input<T, (singles & 2u) != 0> b(inputs[1]);
     auto* out = static_cast<decltype(rule<formula>(T(), T()))*>(output);
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(a[i], b[i]);

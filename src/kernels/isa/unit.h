@@ -21,7 +21,16 @@ constexpr void fill_casts(KernelTable& table, std::integer_sequence<int, to...>)
 template <Formula formula, int dtype>
 constexpr void fill_formula(KernelTable& table) {
   using T = typename TypeOf<dtype>::type;
-  if constexpr (!is_half<T>) table.formulas[static_cast<int>(formula)][dtype] = apply<formula, T>;
+  constexpr int row = static_cast<int>(formula);
+  if constexpr (!is_half<T>) table.formulas[row][dtype] = apply<formula, T>;
+  // Powers and remainders take so long that a block of equal elements does not matter.
+  constexpr bool is_slow = formula == Formula::power || formula == Formula::modulo;
+  if constexpr (is_real<T> && inputs_of<formula> == 2 && !is_slow) {
+    table.first_single[row][dtype] = apply<formula, T, 1u>;
+    table.rest_single[row][dtype] = apply<formula, T, 2u>;
+  }
+  if constexpr (is_real<T> && formula == Formula::clip)
+    table.rest_single[row][dtype] = apply<formula, T, 6u>;
 }
 
 template <int formula, int... dtypes>

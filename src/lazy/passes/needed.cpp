@@ -9,9 +9,9 @@ std::vector<Call*> needed_for(std::span<Call* const> pending, Storage& target, b
   std::vector<Call*> needed;
   std::vector<Storage*> marked;
   const auto mark = [&](Storage* storage, bool written) {
-    if (!storage->marked_touched) marked.push_back(storage);
-    storage->marked_touched = true;
-    storage->marked_written |= written;
+    if (!storage->notes.touched) marked.push_back(storage);
+    storage->notes.touched = true;
+    storage->notes.written |= written;
   };
   mark(&target, to_write);
   // Backwards: a call is needed when a later needed one touches what it writes, or overwrites what
@@ -20,9 +20,9 @@ std::vector<Call*> needed_for(std::span<Call* const> pending, Storage& target, b
     Call* call = *position;
     const bool wanted =
         std::any_of(call->outputs.begin(), call->outputs.end(),
-                    [](const Operand& output) { return output.storage->marked_touched; }) ||
+                    [](const Operand& output) { return output.storage->notes.touched; }) ||
         std::any_of(call->inputs.begin(), call->inputs.end(), [](const Operand& input) {
-          return !input.is_immediate() && input.storage->marked_written;
+          return !input.is_immediate() && input.storage->notes.written;
         });
     if (!wanted) continue;
     needed.push_back(call);
@@ -31,7 +31,7 @@ std::vector<Call*> needed_for(std::span<Call* const> pending, Storage& target, b
     }
     for (const Operand& output : call->outputs) mark(output.storage.get(), true);
   }
-  for (Storage* storage : marked) storage->marked_touched = storage->marked_written = false;
+  for (Storage* storage : marked) storage->notes.touched = storage->notes.written = false;
   std::reverse(needed.begin(), needed.end());
   return needed;
 }

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lazy/passes/fuse.h"
+
+#include <algorithm>
+
+#include "kernels/program.h"
+
+namespace afterglow::lazy {
+
+int split_of_reduction(const Call& call) {
+  const auto reduced = static_cast<std::uint32_t>(call.attributes[0].integer);
+  const int rank = call.inputs[0].layout->rank();
+  int split = rank;
+  while (split > 0 && (reduced >> (split - 1) & 1u)) --split;
+  const bool only_last = (reduced & ((1u << split) - 1)) == 0;
+  return only_last && split < rank ? split : -1;
+}
+
+bool repeats_rows(const Operand& operand, const Layout& shape, int split) {
+  if (!same_shape(*operand.layout, shape)) return false;
+  const auto strides = operand.layout->strides();
+  std::int64_t expected = 1;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    const std::int64_t extent = shape.shape()[axis];
+    if (extent == 1) continue;
+    if (strides[axis] != (axis >= split ? 0 : expected)) return false;
+    if (axis < split) expected *= extent;
+  }
+  return true;
+}
+
+namespace {
+
+/// How a call takes part in a group.
+enum class Role { none, full, per_row, fold, product };
+
+/// A group in the making. Its members are chained through Fusion::next_.
+struct Draft {
+  int first = -1, last = -1;  // of its calls
+  const Layout* space = nullptr;
+  Context context{};
+  int split = -1;
+  std::int64_t rows = 0, columns = 0;
+  int steps = 0, operands = 0;
+  bool open = false;
+  bool product = false;
+};
+
+class Fusion {
+ public:
+  Fusion(Plan& plan, const FuseOptions& options)
+      : plan_(plan), options_(options), next_(plan.calls.size(), -1) {
+    drafts_.reserve(plan.calls.size());
+  }
+
+  void run() {
+    for (int index = 0; index < static_cast<int>(plan_.calls.size()); ++index) place(index);
+    for (const Call* call : plan_.calls) {
+      for_each_storage(*call, [](Storage& storage) {
+        storage.notes.last_writer = storage.notes.last_toucher = -1;
+      });
+    }
+    std::vector<Call*> calls;
+    calls.reserve(plan_.calls.size());
+    plan_.ends.clear();
+    for (const Draft& draft : drafts_) {
+      for (int index = draft.first; index >= 0; index = next_[index]) {
+        calls.push_back(plan_.calls[index]);
+      }
+      plan_.ends.push_back(static_cast<std::uint32_t>(calls.size()));
+    }
+    plan_.calls.swap(calls);
+  }
+
+ private:
+  /// Puts a call into the best group that comes no earlier than anything the call depends on.
+  void place(int index) {
+    const Call& call = *plan_.calls[index];
+    int earliest = -1, nearest = -1;
+    for (const Operand& input : call.inputs) {
+      if (input.is_immediate()) continue;
+      earliest = std::max(earliest, input.storage->notes.last_writer);
+      nearest = std::max(nearest, input.storage->notes.last_toucher);
+    }
+    for (const Operand& output : call.outputs) {
+      earliest = std::max(earliest, output.storage->notes.last_toucher);
+    }
+    int chosen = -1;
+    if (earliest >= 0 && joins(drafts_[earliest], call)) {
+      chosen = earliest;
+    } else if (nearest > earliest && drafts_[nearest].open && !drafts_[nearest].product &&
+               drafts_[nearest].space->size() >= options_.parallel &&
+               joins(drafts_[nearest], call)) {
+      chosen = nearest;
+    }
+    if (chosen < 0) {
+      chosen = static_cast<int>(drafts_.size());
+      drafts_.push_back(started_by(call));
+    }
+    add(chosen, index, call);
+  }
+
+  void add(int chosen, int index, const Call& call) {
+    Draft& draft = drafts_[chosen];
+    if (draft.first < 0) {
+      draft.first = index;
+    } else {
+      next_[draft.last] = index;
+    }
+    draft.last = index;
+    ++draft.steps;
+    ++draft.operands;
+    for (const Operand& input : call.inputs) {
+      // What the group itself has written need not be loaded.
+      if (input.is_immediate() || input.storage->notes.last_writer < chosen) ++draft.operands;
+      if (input.is_immediate()) continue;
+      auto& notes = input.storage->notes;
+      notes.last_toucher = std::max(notes.last_toucher, chosen);
+    }
+    for (const Operand& output : call.outputs) {
+      output.storage->notes.last_writer = output.storage->notes.last_toucher = chosen;
+    }
+  }
+
+  static bool can_fuse(const Call& call) {
+    return !call.op->may_fail && !call.injected_failure && call.outputs.size() == 1 &&
+           (call.is_elementwise() || call.op->reduction || call.op->kernel_then);
+  }
+
+  Draft started_by(const Call& call) const {
+    Draft draft;
+    draft.context = call.outputs[0].context();
+    if (!can_fuse(call)) return draft;
+    if (call.op->reduction) {
+      draft.space = call.inputs[0].layout.get();
+      const int split = split_of_reduction(call);
+      draft.open = split >= 0 && set_split(draft, split) && suits(draft, call.inputs[0]);
+    } else {
+      draft.space = call.outputs[0].layout.get();
+      draft.product = !call.is_elementwise();
+      draft.open = draft.product ? set_split(draft, call.row_axes) : fits_space(draft, call);
+    }
+    draft.open = draft.open && draft.space->size() >= std::max<std::int64_t>(1, options_.smallest);
+    return draft;
+  }
+
+  static bool set_split(Draft& draft, int split) {
+    const auto shape = draft.space->shape();
+    draft.split = split;
+    draft.rows = draft.columns = 1;
+    for (int axis = 0; axis < draft.space->rank(); ++axis) {
+      (axis < split ? draft.rows : draft.columns) *= shape[axis];
+    }
+    return draft.columns > 1 && draft.space->size() > 0;
+  }
+
+  /// The strides of a full operand can be walked as rows and columns, where the group needs that.
+  static bool suits(const Draft& draft, const Operand& operand) {
+    return draft.split < 0 || operand.layout->is_contiguous() ||
+           kernels::joins_at(draft.split, draft.space->rank(), draft.space->shape().data(),
+                             operand.layout->strides().data());
+  }
+
+  static bool is_scalar(const Draft& draft, const Operand& operand) {
+    return operand.is_immediate() || (operand.size() == 1 && draft.space->size() != 1);
+  }
+
+  static bool fits_space(const Draft& draft, const Call& call) {
+    const auto fits = [&](const Operand& operand) {
+      return is_scalar(draft, operand) ||
+             (same_shape(*operand.layout, *draft.space) && suits(draft, operand));
+    };
+    return std::all_of(call.inputs.begin(), call.inputs.end(), fits) && fits(call.outputs[0]);
+  }
+
+  /// One value per row as a contiguous array: the rows' own shape, with or without axes of one
+  /// element in place of the columns.
+  static bool is_row_array(const Draft& draft, const Operand& operand) {
+    const Layout& layout = *operand.layout;
+    if (!layout.is_contiguous() || layout.size() != draft.rows) return false;
+    if (layout.rank() != draft.split && layout.rank() != draft.space->rank()) return false;
+    return std::equal(layout.shape().begin(), layout.shape().begin() + draft.split,
+                      draft.space->shape().begin());
+  }
+
+  Role role_in(const Draft& draft, const Call& call) const {
+    if (call.op->reduction) {
+      const Operand& input = call.inputs[0];
+      const int split = split_of_reduction(call);
+      if (draft.product || split < 0 || (draft.split >= 0 && draft.split != split)) return Role::none;
+      if (!same_shape(*input.layout, *draft.space)) return Role::none;
+      if (draft.split >= 0) return suits(draft, input) ? Role::fold : Role::none;
+      // The group so far knows no rows and columns; all of it must be walkable that way.
+      Draft with_split = draft;
+      if (!set_split(with_split, split) || !suits(with_split, input)) return Role::none;
+      for (int index = draft.first; index >= 0; index = next_[index]) {
+        if (!fits_space(with_split, *plan_.calls[index])) return Role::none;
+      }
+      return Role::fold;
+    }
+    if (!call.is_elementwise()) return Role::none;
+    if (same_shape(*call.outputs[0].layout, *draft.space)) {
+      return fits_space(draft, call) ? Role::full : Role::none;
+    }
+    if (draft.split <= 0 || draft.product || draft.columns > kernels::longest_row) return Role::none;
+    const auto per_row = [&](const Operand& operand) {
+      return is_scalar(draft, operand) || is_row_array(draft, operand);
+    };
+    const bool all = std::all_of(call.inputs.begin(), call.inputs.end(), per_row) &&
+                     is_row_array(draft, call.outputs[0]);
+    return all && draft.rows > 1 ? Role::per_row : Role::none;
+  }
+
+  static Role role_of_member(const Draft& draft, const Call& call) {
+    if (call.op->reduction) return Role::fold;
+    if (!call.is_elementwise()) return Role::product;
+    return same_shape(*call.outputs[0].layout, *draft.space) ? Role::full : Role::per_row;
+  }
+
+  bool joins(Draft& draft, const Call& call) {
+    if (!draft.open || !can_fuse(call) || !(draft.context == call.outputs[0].context())) return false;
+    if (draft.steps >= kernels::most_steps ||
+        draft.operands + static_cast<int>(call.inputs.size()) + 1 > kernels::most_operands) {
+      return false;
+    }
+    const Role role = role_in(draft, call);
+    if (role == Role::none) return false;
+    const int group = static_cast<int>(&draft - drafts_.data());
+    const bool reads_agree = std::all_of(
+        call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
+          return input.is_immediate() || input.storage->notes.last_writer < group ||
+                 reads_what_is_there(draft, role, input);
+        });
+    const Operand& output = call.outputs[0];
+    if (!reads_agree ||
+        !(output.storage->notes.last_toucher < group || writes_what_is_there(draft, role, output))) {
+      return false;
+    }
+    if (role == Role::fold && draft.split < 0) set_split(draft, split_of_reduction(call));
+    return true;
+  }
+
+  /// What the group has written of the input's storage is exactly the input, or nothing of it.
+  bool reads_what_is_there(const Draft& draft, Role role, const Operand& input) const {
+    for (int index = draft.first; index >= 0; index = next_[index]) {
+      const Call& member = *plan_.calls[index];
+      const Operand& written = member.outputs[0];
+      if (written.storage.get() != input.storage.get() || !may_overlap(input, written)) continue;
+      const Role wrote = role_of_member(draft, member);
+      if (wrote == Role::full || wrote == Role::product) {
+        if (role == Role::per_row || !same_view(input, written)) return false;
+        continue;
+      }
+      if (draft.columns > kernels::longest_row) return false;
+      if (input.offset != written.offset || input.dtype != written.dtype) return false;
+      const bool matches = role == Role::per_row ? is_row_array(draft, input)
+                                                 : repeats_rows(input, *draft.space, draft.split);
+      if (!matches) return false;
+    }
+    return true;
+  }
+
+  /// Whatever the group has read or written of the output's storage is exactly the output, or
+  /// nothing of it.
+  bool writes_what_is_there(const Draft& draft, Role role, const Operand& output) const {
+    const bool full = role == Role::full;
+    for (int index = draft.first; index >= 0; index = next_[index]) {
+      const Call& member = *plan_.calls[index];
+      const Role its = role_of_member(draft, member);
+      const auto agrees = [&](const Operand& other, bool other_is_full) {
+        if (other.is_immediate() || other.storage.get() != output.storage.get()) return true;
+        if (!may_overlap(other, output)) return true;
+        return full == other_is_full && other.layout->size() == output.layout->size() &&
+               same_view(other, output);
+      };
+      for (const Operand& input : member.inputs) {
+        // A product reads its factors whole, before and after its parts are handed on.
+        if (its == Role::product && may_overlap(input, output)) return false;
+        if (!agrees(input, its != Role::per_row)) return false;
+      }
+      if (!agrees(member.outputs[0], its == Role::full || its == Role::product)) return false;
+    }
+    return true;
+  }
+
+  Plan& plan_;
+  const FuseOptions& options_;
+  std::vector<int> next_;
+  std::vector<Draft> drafts_;
+};
+
+}  // namespace
+
+void fuse(Plan& plan, const FuseOptions& options) {
+  Fusion(plan, options).run();
+}
+
+}  // namespace afterglow::lazy

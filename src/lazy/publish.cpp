@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// How calls leave the window: dropped, run at once on this thread, or pushed to the engine.
+#include <algorithm>
+
+#include "lazy/costs.h"
+#include "lazy/debug.h"
+#include "lazy/window.h"
+
+namespace afterglow::lazy {
+namespace {
+
+// Calls in the engine that such a look takes in at most.
+constexpr std::size_t most_looked_at = 256;
+
+/// No unfinished task stands in the way of running the calls here and now.
+bool unblocked(std::span<Call* const> calls) {
+  return std::all_of(calls.begin(), calls.end(), [](const Call* call) {
+    for (const Operand& input : call->inputs) {
+      if (!input.is_immediate() && !input.storage->variable.readable()) return false;
+    }
+    for (const Operand& output : call->outputs) {
+      if (!output.storage->variable.idle()) return false;
+    }
+    return true;
+  });
+}
+
+std::int32_t slots_in(std::span<Call* const> calls, const Storage& storage) {
+  std::int32_t slots = 0;
+  for (const Call* call : calls) {
+    for_each_storage(*call, [&](const Storage& other) { slots += &other == &storage; });
+  }
+  return slots;
+}
+
+}  // namespace
+
+void Window::drop_unobserved(bool also_in_engine) {
+  if (!switches_.drop) return;
+  std::vector<Call*> calls;
+  std::vector<std::pair<GroupTask*, std::size_t>> tasks;  // and where their calls end
+  std::unique_lock lock(tasks_lock_, std::defer_lock);
+  if (also_in_engine && !in_engine_.empty()) {
+    lock.lock();
+    // The last ones only: what is observed shows from the end backwards.
+    std::size_t count = 0;
+    GroupTask* first = nullptr;
+    for (GroupTask* task = in_engine_.back(); task && count < most_looked_at;
+         task = TaskList::before(*task)) {
+      count += task->plan().calls.size();
+      first = task;
+    }
+    for (GroupTask* task = first; task; task = TaskList::after(*task)) {
+      if (!task->is_waiting()) continue;
+      calls.insert(calls.end(), task->plan().calls.begin(), task->plan().calls.end());
+      tasks.emplace_back(task, calls.size());
+    }
+  }
+  const std::size_t published = calls.size();
+  calls.insert(calls.end(), pending_.begin(), pending_.end());
+  const std::vector<bool> keep = observed(calls);
+  std::size_t begin = 0;
+  for (const auto& [task, end] : tasks) {
+    const bool wanted = std::find(keep.begin() + begin, keep.begin() + end, true) !=
+                        keep.begin() + static_cast<std::ptrdiff_t>(end);
+    if (!wanted && task->drop()) discharge_outputs(task->plan().calls);
+    begin = end;
+  }
+  if (lock) lock.unlock();
+
+  Plan plan;
+  std::vector<Call*> kept;
+  kept.reserve(most_pending);
+  for (std::size_t i = published; i < calls.size(); ++i) {
+    (keep[i] ? kept : plan.dropped).push_back(calls[i]);
+  }
+  if (plan.dropped.empty()) return;
+  debug_plan("after drop", plan);
+  pending_.swap(kept);
+  leave_held(plan.dropped);
+  leave_pending(plan.dropped);
+  discharge_outputs(plan.dropped);
+  ended_elsewhere_.count(plan.dropped, false);
+  debug_flush({.calls = plan.dropped.size(), .dropped = plan.dropped.size()});
+  add_finished(plan.dropped);
+}
+
+void Window::discharge_outputs(std::span<Call* const> calls) {
+  for (const Call* call : calls) {
+    for (const Operand& output : call->outputs) output.storage->discharge();
+  }
+}
+
+void Window::leave_pending(std::span<Call* const> calls) {
+  for (const Call* call : calls) {
+    for_each_storage(*call, [](Storage& storage) { --storage.slots.pending; });
+  }
+}
+
+void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
+  if (calls.empty()) return;
+  Plan plan{.calls = std::move(calls)};
+  plan.separate();
+  inline_allowed = inline_allowed && total_cost(plan.calls) < worth_a_thread;
+  if (switches_.fuse && plan.calls.size() > 1) {
+    debug_plan("before fuse", plan);
+    fuse(plan, fuse_options_);
+    debug_plan("after fuse", plan);
+  }
+  std::size_t done = 0;
+  std::vector<Call*> run_here;
+  if (inline_allowed) {
+    for (; done < plan.groups() && run_at_once(plan.group(done)); ++done) {
+      const auto group = plan.group(done);
+      run_here.insert(run_here.end(), group.begin(), group.end());
+    }
+  }
+  for (std::size_t i = done; i < plan.groups(); ++i) charge_results(plan.group(i));
+  const std::size_t tasks = push_groups(plan, done);
+  // Only now: whoever sees that a storage has no pending calls sees the tasks they became.
+  leave_pending(std::span(plan.calls).subspan(run_here.size()));
+  if (debug_level()) {
+    FlushReport report{.calls = plan.calls.size(), .groups = plan.groups()};
+    for (std::size_t i = 0; i < plan.groups(); ++i) {
+      if (plan.group(i).size() == 1) continue;
+      ++report.fused_groups;
+      report.fused_calls += plan.group(i).size();
+    }
+    report.run_here = done;
+    report.tasks = tasks;
+    debug_flush(report);
+  }
+  if (!run_here.empty()) add_finished(run_here);
+}
+
+/// What others than the group itself can read will take memory.
+void Window::charge_results(std::span<Call* const> group) {
+  for (const Call* call : group) {
+    for (const Operand& output : call->outputs) {
+      Storage& storage = *output.storage;
+      if (storage.bytes() < Storage::smallest_charge || !storage.variable.idle() || storage.data()) {
+        continue;
+      }
+      const bool passing = !storage.held_outside() &&
+                           storage.slots.all.load(std::memory_order_relaxed) == slots_in(group, storage);
+      if (!passing || group.size() == 1) storage.charge();
+    }
+  }
+}
+
+bool Window::run_at_once(std::span<Call* const> group) {
+  if (!unblocked(group)) return false;
+  Dying dying;
+  if (group.size() > 1) {
+    for (const Call* call : group) {
+      for_each_storage(*call, [&](const Storage& storage) {
+        if (!storage.held_outside() && storage.variable.idle() &&
+            storage.slots.pending == slots_in(group, storage)) {
+          dying.push_back(&storage);
+        }
+      });
+    }
+  }
+  if (!run_group(group, run_terms(false), dying)) return false;
+  leave_pending(group);
+  ended_here_.count(group, true);
+  ended_here_.count_fused(group.size());
+  return true;
+}
+
+// Tiny groups go to the engine together. A group joins what it depends on, so that program order is
+// kept; those that depend on nothing are dealt out, so that independent chains run side by side.
+std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
+  struct Bundle {
+    Plan plan;
+    double cost = 0;
+    bool open = true;
+    bool root = false;
+  };
+  std::vector<Bundle> bundles;
+  const auto has_room = [](const Bundle& bundle) {
+    return bundle.open && bundle.cost < worth_a_thread;
+  };
+  int roots = 0;
+  const bool worth_dealing = total_cost(plan.calls) >= 2 * worth_a_thread;
+  for (std::size_t i = first; i < plan.groups(); ++i) {
+    const auto group = plan.group(i);
+    const double cost = total_cost(group);
+    int chosen = -1;
+    for (const Call* call : group) {
+      for (const Operand& input : call->inputs) {
+        if (!input.is_immediate()) chosen = std::max(chosen, input.storage->notes.last_writer);
+      }
+      for (const Operand& output : call->outputs) {
+        chosen = std::max(chosen, output.storage->notes.last_toucher);
+      }
+    }
+    const bool root = chosen < 0;
+    const bool alone = cost >= large_call;
+    if (root && !alone && (roots >= engine_->thread_limit() || !worth_dealing)) {
+      for (int other = 0; other < static_cast<int>(bundles.size()); ++other) {
+        if (!bundles[other].root || !has_room(bundles[other])) continue;
+        if (chosen < 0 || bundles[other].cost < bundles[chosen].cost) chosen = other;
+      }
+    }
+    if (chosen < 0 || alone || !has_room(bundles[chosen])) {
+      chosen = static_cast<int>(bundles.size());
+      bundles.push_back({.open = !alone, .root = root && !alone});
+      roots += root && !alone;
+    }
+    Bundle& bundle = bundles[chosen];
+    bundle.plan.calls.insert(bundle.plan.calls.end(), group.begin(), group.end());
+    bundle.plan.ends.push_back(static_cast<std::uint32_t>(bundle.plan.calls.size()));
+    bundle.cost += cost;
+    for (const Call* call : group) {
+      for (const Operand& input : call->inputs) {
+        if (input.is_immediate()) continue;
+        auto& notes = input.storage->notes;
+        notes.last_toucher = std::max(notes.last_toucher, chosen);
+      }
+      for (const Operand& output : call->outputs) {
+        output.storage->notes.last_writer = output.storage->notes.last_toucher = chosen;
+      }
+    }
+  }
+  for (const Call* call : plan.calls) {
+    for_each_storage(*call, [](Storage& storage) {
+      storage.notes.last_writer = storage.notes.last_toucher = -1;
+    });
+  }
+  for (Bundle& bundle : bundles) push(std::move(bundle.plan), bundle.cost);
+  return bundles.size();
+}
+
+void Window::push(Plan plan, double cost) {
+  std::vector<engine::Variable*> reads, writes;
+  for (const Call* call : plan.calls) {
+    for (const Operand& input : call->inputs) {
+      if (!input.is_immediate()) reads.push_back(&input.storage->variable);
+    }
+    for (const Operand& output : call->outputs) writes.push_back(&output.storage->variable);
+  }
+  const int queue = plan.calls[0]->outputs[0].storage->context().id;
+  engine_->push(std::make_unique<GroupTask>(*this, std::move(plan), cost), reads, writes,
+                {.priority = 0, .queue = queue});
+}
+
+}  // namespace afterglow::lazy

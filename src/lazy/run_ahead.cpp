@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far issuing threads may run ahead. Counted are the results of calls in the engine, the bytes
+// that only unfinished calls keep alive, and the records of the calls. Pending calls take no memory
+// yet, and what nobody holds of them will be dropped or live in a fused pass only; so their results
+// are not waited for, but too many of them are published, and then count.
+#include <algorithm>
+
+#include "lazy/window.h"
+#include "memory/pool.h"
+
+namespace afterglow::lazy {
+namespace {
+
+// A call with its operands, site and small storages.
+constexpr double record_bytes = 768;
+// Half of the limit is for what the engine has, half for what is pending. A thread that had to wait
+// goes on when this part of it is left: the backend then still has something to do.
+constexpr double part_in_engine = 0.5, part_pending = 0.5, part_to_go_on = 0.25;
+
+}  // namespace
+
+double Window::unfinished_bytes() const {
+  const std::int64_t calls = issued_ - ended_here_.run - ended_here_.dropped -
+                             ended_elsewhere_.run - ended_elsewhere_.dropped;
+  return static_cast<double>(Storage::charged_bytes()) +
+         record_bytes * static_cast<double>(std::max<std::int64_t>(calls, 0));
+}
+
+double Window::unfinished_seconds() const {
+  const std::int64_t left =
+      issued_nanoseconds_ - ended_here_.nanoseconds - ended_elsewhere_.nanoseconds;
+  return 1e-9 * static_cast<double>(std::max<std::int64_t>(left, 0));
+}
+
+bool Window::is_over(double part) const {
+  return unfinished_bytes() > limits_.bytes * part || unfinished_seconds() > limits_.seconds * part;
+}
+
+/// Near a cap on all memory nobody runs ahead: everything unfinished must fit at once.
+bool Window::is_near_cap() const {
+  const memory::Figures figures = memory::pool().figures();
+  if (!figures.cap) return false;
+  return static_cast<double>(figures.active) + unfinished_bytes() > 0.5 * static_cast<double>(figures.cap);
+}
+
+bool Window::is_full() const {
+  if (serial_) return false;
+  return is_over(part_in_engine) || (capped_ && unfinished_seconds() > 0 && is_near_cap());
+}
+
+/// The held results that somebody outside will see take memory as soon as they are published. Those
+/// of a few large calls do not count: they may still be overwritten and dropped, or become one pass.
+bool Window::is_crowded(const Call& newest) {
+  const auto most = std::max(limits_.bytes * part_pending, 4.0 * output_bytes(newest));
+  if (static_cast<double>(pending_bytes_) <= most) return false;
+  drop_unobserved(true);
+  pending_bytes_ = 0;
+  for (const Call* call : pending_) {
+    for (const Operand& output : call->outputs) {
+      if (output.storage->held_outside()) pending_bytes_ += output.storage->bytes();
+    }
+  }
+  return static_cast<double>(pending_bytes_) > most;
+}
+
+Window::Room Window::make_room() {
+  retire();
+  std::lock_guard lock(lock_);
+  drop_unobserved(true);
+  if (!is_full()) return Room::enough;
+  if (!pending_.empty()) publish(take_pending(), true);
+  if (capped_ && is_near_cap()) return Room::when_all_is_done;
+  return is_over(part_to_go_on) ? Room::when_caught_up : Room::enough;
+}
+
+engine::WaitResult Window::wait_for_room(Room room, const engine::WaitOptions& options) {
+  if (room == Room::when_all_is_done) return wait_all(options);
+  return engine_->wait_until([this] { return !is_over(part_to_go_on); }, options);
+}
+
+void Window::handle_goes(Storage& storage) {
+  if (storage.bytes() < Storage::smallest_charge || serial_) return;
+  if (storage.count() != storage.slots.all.load(std::memory_order_relaxed) + 1) return;
+  std::lock_guard lock(lock_);
+  const bool in_engine = !storage.variable.idle();
+  if (in_engine || (storage.slots.pending > 0 && storage.data())) storage.charge();
+}
+
+}  // namespace afterglow::lazy

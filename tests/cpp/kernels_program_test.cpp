@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused programs, bit for bit against the same steps run one at a time.
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+#include "check.h"
+#include "kernels/elementwise.h"
+#include "kernels/product.h"
+#include "kernels/program.h"
+#include "kernels/reduce.h"
+#include "kernels_support.h"
+
+using namespace afterglow::kernels;
+using namespace kernels_test;
+
+namespace {
+
+DType compute_type(DType dtype) {
+  return dtype == DType::float16 ? DType::float32 : dtype;
+}
+
+bool same_elements(const Buffer& a, const Buffer& b) {
+  if (a.same_bits(b)) return true;
+  const std::size_t size = size_of(a.dtype());
+  for (std::int64_t i = 0; i < a.size(); ++i) {
+    const bool equal = std::memcmp(static_cast<const char*>(a.data()) + i * size,
+                                   static_cast<const char*>(b.data()) + i * size, size) == 0;
+    if (!equal && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
+  }
+  return true;
+}
+
+/// A program with the memory of its operands.
+struct Example {
+  std::vector<std::int64_t> shape;
+  Program program;
+  std::vector<std::vector<std::int64_t>> strides;
+  std::vector<std::int64_t> bases;
+  std::vector<int> buffer_of;  ///< operands may share one
+  std::vector<Buffer> buffers;
+  std::int64_t size = 1, rows = 1, columns = 1;
+
+  void set_shape(std::vector<std::int64_t> lengths, int split) {
+    shape = std::move(lengths);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      size *= shape[i];
+      (static_cast<int>(i) < split ? rows : columns) *= shape[i];
+    }
+    program.rank = static_cast<int>(shape.size());
+    program.shape = shape.data();
+    program.size = size;
+    program.split = split;
+  }
+
+  int add_operand(DType dtype, std::vector<std::int64_t> steps, std::int64_t base,
+                  std::int64_t extent) {
+    strides.push_back(std::move(steps));
+    bases.push_back(base);
+    buffers.emplace_back(dtype, extent);
+    fill_small(buffers.back());
+    buffer_of.push_back(static_cast<int>(buffers.size()) - 1);
+    return program.operands_used++;
+  }
+
+  /// One more operand that is the same view.
+  int add_twin(int operand) {
+    strides.push_back(strides[operand]);
+    bases.push_back(bases[operand]);
+    buffer_of.push_back(buffer_of[operand]);
+    program.operands[program.operands_used] = program.operands[operand];
+    return program.operands_used++;
+  }
+
+  /// Rows and columns at one stride each.
+  int add_matrix(DType dtype, std::int64_t row_stride, std::int64_t column_stride) {
+    std::vector<std::int64_t> steps(shape.size());
+    std::int64_t row = row_stride, column = column_stride;
+    for (int i = program.rank - 1; i >= 0; --i) {
+      std::int64_t& stride = i < program.split ? row : column;
+      steps[i] = stride;
+      stride *= shape[i];
+    }
+    const std::int64_t back = std::max<std::int64_t>(0, -row_stride) * (rows - 1) +
+                              std::max<std::int64_t>(0, -column_stride) * (columns - 1);
+    const std::int64_t ahead = std::max<std::int64_t>(0, row_stride) * (rows - 1) +
+                               std::max<std::int64_t>(0, column_stride) * (columns - 1);
+    return add_operand(dtype, steps, back, back + ahead + 1);
+  }
+  int add_dense(DType dtype) { return add_matrix(dtype, columns, 1); }
+
+  int add_step(const Step& step) {
+    program.steps[program.steps_used] = step;
+    return program.steps_used++;
+  }
+
+  /// Points the operands at `memory`.
+  Program bound(std::vector<Buffer>& memory) {
+    Program result = program;
+    for (int i = 0; i < program.operands_used; ++i) {
+      Buffer& buffer = memory[buffer_of[i]];
+      Operand& operand = result.operands[i];
+      operand.dtype = buffer.dtype();
+      operand.data = static_cast<char*>(buffer.data()) +
+                     bases[i] * static_cast<std::int64_t>(size_of(buffer.dtype()));
+      operand.strides = strides[i].data();
+    }
+    return result;
+  }
+  std::int64_t offset(int operand, std::int64_t position) const {
+    if (program.operands[operand].scalar) return 0;
+    std::int64_t result = 0;
+    for (int i = program.rank - 1; i >= 0; --i) {
+      result += position % shape[i] * strides[operand][i];
+      position /= shape[i];
+    }
+    return result;
+  }
+};
+
+Step formula_step(Formula formula, DType compute, DType dtype, std::vector<Source> inputs,
+                  int output = -1, bool per_row = false) {
+  Step step;
+  step.formula = formula;
+  step.compute = compute;
+  step.dtype = dtype;
+  step.per_row = per_row;
+  step.output = static_cast<std::int8_t>(output);
+  step.inputs_used = static_cast<std::int8_t>(inputs.size());
+  std::copy(inputs.begin(), inputs.end(), step.inputs);
+  return step;
+}
+
+Step fold_step(Reduction reduction, DType compute, DType dtype, Source input, int output = -1) {
+  Step step = formula_step(Formula::copy, compute, dtype, {input}, output);
+  step.kind = Step::Kind::fold;
+  step.reduction = reduction;
+  return step;
+}
+
+Source operand(int index) {
+  return {Source::Kind::operand, static_cast<std::int8_t>(index)};
+}
+Source value(int index) {
+  return {Source::Kind::step, static_cast<std::int8_t>(index)};
+}
+
+/// Every step alone, from contiguous temporaries into a contiguous temporary.
+class Reference {
+ public:
+  Reference(const Example& example, const Program& program)
+      : example_(example), program_(program) {}
+
+  void run() {
+    for (int i = 0; i < program_.steps_used; ++i) {
+      const Step& step = program_.steps[i];
+      const bool by_row = step.per_row || step.kind == Step::Kind::fold;
+      Buffer result(step.dtype, by_row ? example_.rows : example_.size);
+      if (step.kind == Step::Kind::fold)
+        reduce(step, result);
+      else
+        apply(step, result);
+      if (step.output >= 0) store(step, result, by_row);
+      values_.push_back(std::move(result));
+    }
+  }
+
+ private:
+  /// One element for each of the pass, or for each row.
+  Buffer load(Source source, bool by_row) const {
+    const std::int64_t count = by_row ? example_.rows : example_.size;
+    const bool from_operand = source.kind == Source::Kind::operand;
+    const DType dtype =
+        from_operand ? program_.operands[source.index].dtype : values_[source.index].dtype();
+    const char* data = from_operand ? static_cast<const char*>(program_.operands[source.index].data)
+                                    : static_cast<const char*>(values_[source.index].data());
+    Buffer result(dtype, count);
+    const std::int64_t element = static_cast<std::int64_t>(size_of(dtype));
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t place = i;
+      if (from_operand)
+        place = example_.offset(source.index, by_row ? i * example_.columns : i);
+      else if (values_[source.index].size() != count)
+        place = i / example_.columns;
+      std::memcpy(static_cast<char*>(result.data()) + i * element, data + place * element, element);
+    }
+    return result;
+  }
+
+  static void run_formula(Formula formula, DType compute, std::vector<Buffer>& inputs,
+                          Buffer& output) {
+    ElementwisePass pass;
+    pass.compute = compute;
+    pass.produced = produced_type(formula, compute);
+    pass.function = block_function(formula, compute);
+    pass.inputs_used = static_cast<int>(inputs.size());
+    pass.rank = 1;
+    pass.size = output.size();
+    pass.shape = &pass.size;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      pass.inputs[i] = {inputs[i].data(), inputs[i].dtype()};
+    pass.output = {output.data(), output.dtype()};
+    for (int share = 0; share < share_count(pass); ++share) run_share(pass, share);
+  }
+
+  void apply(const Step& step, Buffer& result) const {
+    std::vector<Buffer> inputs;
+    for (int i = 0; i < step.inputs_used; ++i) inputs.push_back(load(step.inputs[i], step.per_row));
+    run_formula(step.formula, step.compute, inputs, result);
+  }
+
+  void reduce(const Step& step, Buffer& result) const {
+    std::vector<Buffer> inputs;
+    inputs.push_back(load(step.inputs[0], false));
+    if (compute_type(inputs[0].dtype()) != step.compute) {
+      Buffer converted(step.compute, example_.size);
+      run_formula(Formula::copy, step.compute, inputs, converted);
+      inputs[0] = std::move(converted);
+    }
+    const std::int64_t shape[] = {example_.rows, example_.columns}, strides[] = {shape[1], 1};
+    ReducePass pass(step.reduction, {inputs[0].data(), inputs[0].dtype(), 2, shape, strides}, 2,
+                    result.data(), step.dtype);
+    for (int share = 0; share < pass.shares(); ++share) pass.run(share);
+    pass.finish();
+  }
+
+  void store(const Step& step, const Buffer& result, bool by_row) const {
+    const Operand& target = program_.operands[step.output];
+    std::vector<Buffer> inputs{result};
+    if (target.dtype != step.dtype) {
+      inputs.emplace_back(target.dtype, result.size());
+      std::vector<Buffer> source{result};
+      run_formula(Formula::copy, target.dtype, source, inputs[1]);
+    }
+    const Buffer& stored = inputs.back();
+    const std::int64_t element = static_cast<std::int64_t>(size_of(target.dtype));
+    for (std::int64_t i = 0; i < stored.size(); ++i)
+      std::memcpy(static_cast<char*>(target.data) +
+                      example_.offset(step.output, by_row ? i * example_.columns : i) * element,
+                  static_cast<const char*>(stored.data()) + i * element, element);
+  }
+
+  const Example& example_;
+  const Program& program_;
+  std::vector<Buffer> values_;
+};
+
+/// Shares in random order, on two threads.
+void run_pass(ProgramPass& pass) {
+  std::vector<int> order(pass.shares());
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), generator());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i; (i = next++) < order.size();) pass.run(order[i]);
+  };
+  if (order.size() == 1) {
+    work();
+  } else {
+    std::thread other(work);
+    work();
+    other.join();
+  }
+  pass.finish();
+}
+
+void check_same(const std::vector<Buffer>& got, const std::vector<Buffer>& want,
+                const std::string& where) {
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (!same_elements(got[i], want[i])) check::fail(__FILE__, __LINE__, where);
+}
+
+std::vector<Buffer> wanted(Example& example) {
+  std::vector<Buffer> memory = example.buffers;
+  const Program program = example.bound(memory);
+  Reference(example, program).run();
+  return memory;
+}
+
+void check_program(Example& example, const std::string& where) {
+  std::vector<Buffer> memory = example.buffers;
+  ProgramPass pass(example.bound(memory));
+  run_pass(pass);
+  check_same(memory, wanted(example), where);
+}
+
+bool chance(int one_in) {
+  return random_integer(1, one_in) == 1;
+}
+
+constexpr Formula some_formulas[] = {
+    Formula::copy,       Formula::negative, Formula::absolute, Formula::rectify,
+    Formula::square,     Formula::add,      Formula::subtract, Formula::multiply,
+    Formula::maximum,    Formula::minimum,  Formula::less,     Formula::greater_equal,
+    Formula::divide,     Formula::select,   Formula::clip,     Formula::hyperbolic_tangent,
+    Formula::exponential};
+constexpr Reduction all_reductions[] = {Reduction::sum,     Reduction::mean,  Reduction::maximum,
+                                        Reduction::minimum, Reduction::norm1, Reduction::norm2};
+
+DType random_dtype() {
+  if (!chance(3)) return DType::float32;
+  return all_dtypes[random_integer(0, 7)];
+}
+
+/// An operand of any layout over the whole shape.
+int add_random_operand(Example& example, DType dtype, bool written) {
+  const int kind = static_cast<int>(random_integer(0, written ? 12 : 17));
+  int index;
+  if (example.program.split >= 0) {
+    const std::int64_t rows = example.rows, columns = example.columns;
+    index = kind <= 7    ? example.add_dense(dtype)
+            : kind == 8  ? example.add_matrix(dtype, columns + 3, 1)
+            : kind == 9  ? example.add_matrix(dtype, 1, rows)
+            : kind == 10 ? example.add_matrix(dtype, columns * 2, 2)
+            : kind == 11 ? example.add_matrix(dtype, -columns, 1)
+            : kind == 12 ? example.add_matrix(dtype, columns, -1)
+            : kind == 13 ? example.add_matrix(dtype, 0, 1)
+            : kind == 14 ? example.add_matrix(dtype, 1, 0)
+            : kind == 15 ? example.add_matrix(dtype, 3, 0)
+                         : example.add_matrix(dtype, 0, 0);
+  } else {
+    const int rank = example.program.rank;
+    std::vector<int> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    if (kind > 6) std::shuffle(order.begin(), order.end(), generator());
+    std::vector<std::int64_t> steps(rank);
+    std::int64_t extent = 1, base = 0;
+    for (int i = rank - 1; i >= 0; --i) {
+      const int axis = order[i];
+      const bool broadcast = kind == 16 || (kind > 12 && chance(2));
+      const std::int64_t stretch = kind > 6 && chance(6) ? 2 : 1;
+      steps[axis] = broadcast ? 0 : extent * stretch;
+      if (broadcast) continue;
+      extent *= example.shape[axis] * stretch;
+      if (kind > 6 && chance(8)) {
+        base += (example.shape[axis] - 1) * steps[axis];
+        steps[axis] *= -1;
+      }
+    }
+    index = example.add_operand(dtype, steps, base, extent);
+  }
+  if (kind == 17) example.program.operands[index].scalar = true;
+  return index;
+}
+
+/// A random tree of steps; what nobody reads goes to an output.
+Example random_example(std::vector<std::int64_t> shape, int split, bool folds) {
+  Example example;
+  example.set_shape(std::move(shape), split);
+  const bool long_rows = folds && example.columns > longest_row;
+  Program& program = example.program;
+  struct Value {
+    DType dtype;
+    bool by_row;
+    bool is_read = false;
+    bool may_be_read = true;
+  };
+  std::vector<Value> values;
+  std::vector<int> last_read(most_operands, -1), by_row_operand(most_operands, 0);
+  std::vector<bool> used_as_output(most_operands, false);
+
+  const auto pick = [&](bool by_row) -> Source {
+    std::vector<int> candidates;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i].may_be_read && (values[i].by_row || !by_row))
+        candidates.push_back(static_cast<int>(i));
+    if (!candidates.empty() && !chance(3)) {
+      const int index = candidates[random_integer(0, candidates.size() - 1)];
+      values[index].is_read = true;
+      return value(index);
+    }
+    for (int attempt = 0; attempt < 4 && program.operands_used > 0; ++attempt) {
+      const int index = static_cast<int>(random_integer(0, program.operands_used - 1));
+      if (used_as_output[example.buffer_of[index]] || by_row_operand[index] != by_row) continue;
+      last_read[example.buffer_of[index]] = program.steps_used;
+      return operand(index);
+    }
+    if (program.operands_used > 14) {
+      // Whatever may be read: the first value is always of use unless it is a fold of long rows.
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i].may_be_read && (values[i].by_row || !by_row)) {
+          values[i].is_read = true;
+          return value(static_cast<int>(i));
+        }
+    }
+    const DType dtype = random_dtype();
+    const int index = by_row ? example.add_matrix(dtype, chance(5) ? 0 : 1, 0)
+                             : add_random_operand(example, dtype, false);
+    by_row_operand[index] = by_row;
+    last_read[example.buffer_of[index]] = program.steps_used;
+    return operand(index);
+  };
+
+  const int steps = static_cast<int>(random_integer(1, 9));
+  for (int number = 0; number < steps; ++number) {
+    const bool is_fold = folds && (number == 0 || chance(3));
+    const bool by_row = !is_fold && folds && chance(3);
+    Step step;
+    if (is_fold) {
+      const Source source = pick(false);
+      const DType from = source.kind == Source::Kind::operand
+                             ? example.buffers[example.buffer_of[source.index]].dtype()
+                             : values[source.index].dtype;
+      const DType compute = chance(6) ? DType::float64 : compute_type(from);
+      step = fold_step(all_reductions[random_integer(0, 5)], compute,
+                       chance(3) ? random_dtype() : compute, source);
+    } else {
+      const Formula formula = some_formulas[random_integer(0, std::size(some_formulas) - 1)];
+      std::vector<Source> inputs;
+      for (int i = 0; i < input_count(formula); ++i) inputs.push_back(pick(by_row));
+      const DType compute = compute_type(random_dtype());
+      const DType produced = produced_type(formula, compute);
+      const DType dtype = chance(3) ? random_dtype() : produced;
+      step = formula_step(formula, compute, dtype, inputs, -1, by_row);
+    }
+    example.add_step(step);
+    values.push_back({step.dtype, by_row || is_fold, false, !(long_rows && is_fold)});
+  }
+  // Outputs: new ones, or over something that is no longer read.
+  for (int number = 0; number < steps; ++number) {
+    Step& step = program.steps[number];
+    const bool by_row = values[number].by_row;
+    const bool needed = !values[number].is_read || (long_rows && step.kind == Step::Kind::fold);
+    if (!needed && !chance(4)) continue;
+    const DType dtype = chance(6) ? DType::float64 : step.dtype;
+    int output = -1;
+    if (chance(3) && !(long_rows && by_row)) {
+      for (int i = 0; i < program.operands_used; ++i) {
+        const int buffer = example.buffer_of[i];
+        if (used_as_output[buffer] || last_read[buffer] > number || by_row_operand[i] != by_row)
+          continue;
+        if (example.program.operands[i].scalar) continue;
+        bool repeats = false;
+        for (int axis = 0; axis < program.rank; ++axis)
+          repeats |= example.shape[axis] > 1 && example.strides[i][axis] == 0 &&
+                     !(by_row && axis >= program.split);
+        const bool mixes_types =
+            example.buffers[buffer].dtype() == DType::float16 && step.dtype != DType::float16;
+        if (repeats || mixes_types || (by_row && example.rows > 1 &&
+                                       example.strides[i][program.split - 1] == 0))
+          continue;
+        output = chance(2) ? i : example.add_twin(i);
+        break;
+      }
+    }
+    if (output < 0) {
+      output = by_row ? example.add_matrix(dtype, 1, 0) : add_random_operand(example, dtype, true);
+      if (program.operands[output].scalar) program.operands[output].scalar = false;
+    }
+    used_as_output[example.buffer_of[output]] = true;
+    step.output = static_cast<std::int8_t>(output);
+  }
+  return example;
+}
+
+std::string described(const char* what, int round, const Example& example) {
+  std::ostringstream text;
+  text << what << " round " << round << " shape";
+  for (std::int64_t length : example.shape) text << ' ' << length;
+  return text.str();
+}
+
+}  // namespace
+
+TEST("random programs over any layout") {
+  for (int round = 0; round < 1500; ++round) {
+    std::vector<std::int64_t> shape(random_integer(0, 4));
+    for (std::int64_t& length : shape) length = random_integer(1, round % 7 == 0 ? 45 : 12);
+    if (shape.size() == 1 && chance(2)) shape[0] = random_integer(1, 5000);
+    if (std::accumulate(shape.begin(), shape.end(), std::int64_t(1), std::multiplies<>()) > 200000)
+      continue;
+    Example example = random_example(shape, -1, false);
+    check_program(example, described("plain", round, example));
+  }
+}
+
+TEST("random programs with folds") {
+  constexpr std::int64_t lengths[] = {1, 1, 2, 3, 7, 16, 63, 64, 65, 200, 1000, 1023, 1024, 1025};
+  for (int round = 0; round < 2500; ++round) {
+    std::int64_t columns = lengths[random_integer(0, std::size(lengths) - 1)];
+    const std::int64_t rows = random_integer(1, columns > 100 ? 30 : chance(10) ? 3000 : 40);
+    std::vector<std::int64_t> shape;
+    int split = 0;
+    if (rows > 1 || chance(2)) {
+      shape.push_back(rows);
+      ++split;
+      if (rows % 2 == 0 && chance(2)) {
+        shape[0] /= 2;
+        shape.push_back(2);
+        ++split;
+      }
+    }
+    shape.push_back(columns);
+    if (columns % 2 == 0 && chance(3)) {
+      shape.back() /= 2;
+      shape.push_back(2);
+    }
+    Example example = random_example(shape, split, true);
+    check_program(example, described("folds", round, example));
+  }
+}
+
+TEST("folds of long rows") {
+  constexpr std::int64_t lengths[] = {longest_row, longest_row + 1, 40000, 65536, 65537, 70000};
+  for (int round = 0; round < 120; ++round) {
+    const std::int64_t columns = lengths[round % std::size(lengths)];
+    Example example = random_example({random_integer(1, 4), columns}, 1, true);
+    check_program(example, described("long", round, example));
+  }
+}
+
+TEST("more rows than a share") {
+  for (int round = 0; round < 30; ++round) {
+    Example example = random_example({random_integer(90, 150), 2000}, 1, round % 3 > 0);
+    check_program(example, described("rows", round, example));
+  }
+}
+
+TEST("regions make the whole") {
+  for (int round = 0; round < 400; ++round) {
+    const std::int64_t rows = random_integer(1, 90);
+    const std::int64_t columns = chance(8) ? 1 : random_integer(1, chance(3) ? 1500 : 100);
+    Example example = random_example({rows, columns}, 1, false);
+    std::vector<Buffer> memory = example.buffers;
+    ProgramPass pass(example.bound(memory));
+    const std::int64_t row = random_integer(0, rows), column = random_integer(0, columns);
+    std::thread other([&] {
+      pass.run_region(row, rows, column, columns);
+      pass.run_region(0, row, column, columns);
+    });
+    pass.run_region(0, row, 0, column);
+    pass.run_region(row, rows, 0, column);
+    other.join();
+    check_same(memory, wanted(example), described("regions", round, example));
+  }
+}
+
+TEST("an epilogue sees every element of a product once") {
+  const auto check_product = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    std::vector<float> a(m * k, 1.0f), b(k * n, 1.0f), c(m * n);
+    std::vector<int> seen(m * n);
+    bool complete = true;
+    ProductShape shape{m, n, k, false, false, k, n};
+    ProductPass pass(shape, DType::float32, a.data(), b.data(), c.data(), 4,
+                     [&](std::int64_t row_begin, std::int64_t row_end, std::int64_t column_begin,
+                         std::int64_t column_end) {
+                       for (std::int64_t i = row_begin; i < row_end; ++i)
+                         for (std::int64_t j = column_begin; j < column_end; ++j) {
+                           ++seen[i * n + j];
+                           complete &= c[i * n + j] == static_cast<float>(k);
+                         }
+                     });
+    for (int share = 0; share < pass.shares(); ++share) pass.run(share);
+    pass.finish();
+    CHECK(complete);
+    CHECK(std::all_of(seen.begin(), seen.end(), [](int count) { return count == 1; }));
+  };
+  check_product(3, 5, 0);
+  check_product(300, 200, 100);
+  check_product(2, 3, 3000000);
+  check_product(0, 3, 5);
+}
+
+TEST("rows and columns join") {
+  const std::int64_t shape[] = {2, 3, 4, 5};
+  const std::int64_t contiguous[] = {60, 20, 5, 1}, swapped[] = {20, 40, 5, 1};
+  const std::int64_t transposed[] = {3, 1, 30, 6}, repeated[] = {0, 0, 5, 1};
+  CHECK(joins_at(2, 4, shape, nullptr));
+  CHECK(joins_at(2, 4, shape, contiguous));
+  CHECK(joins_at(0, 4, shape, contiguous));
+  CHECK(!joins_at(2, 4, shape, swapped));
+  CHECK(joins_at(1, 1, shape, swapped));
+  CHECK(joins_at(2, 4, shape, transposed));
+  CHECK(!joins_at(0, 4, shape, transposed));
+  CHECK(joins_at(2, 4, shape, repeated));
+  CHECK(!joins_at(0, 4, shape, repeated));
+}
+
+CHECK_MAIN
