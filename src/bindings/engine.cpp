@@ -135,8 +135,9 @@ void bind_engine(nb::module_& module) {
       "For tests: the call issued after that many others fails when it runs.");
   module.def(
       "fail_allocation",
-      [](std::int64_t allocations) { memory::pool().fail_allocation(allocations); },
-      "For tests: that allocation from now fails.");
+      [](std::int64_t first, std::int64_t count) { memory::pool().fail_allocation(first, count); },
+      nb::arg("first"), nb::arg("count") = 1,
+      "For tests: that many allocations fail, from the given one on.");
 
   module.def("before_fork", before_fork);
   module.def("after_fork_in_parent", after_fork_in_parent);

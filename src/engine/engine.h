@@ -35,7 +35,7 @@ class Task {
   /// not_now: it lacks something that other tasks will give back when they end (memory). It is then
   /// starved: it does not run, keeps its place in the order of every variable, and is asked again
   /// when another task has ended. When nothing else runs or could start, the oldest starved task
-  /// must.
+  /// must; nothing starts until it has answered, so it must not wait for tasks.
   virtual int prepare(bool /*must*/) { return 1; }
   virtual void run(int share) = 0;
   virtual void finish() {}

@@ -45,6 +45,7 @@ void ThreadedEngine::after_fork_in_child() noexcept {
   attentive_ = false;
   searching_ = 0;
   pausers_ = 0;
+  pressed_ = nullptr;
   computing_ = inside_share();
   destroyed_ = 2 * scheduler_.ended();  // what others were about to destroy is lost
 

@@ -160,14 +160,15 @@ WaitResult SerialEngine::wait(const WaitOptions& options, Enough enough, const V
       options.timeout < never - start ? start + options.timeout : never;
   const std::thread::id self = std::this_thread::get_id();
   std::unique_lock lock(mutex_);
-  while (owner_ != std::thread::id() && owner_ != self && !enough()) {
+  auto waits = [&] { return owner_ != std::thread::id() && owner_ != self && !enough(); };
+  while (waits()) {
     free_.wait_until(lock, std::min(deadline, Clock::now() + std::chrono::milliseconds(20)));
     lock.unlock();
     if (options.interrupted && options.interrupted()) return WaitResult::interrupted;
     lock.lock();
     if (Clock::now() >= deadline) break;
   }
-  if (owner_ != std::thread::id() && owner_ != self && !enough()) return WaitResult::timed_out;
+  if (waits()) return WaitResult::timed_out;
   if (shut_down_) return WaitResult::shut_down;
   if (variable) failure = variable->failure_;
   return WaitResult::done;

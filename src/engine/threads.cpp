@@ -44,6 +44,13 @@ void ThreadedEngine::Hold::let_go() {
   send_wakes();
 }
 
+bool ThreadedEngine::Hold::destroy_ended() {
+  if (ended.empty()) return false;
+  let_go();
+  take();
+  return true;
+}
+
 void ThreadedEngine::Hold::send_wakes() {
   if (std::exchange(signal_, false)) engine_.signal_.fetch_add(1, std::memory_order_release);
   if (count_ > 0) engine_.waker_processor_.store(current_processor(), std::memory_order_relaxed);
@@ -103,9 +110,10 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
     if (shares == 0) {
       destroyed_before = destroyed_;
       shares = prepare(*task.task, claim.must);
-      if (shares > 1) {
+      if (shares > 1 || claim.must) {
         hold.take();
-        scheduler_.cut(task, shares);
+        if (shares > 1) scheduler_.cut(task, shares);
+        if (claim.must) pressed_ = nullptr;
         plan_wakes(hold);
         hold.let_go();
       }
@@ -133,21 +141,23 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   }
   running_.remove(running);
   innermost_ = running.outer;
+  if (pressed_ == &task) pressed_ = nullptr;  // prepare() threw
   // Before the dependants are released: they are best run by this thread, which is awake.
   if (!helping) release_slot(hold);
   if (last) scheduler_.end(task, hold.ended);
   if (shares == not_now) put_off(task, destroyed_before);
 }
 
-// The task was not there to be served when something was given back during its attempt: then it is
-// tried again at once.
+// What was given back during the attempt may have come too late for it, and nobody was starved then
+// to be served: the task is tried again at once.
 void ThreadedEngine::put_off(TaskRecord& task, std::uint64_t destroyed_before) {
   scheduler_.put_off(task);
   if ((destroyed_.fetch_or(awaited) | awaited) != (destroyed_before | awaited))
     scheduler_.revive_all();
 }
 
-// Tasks have been destroyed, and with that have given everything back.
+// Tasks have been destroyed, and with that have given everything back: the starved are tried again,
+// and `enough` is asked.
 void ThreadedEngine::serve_awaiting(Hold& hold) {
   destroyed_.fetch_and(~awaited);
   scheduler_.revive_all();

@@ -81,6 +81,8 @@ class ThreadedEngine final : public Engine {
     void take();
     /// Also destroys the tasks that have ended.
     void let_go();
+    /// Lets go for as long as that takes; false when there is none to destroy.
+    bool destroy_ended();
     /// Sends the wake-ups without letting go; needed where letting go is part of a sleep.
     void send_wakes();
     bool full() const { return count_ == capacity; }
@@ -115,6 +117,7 @@ class ThreadedEngine final : public Engine {
   bool start_worker();
   void work(Worker& worker);
   void idle(Hold& hold, Worker& worker);
+  bool paused() const { return pausers_ > 0 || pressed_ || shutting_; }
   bool can_start_share() const;
   bool starving(int own_slots) const;
   int startable() const;
@@ -145,13 +148,14 @@ class ThreadedEngine final : public Engine {
   const int limit_;
   mutable std::mutex mutex_;
   Scheduler scheduler_;
-  int computing_ = 0;  // slots taken; at most limit_
-  int searching_ = 0;  // workers awake without a share: they will look for one
-  int pausers_ = 0;    // forks under way: no share starts
+  int computing_ = 0;              // slots taken; at most limit_
+  int searching_ = 0;              // workers awake without a share: they will look for one
+  int pausers_ = 0;                // forks under way: no share starts
+  TaskRecord* pressed_ = nullptr;  // must be prepared, and is: no share starts, nothing is taken
   bool shutting_ = false;
-  // How many tasks have been destroyed, times two; odd when somebody has to be served after the
-  // next destruction: a starved task, or a wait that `enough` may end. In one word, so that a
-  // destruction is either seen by who begins to wait for it, or sees that it is waited for.
+  // How many tasks have been destroyed, times two. Invariant: odd as long as there are starved
+  // tasks or waits that `enough` may end; whoever destroys tasks then serves them. In one word, so
+  // that who begins to wait either sees a destruction or is seen by it.
   static constexpr std::uint64_t awaited = 1;
   std::atomic<std::uint64_t> destroyed_{0};
   RunningList running_;

@@ -85,12 +85,10 @@ WaitResult ThreadedEngine::help(Hold& hold, Waiter& waiter, const WaitOptions& o
   Clock::time_point ask_at = options.interrupted ? start + ask_interval : never;
   Clock::time_point turn_start = start;
   for (Clock::time_point now = start;; now = Clock::now()) {
-    if (waiter.enough && !hold.ended.empty()) {
-      // What the last task gives back counts before the next one starts.
-      hold.let_go();
-      hold.take();
+    if (waiter.enough) {
+      hold.destroy_ended();  // what the last task gives back counts before the next one starts
+      if ((*waiter.enough)()) waiter.done = true;
     }
-    if (waiter.enough && (*waiter.enough)()) waiter.done = true;
     if (waiter.done) return WaitResult::done;
     if (shutting_) return WaitResult::shut_down;
     if (now >= ask_at) {
@@ -139,7 +137,7 @@ void ThreadedEngine::pass_turn(Hold& hold, Waiter& waiter) {
 
 Claim ThreadedEngine::claim_for(Waiter& waiter) {
   const bool stands_in = std::exchange(waiter.stands_in, false);
-  if (pausers_ > 0 || shutting_) return {};
+  if (paused()) return {};
   if (!waiter.slot && computing_ == limit_) return {};
   Claim claim;
   if (TaskRecord* task = waiter.variable ? waiter.ready.front() : scheduler_.next(waiter.last))
@@ -154,7 +152,7 @@ Claim ThreadedEngine::claim_for(Waiter& waiter) {
 
 bool ThreadedEngine::wants_slot(const Waiter& waiter) const {
   if (waiter.leaving) return true;
-  if (waiter.done || pausers_ > 0 || shutting_) return false;
+  if (waiter.done || paused()) return false;
   return waiter.variable ? !waiter.ready.empty() : scheduler_.has_ready(waiter.last);
 }
 
@@ -166,11 +164,7 @@ Waiter* ThreadedEngine::heir() {
 
 // Sleeps, without a slot, until woken or `until`; may return early.
 void ThreadedEngine::sleep(Hold& hold, Waiter& waiter, Clock::time_point until) {
-  if (!hold.ended.empty()) {
-    hold.let_go();
-    hold.take();
-    return;
-  }
+  if (hold.destroy_ended()) return;
   if (waiter.slot) {
     waiter.slot = false;
     release_slot(hold);
@@ -187,11 +181,8 @@ void ThreadedEngine::sleep(Hold& hold, Waiter& waiter, Clock::time_point until) 
 }
 
 void ThreadedEngine::leave(Hold& hold, Waiter& waiter) {
-  if (!hold.ended.empty()) {
-    // While this waiter is known: to destroy tasks takes an engine that is still there.
-    hold.let_go();
-    hold.take();
-  }
+  // Not later: it touches the engine, which may be destroyed once nobody waits any more.
+  hold.destroy_ended();
   waiter.leaving = waiter.inherited;
   while (waiter.leaving && !waiter.slot) {
     if (computing_ == limit_) {

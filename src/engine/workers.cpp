@@ -44,7 +44,7 @@ void ThreadedEngine::work(Worker& worker) {
 }
 
 bool ThreadedEngine::can_start_share() const {
-  return computing_ < limit_ && pausers_ == 0 && !shutting_;
+  return computing_ < limit_ && !paused();
 }
 
 // True when the starved can count on nobody to give something back: nothing is ready, no other
@@ -62,8 +62,9 @@ int ThreadedEngine::startable() const {
 // So that there is always progress, the oldest starved task must run when nothing else does.
 Claim ThreadedEngine::claim_any(int own_slots) {
   if (TaskRecord* task = scheduler_.next()) return scheduler_.claim(*task);
-  if (starving(own_slots)) return scheduler_.claim_starved(scheduler_.oldest_starved());
-  return {};
+  if (!starving(own_slots)) return {};
+  pressed_ = &scheduler_.oldest_starved();
+  return scheduler_.claim_starved(*pressed_);
 }
 
 // Nothing to run: asks the hook, looks out for work for a moment, then sleeps.

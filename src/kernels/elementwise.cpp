@@ -22,6 +22,7 @@ bool contiguous(const Operand& operand, int rank, const std::int64_t* shape) {
   return !operand.strides || is_contiguous(rank, shape, operand.strides);
 }
 
+/// Passes only carry kernels of the table.
 Formula formula_of(BlockFunction function, DType compute) {
   const KernelTable& table = kernel_table();
   int formula = 0;
@@ -38,12 +39,24 @@ class ScalarInput {
     return block_;
   }
   const void* fill(const Operand& operand, DType compute, std::int64_t count) {
-    void* value = const_cast<void*>(convert(operand, compute));
-    move_function(compute)({value, 0, 0}, {block_, count, 1}, 1, count);
-    return block_;
+    const void* value = convert(operand, compute);
+    switch (size_of(compute)) {
+      case 1:
+        return fill_words<std::uint8_t>(value, count);
+      case 4:
+        return fill_words<std::uint32_t>(value, count);
+      default:
+        return fill_words<std::uint64_t>(value, count);
+    }
   }
 
  private:
+  template <class Word>
+  const void* fill_words(const void* value, std::int64_t count) {
+    std::fill_n(reinterpret_cast<Word*>(block_), count, *static_cast<const Word*>(value));
+    return block_;
+  }
+
   alignas(64) unsigned char block_[block_size * 8];
 };
 
@@ -95,9 +108,10 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
   return true;
 }
 
-/// Apart, since plans are large and run_linear must stay quick.
-[[gnu::noinline]] void run_program(const ElementwisePass& pass, int share) {
-  Program program;
+/// Small passes come often: a thread keeps what it needs to plan them.
+void run_program(const ElementwisePass& pass, int share) {
+  static thread_local Program program;
+  static thread_local Plan plan;
   program.rank = pass.rank;
   program.shape = pass.shape;
   program.size = pass.size;
@@ -114,7 +128,8 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
     program.operands[i + 1] = pass.inputs[i];
     step.inputs[i].index = static_cast<std::int8_t>(i + 1);
   }
-  run_tiles(Plan(program), share_count(pass), share);
+  plan.prepare(program);
+  run_tiles(plan, share_count(pass), share);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ struct Instruction {
   } kind = Kind::convert;
   Extent extent = Extent::tile;  ///< what it works on; a fold leaves one value for each row
   std::int8_t inputs_used = 1;
-  std::uint8_t singles = 0;  ///< bit i set: the kernel takes one element for input i
+  std::uint8_t singles = 0;   ///< bit i set: the kernel takes one element for input i
   bool once_per_row = false;  ///< left out but for the first piece of a row
   Reduction reduction = Reduction::sum;
   std::int16_t inputs[max_inputs];
@@ -52,16 +52,17 @@ struct Instruction {
 };
 
 struct Plan {
-  explicit Plan(const Program& program);
+  /// May be called again for another program: memory is kept.
+  void prepare(const Program& program);
   std::int64_t row_stride(int operand) const {
     return view.rank == 1 ? 0 : view.strides[operand][row_dimension];
   }
   std::int64_t column_stride(int operand) const { return view.strides[operand][view.rank - 1]; }
   std::int64_t columns() const { return view.shape[view.rank - 1]; }
 
-  int operands_used;
+  int operands_used = 0;
   Operand operands[most_operands];
-  std::int64_t size;
+  std::int64_t size = 0;
   /// Rows and columns if the program has a split.
   JointView<most_operands> view;
   int row_dimension = 0;

@@ -29,8 +29,8 @@ struct ProductCut {
 /// of ands).
 class ProductPass {
  public:
-  /// Called when rows [row_begin, row_end) and columns [column_begin, column_end) of c are complete:
-  /// once for each element, from the thread that ran its last share, or from finish().
+  /// Called when rows [row_begin, row_end) and columns [column_begin, column_end) of c are
+  /// complete: once for each element, from the thread that ran its last share, or from finish().
   using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                       std::int64_t column_begin, std::int64_t column_end)>;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/folding.h"
+#include "kernels/prefetch.h"
 #include "kernels/tiles.h"
 
 namespace afterglow::kernels {
@@ -11,13 +12,11 @@ namespace afterglow::kernels {
 namespace {
 
 bool joins(int begin, int end, const std::int64_t* shape, const std::int64_t* strides) {
-  std::int64_t expected = -1;
-  bool first = true;
+  int inner = -1;
   for (int dimension = end - 1; dimension >= begin; --dimension) {
     if (shape[dimension] == 1) continue;
-    if (!first && strides[dimension] != expected) return false;
-    expected = strides[dimension] * shape[dimension];
-    first = false;
+    if (inner >= 0 && strides[dimension] != strides[inner] * shape[inner]) return false;
+    inner = dimension;
   }
   return true;
 }
@@ -28,7 +27,8 @@ bool joins_at(int split, int rank, const std::int64_t* shape, const std::int64_t
   return !strides || (joins(0, split, shape, strides) && joins(split, rank, shape, strides));
 }
 
-ProgramPass::ProgramPass(const Program& program) : plan_(std::make_shared<Plan>(program)) {
+ProgramPass::ProgramPass(const Program& program) : plan_(std::make_shared<Plan>()) {
+  plan_->prepare(program);
   shares_ = static_cast<int>(divide_up(program.size, share_size));
   if (!plan_->pieces) return;
   chunks_ = divide_up(plan_->columns(), fold_chunk_size);
@@ -59,8 +59,7 @@ void ProgramPass::run_pieces(int share) {
       runner.total(i) = fold_functions(folds_[i].reduction, folds_[i].compute).neutral;
     run_rectangle(runner, row, row + 1, chunk * fold_chunk_size,
                   std::min(plan.columns(), (chunk + 1) * fold_chunk_size));
-    for (int i = 0; i < folds; ++i)
-      partials_[i * units + chunk * rows + row] = runner.total(i);
+    for (int i = 0; i < folds; ++i) partials_[i * units + chunk * rows + row] = runner.total(i);
   }
 }
 
@@ -71,6 +70,7 @@ void ProgramPass::finish() {
   std::vector<std::int64_t> values(static_cast<std::size_t>(rows));
   for (std::size_t i = 0; i < folds_.size(); ++i) {
     const Step& step = folds_[i];
+    if (step.output < 0) continue;  // nobody wants it any more
     const FoldFunctions& functions = fold_functions(step.reduction, step.compute);
     std::fill(totals.begin(), totals.end(), functions.neutral);
     for (std::int64_t chunk = 0; chunk < chunks_; ++chunk)
@@ -84,6 +84,8 @@ void ProgramPass::finish() {
 
 void ProgramPass::run_region(std::int64_t row_begin, std::int64_t row_end,
                              std::int64_t column_begin, std::int64_t column_end) {
+  // A runner reads scalars at once, which in a matrix of one element another region may write.
+  if (row_begin >= row_end || column_begin >= column_end) return;
   TileRunner runner(*plan_);
   run_rectangle(runner, row_begin, row_end, column_begin, column_end);
 }
@@ -92,7 +94,8 @@ void ProgramPass::run_rectangle(TileRunner& runner, std::int64_t row_begin, std:
                                 std::int64_t column_begin, std::int64_t column_end) const {
   const Plan& plan = *plan_;
   const std::int64_t width = std::min(plan.tile_columns, column_end - column_begin);
-  const std::int64_t height = std::max<std::int64_t>(1, block_size / std::max<std::int64_t>(width, 1));
+  const std::int64_t height = std::max<std::int64_t>(1, block_size / width);
+  const bool far = plan.size >= far_size;
   Tile tile;
   for (std::int64_t row = row_begin; row < row_end; row += height) {
     tile.rows = std::min(height, row_end - row);
@@ -104,7 +107,7 @@ void ProgramPass::run_rectangle(TileRunner& runner, std::int64_t row_begin, std:
         tile.data[i] = static_cast<char*>(plan.operands[i].data) +
                        offset * static_cast<std::int64_t>(size_of(plan.operands[i].dtype));
       }
-      runner.run(tile);
+      runner.run(tile, far && column + width < column_end);
     }
   }
 }

@@ -90,7 +90,7 @@ class ProgramPass {
   void run_rectangle(TileRunner& runner, std::int64_t row_begin, std::int64_t row_end,
                      std::int64_t column_begin, std::int64_t column_end) const;
 
-  std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<Plan> plan_;
   int shares_ = 1;
   // Of folds over rows that are too long for a tile:
   std::int64_t chunks_ = 1;  ///< partial results for each row

@@ -2,7 +2,6 @@
 #include "kernels/tiles.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <new>
 
@@ -40,8 +39,7 @@ char* scratch_of_size(std::int64_t size) {
 }
 
 bool dense(const Matrix& matrix, std::int64_t rows, std::int64_t columns) {
-  return (columns == 1 || matrix.column_stride == 1) &&
-         (rows == 1 || matrix.row_stride == columns);
+  return (columns == 1 || matrix.column_stride == 1) && (rows == 1 || matrix.row_stride == columns);
 }
 
 char* row_of(const Matrix& matrix, std::int64_t row, std::int64_t element) {
@@ -190,8 +188,7 @@ void TileRunner::fold(const Instruction& instruction) {
   std::fill_n(partials_, tile_->rows, functions.neutral);
   functions.rows(input.data, tile_->rows, input.row_stride, tile_->columns, partials_);
   write_totals(instruction.reduction, compute, plan_.columns(), partials_, tile_->rows,
-               matrix(instruction.output, Extent::row).data,
-               plan_.slots[instruction.output].dtype);
+               matrix(instruction.output, Extent::row).data, plan_.slots[instruction.output].dtype);
 }
 
 void run_tiles(const Plan& plan, int shares, int share) {

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 // Held work may wait for this part of its own estimated time.
 constexpr double patience = 0.05;
-// A product waits no longer than this for a bias and an activation to join it.
+// A product waits no longer than this for the next call, which may be able to join it.
 constexpr auto product_patience = 5us;
 // Tasks from here on ask before they start whether anybody still wants them.
 constexpr double worth_a_look = 100e3;
@@ -89,20 +89,30 @@ void Window::hold(const Call& call, std::unique_lock<SpinLock>& lock) {
   bool urgent = false;
   const bool large = !call.is_elementwise() && call.cost >= large_call;
   if (is_worth) {
-    const Clock::time_point now = Clock::now();
-    if (!was_worth) {
-      held_since_ = now;
-      no_later_than_ = Clock::time_point::max();
+    const auto set_times = [&] {
+      const Clock::time_point now = Clock::now();
+      if (!was_worth) held_since_ = now;
+      if (!was_worth) no_later_than_ = Clock::time_point::max();
+      if (large && !can_be_fused(call)) {
+        no_later_than_ = now;
+      } else if ((large && is_product(call)) || no_later_than_ != Clock::time_point::max()) {
+        // What follows a product may be followed by more.
+        no_later_than_ = now + product_patience;
+      }
+      due_ = std::min<Clock::time_point>(
+          held_since_ + nanoseconds(static_cast<std::int64_t>(patience * held_cost_)),
+          no_later_than_);
+      urgent = now >= due_ && has_little_to_do();
+    };
+    set_times();
+    if (!urgent && (!was_worth || (large && is_product(call)))) {
+      // Somebody should look after the held work, should Python not come back. That takes longer
+      // than the next call if a thread must be woken, so the time counts from here on.
+      lock.unlock();
+      engine_->nudge();
+      lock.lock();
+      set_times();
     }
-    if (large && !can_be_fused(call)) {
-      no_later_than_ = now;
-    } else if (large && is_product(call)) {
-      no_later_than_ = std::min<Clock::time_point>(no_later_than_, now + product_patience);
-    }
-    due_ = std::min<Clock::time_point>(
-        held_since_ + nanoseconds(static_cast<std::int64_t>(patience * held_cost_)),
-        no_later_than_);
-    urgent = now >= due_ && has_little_to_do();
   }
   if (urgent && large && !full) {
     publish(take_needed(*call.outputs[0].storage, true), false);
@@ -110,9 +120,6 @@ void Window::hold(const Call& call, std::unique_lock<SpinLock>& lock) {
   } else if (urgent || full) {
     drop_unobserved(is_worth);
     if (urgent || crowded || pending_.size() > most_pending / 2) publish(take_pending(), !is_worth);
-  } else if (is_worth && (!was_worth || (large && is_product(call)))) {
-    lock.unlock();
-    engine_->nudge();
   }
 }
 

@@ -89,7 +89,10 @@ void* Pool::allocate(std::size_t bytes) {
   const std::size_t size = rounded_size(bytes);
   const auto signed_size = static_cast<std::int64_t>(size);
   std::lock_guard lock(mutex_);
-  if (allocations_until_failure_ >= 0 && allocations_until_failure_-- == 0) {
+  if (allocations_until_failure_ > 0) {
+    --allocations_until_failure_;
+  } else if (allocations_until_failure_ == 0) {
+    if (--failures_left_ == 0) allocations_until_failure_ = -1;
     throw Error(ErrorKind::memory, "out of memory: allocation of " + std::to_string(bytes) +
                                        " bytes was made to fail");
   }
@@ -163,9 +166,10 @@ void Pool::set_cap(std::int64_t bytes) {
   figures_.cap = bytes;
 }
 
-void Pool::fail_allocation(std::int64_t allocations_from_now) {
+void Pool::fail_allocation(std::int64_t allocations_from_now, std::int64_t count) {
   std::lock_guard lock(mutex_);
   allocations_until_failure_ = allocations_from_now;
+  failures_left_ = count;
 }
 
 Pool& pool() {

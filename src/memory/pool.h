@@ -35,8 +35,9 @@ class Pool {
   void reset_peak();
   void set_cap(std::int64_t bytes);
 
-  /// For tests: the allocation that many allocations from now fails; negative switches it off.
-  void fail_allocation(std::int64_t allocations_from_now);
+  /// For tests: `count` allocations fail, from that many allocations from now on; a negative number
+  /// switches it off.
+  void fail_allocation(std::int64_t allocations_from_now, std::int64_t count = 1);
 
   /// The pool stays still over a fork.
   void before_fork() noexcept { mutex_.lock(); }
@@ -48,7 +49,7 @@ class Pool {
 
   mutable std::mutex mutex_;
   Figures figures_;
-  std::int64_t allocations_until_failure_ = -1;
+  std::int64_t allocations_until_failure_ = -1, failures_left_ = 0;
   std::map<std::size_t, std::vector<void*>> cached_;  // by rounded size
 };
 

@@ -169,6 +169,30 @@ TEST("of several starved tasks the oldest must, one at a time, whatever their pr
   }
 }
 
+TEST("nothing starts while a task that must is asked, also when it then fails") {
+  for (bool fails : {false, true}) {
+    auto engine = make_threaded_engine(2);
+    Variable x, y;
+    Gate gate;
+    std::atomic<int> runs{0};
+    auto task = shares(1, [](int) {});
+    task->on_prepare = [&](bool must) {
+      if (!must) return not_now;
+      gate.pass();
+      if (fails) throw std::runtime_error("no memory");
+      return 1;
+    };
+    push(*engine, std::move(task), {}, {&x});
+    CHECK(eventually([&] { return gate.arrived == 1; }));
+    push(*engine, [&] { ++runs; }, {}, {&y});
+    CHECK(engine->wait(y, WaitFor::read, {.timeout = 5ms}) == WaitResult::timed_out);
+    CHECK_EQUAL(runs.load(), 0);
+    gate.open = true;
+    CHECK(engine->wait(y) == WaitResult::done);
+    CHECK(engine->wait_all() == WaitResult::done);
+  }
+}
+
 TEST("a starved task that must may fail, and fails when it puts itself off again") {
   for (bool throws : {false, true}) {
     auto engine = make_threaded_engine(2);

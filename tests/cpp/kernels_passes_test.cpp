@@ -172,6 +172,39 @@ TEST("passes over any layout") {
   }
 }
 
+TEST("a scalar gives the bits of a block of it") {
+  constexpr std::int64_t count = 1500;
+  for (int f = 0; f < static_cast<int>(Formula::count_of_formulas); ++f) {
+    const Formula formula = static_cast<Formula>(f);
+    for (DType dtype : {DType::float32, DType::float64, DType::int32}) {
+      for (unsigned scalars = 0; scalars < 1u << input_count(formula); ++scalars) {
+        ElementwisePass pass;
+        pass.compute = dtype;
+        pass.produced = produced_type(formula, dtype);
+        pass.function = block_function(formula, dtype);
+        pass.inputs_used = input_count(formula);
+        pass.rank = 1;
+        pass.size = count;
+        pass.shape = &pass.size;
+        std::vector<Buffer> inputs(max_inputs, Buffer(dtype, count));
+        for (int i = 0; i < pass.inputs_used; ++i) {
+          fill_small(inputs[i]);
+          for (std::int64_t k = 0; scalars >> i & 1u && k < count; ++k)
+            inputs[i].set(k, inputs[i][0]);
+          pass.inputs[i] = {inputs[i].data(), dtype};
+        }
+        Buffer blocks(pass.produced, count), single(pass.produced, count);
+        pass.output = {blocks.data(), pass.produced};
+        run_pass(pass);
+        for (int i = 0; i < pass.inputs_used; ++i) pass.inputs[i].scalar = scalars >> i & 1u;
+        pass.output = {single.data(), pass.produced};
+        run_pass(pass);
+        CHECK(blocks.same_bits(single));
+      }
+    }
+  }
+}
+
 TEST("large transposed copies") {
   constexpr std::int64_t rows = 517, columns = 1031;
   for (DType dtype : {DType::float32, DType::uint8, DType::float16, DType::float64}) {

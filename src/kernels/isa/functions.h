@@ -95,12 +95,10 @@ AFTERGLOW_INLINE SplitExponent<T> split_exponent(T x) {
   return {bits_of(shifted) - bits_of(R::to_integer), remainder};
 }
 
+/// e^x between the limits, anything beyond.
 template <class T>
-AFTERGLOW_INLINE T exponential(T x) {
+AFTERGLOW_INLINE T exponential_within_limits(T x) {
   using R = Real<T>;
-  // Comparisons keep nan; beyond the limits the result is 0 or infinite anyway.
-  x = x < R::exponential_low ? R::exponential_low : x;
-  x = x > R::exponential_high ? R::exponential_high : x;
   const auto [n, r] = split_exponent(x);
   const T mantissa = small_exponential_minus_1(r) + T(1);
   // Two factors, so that neither leaves the range of normal numbers and only the last one rounds.
@@ -109,6 +107,15 @@ AFTERGLOW_INLINE T exponential(T x) {
   const auto second = exponents - first;
   return mantissa * __builtin_bit_cast(T, first << R::mantissa_bits) *
          __builtin_bit_cast(T, second << R::mantissa_bits);
+}
+
+template <class T>
+AFTERGLOW_INLINE T exponential(T x) {
+  using R = Real<T>;
+  T result = exponential_within_limits(x);
+  // Comparisons keep nan.
+  result = x > R::exponential_high ? T(__builtin_inf()) : result;
+  return x < R::exponential_low ? T(0) : result;
 }
 
 /// log(2^exponent (1 + f)) for 1 + f in [sqrt(1/2), sqrt(2)].
@@ -180,7 +187,9 @@ AFTERGLOW_INLINE T tanh(T x) {
 
 template <class T>
 AFTERGLOW_INLINE T sigmoid(T x) {
-  const T e = exponential(-magnitude(x));
+  const T size = magnitude(x);
+  const T small = exponential_within_limits(-size);
+  const T e = size > -Real<T>::exponential_low ? T(0) : small;
   return (x < T(0) ? e : T(1)) / (T(1) + e);
 }
 
