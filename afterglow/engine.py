@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from . import _core
 from ._core import waitall
-from .error import ArrayTypeError
+from .error import ArrayTypeError, ArrayValueError
 
 __all__ = [
     "Event",
     "bulk",
+    "RunAhead",
     "instruction_set",
     "is_serial",
+    "passes",
+    "pipeline",
     "record",
+    "run_ahead",
     "set_bulk_size",
+    "set_pass",
+    "set_run_ahead",
     "stats",
     "thread_limit",
     "waitall",
@@ -50,8 +57,99 @@ def bulk(size: int) -> Iterator[None]:
 
 
 def stats() -> dict[str, int]:
-    """Return counts of calls (issued, run, dropped, fused, pending) and bytes in use."""
+    """Return counts of calls and bytes since the start.
+
+    ``issued`` calls are ``run``, ``dropped`` because nobody could read their result, or still
+    ``pending``. ``fused`` passes over memory ran ``fused_calls`` calls together. ``pending_bytes``
+    are the results of pending calls, ``run_ahead_bytes`` what counts against the limit of
+    :func:`set_run_ahead`; ``live_bytes``, ``peak_bytes`` and ``cached_bytes`` are those of
+    :mod:`afterglow.memory`.
+    """
     return _core.statistics()
+
+
+class RunAhead(NamedTuple):
+    """How far Python may run ahead of the backend."""
+
+    #: Bytes that exist only because unfinished calls will read them (a batch whose handle is gone),
+    #: and the records of unfinished calls.
+    held_bytes: float
+    #: The same and the results of unfinished calls.
+    bytes: float
+    #: Estimated time of unfinished calls.
+    seconds: float
+
+
+def run_ahead() -> RunAhead:
+    """Return the limits set by :func:`set_run_ahead`."""
+    return RunAhead(*_core.run_ahead())
+
+
+def set_run_ahead(bytes: float | None = None, seconds: float | None = None) -> RunAhead:
+    """Limit how far Python may run ahead, and return the limits set before.
+
+    A call that would go past a limit first waits, while it helps to compute, until the backend has
+    caught up. ``None`` leaves a limit as it is, ``float("inf")`` takes it away. A limit of bytes
+    holds for all that is counted (see :class:`RunAhead`); by default there is little room for held
+    bytes, and much for results, which take their memory only when they are computed. The
+    environment variables ``AFTERGLOW_RUN_AHEAD_BYTES`` and ``AFTERGLOW_RUN_AHEAD_SECONDS`` set
+    limits at the start.
+    """
+    previous = run_ahead()
+    for name, limit in {"bytes": bytes, "seconds": seconds}.items():
+        if limit is not None and not float(limit) >= 0:
+            raise ArrayValueError(f"{name} must be a number that is not negative, but got {limit}")
+    _core.set_run_ahead(
+        *(previous[:2] if bytes is None else (float(bytes), float(bytes))),
+        previous.seconds if seconds is None else float(seconds),
+    )
+    return previous
+
+
+_Item = TypeVar("_Item")
+
+
+def pipeline(batches: Iterable[_Item], depth: int = 2) -> Iterator[_Item]:
+    """Iterate over ``batches`` and keep at most ``depth`` of them in flight.
+
+    A batch is all calls that this thread issues in one iteration. The iteration after the next
+    ``depth`` begins when those of the first are finished, so that work overlaps with the next batch
+    but never piles up::
+
+        for batch in engine.pipeline(loader, depth=2):
+            losses.append(step(batch))
+    """
+    if not isinstance(depth, int) or depth < 1:
+        raise ArrayValueError(f"depth must be a positive integer, but got {depth!r}")
+    return _pipelined(batches, depth)
+
+
+def _pipelined(batches: Iterable[_Item], depth: int) -> Iterator[_Item]:
+    in_flight: deque[_core.Batch] = deque()
+    for item in batches:
+        while len(in_flight) >= depth:
+            in_flight.popleft().wait()
+        batch = _core.Batch()
+        in_flight.append(batch)
+        batch.begin()
+        try:
+            yield item
+        finally:
+            batch.end()
+
+
+def passes() -> dict[str, bool]:
+    """Return the passes over held calls in their order, and which of them are on."""
+    return _core.passes()
+
+
+def set_pass(name: str, on: bool) -> bool:
+    """Switch a pass on or off, and return what it was. Values never depend on it.
+
+    The environment variable ``AFTERGLOW_DISABLE_PASSES`` names passes that are off from the start,
+    separated by commas, or ``all``.
+    """
+    return _core.set_pass(name, on)
 
 
 class Event(NamedTuple):

@@ -89,12 +89,12 @@ void bind_engine(nb::module_& module) {
   module.def("thread_limit", [] { return lazy::window().engine().thread_limit(); });
   module.def("workers_started", [] { return lazy::window().engine().workers_started(); });
   module.def("is_serial", [] { return lazy::window().serial(); });
-  module.def("set_run_ahead", [](double bytes, double seconds) {
-    lazy::window().set_run_ahead({bytes, seconds});
+  module.def("set_run_ahead", [](double held_bytes, double bytes, double seconds) {
+    lazy::window().set_run_ahead({.held_bytes = held_bytes, .bytes = bytes, .seconds = seconds});
   });
   module.def("run_ahead", [] {
     const lazy::RunAheadLimits limits = lazy::window().run_ahead();
-    return nb::make_tuple(limits.bytes, limits.seconds);
+    return nb::make_tuple(limits.held_bytes, limits.bytes, limits.seconds);
   });
   module.def("passes", passes, "Which passes are on, in their order.");
   module.def("set_pass", set_pass);

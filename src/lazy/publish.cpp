@@ -63,7 +63,7 @@ void Window::drop_unobserved(bool also_in_engine) {
   for (const auto& [task, end] : tasks) {
     const bool wanted = std::find(keep.begin() + begin, keep.begin() + end, true) !=
                         keep.begin() + static_cast<std::ptrdiff_t>(end);
-    if (!wanted && task->drop()) discharge_outputs(task->plan().calls);
+    if (!wanted) task->drop();
     begin = end;
   }
   if (lock) lock.unlock();
@@ -79,16 +79,9 @@ void Window::drop_unobserved(bool also_in_engine) {
   pending_.swap(kept);
   leave_held(plan.dropped);
   leave_pending(plan.dropped);
-  discharge_outputs(plan.dropped);
   ended_elsewhere_.count(plan.dropped, false);
   debug_flush({.calls = plan.dropped.size(), .dropped = plan.dropped.size()});
   add_finished(plan.dropped);
-}
-
-void Window::discharge_outputs(std::span<Call* const> calls) {
-  for (const Call* call : calls) {
-    for (const Operand& output : call->outputs) output.storage->discharge();
-  }
 }
 
 void Window::leave_pending(std::span<Call* const> calls) {
@@ -115,7 +108,6 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
       run_here.insert(run_here.end(), group.begin(), group.end());
     }
   }
-  for (std::size_t i = done; i < plan.groups(); ++i) charge_results(plan.group(i));
   const std::size_t tasks = push_groups(plan, done);
   // Only now: whoever sees that a storage has no pending calls sees the tasks they became.
   leave_pending(std::span(plan.calls).subspan(run_here.size()));
@@ -131,21 +123,6 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
     debug_flush(report);
   }
   if (!run_here.empty()) add_finished(run_here);
-}
-
-/// What others than the group itself can read will take memory.
-void Window::charge_results(std::span<Call* const> group) {
-  for (const Call* call : group) {
-    for (const Operand& output : call->outputs) {
-      Storage& storage = *output.storage;
-      if (storage.bytes() < Storage::smallest_charge || !storage.variable.idle() || storage.data()) {
-        continue;
-      }
-      const bool passing = !storage.held_outside() &&
-                           storage.slots.all.load(std::memory_order_relaxed) == slots_in(group, storage);
-      if (!passing || group.size() == 1) storage.charge();
-    }
-  }
 }
 
 bool Window::run_at_once(std::span<Call* const> group) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far issuing threads may run ahead. Counted are the results of calls in the engine, the bytes
-// that only unfinished calls keep alive, and the records of the calls. Pending calls take no memory
-// yet, and what nobody holds of them will be dropped or live in a fused pass only; so their results
-// are not waited for, but too many of them are published, and then count.
+// How far issuing threads may run ahead. Counted are the bytes that only unfinished calls keep alive,
+// the results of unfinished calls, and the records of the calls.
+//
+// Results take their memory when their call runs, and workers give back what nobody will read any
+// more when it ends; calls run oldest first. So a long queue of results costs little by itself. What
+// piles up is what Python makes itself and forgets: batches of data. Hence two limits.
 #include <algorithm>
 
 #include "lazy/window.h"
@@ -13,17 +15,24 @@ namespace {
 
 // A call with its operands, site and small storages.
 constexpr double record_bytes = 768;
-// Half of the limit is for what the engine has, half for what is pending. A thread that had to wait
-// goes on when this part of it is left: the backend then still has something to do.
-constexpr double part_in_engine = 0.5, part_pending = 0.5, part_to_go_on = 0.25;
+// A thread that had to wait goes on when this part of a limit is left: the backend then still has
+// something to do.
+constexpr double part_to_go_on = 0.5;
+// Pending results are published when they reach this part of the limit.
+constexpr double part_pending = 0.5;
 
 }  // namespace
 
-double Window::unfinished_bytes() const {
+double Window::held_bytes() const {
   const std::int64_t calls = issued_ - ended_here_.run - ended_here_.dropped -
                              ended_elsewhere_.run - ended_elsewhere_.dropped;
   return static_cast<double>(Storage::charged_bytes()) +
          record_bytes * static_cast<double>(std::max<std::int64_t>(calls, 0));
+}
+
+double Window::unfinished_bytes() const {
+  const std::int64_t results = issued_bytes_ - ended_here_.bytes - ended_elsewhere_.bytes;
+  return held_bytes() + static_cast<double>(std::max<std::int64_t>(results, 0));
 }
 
 double Window::unfinished_seconds() const {
@@ -33,7 +42,8 @@ double Window::unfinished_seconds() const {
 }
 
 bool Window::is_over(double part) const {
-  return unfinished_bytes() > limits_.bytes * part || unfinished_seconds() > limits_.seconds * part;
+  return held_bytes() > limits_.held_bytes * part || unfinished_bytes() > limits_.bytes * part ||
+         unfinished_seconds() > limits_.seconds * part;
 }
 
 /// Near a cap on all memory nobody runs ahead: everything unfinished must fit at once.
@@ -45,7 +55,7 @@ bool Window::is_near_cap() const {
 
 bool Window::is_full() const {
   if (serial_) return false;
-  return is_over(part_in_engine) || (capped_ && unfinished_seconds() > 0 && is_near_cap());
+  return is_over(1) || (capped_ && unfinished_seconds() > 0 && is_near_cap());
 }
 
 /// The held results that somebody outside will see take memory as soon as they are published. Those
@@ -82,8 +92,9 @@ void Window::handle_goes(Storage& storage) {
   if (storage.bytes() < Storage::smallest_charge || serial_) return;
   if (storage.count() != storage.slots.all.load(std::memory_order_relaxed) + 1) return;
   std::lock_guard lock(lock_);
-  const bool in_engine = !storage.variable.idle();
-  if (in_engine || (storage.slots.pending > 0 && storage.data())) storage.charge();
+  // A value that does not exist yet is counted as the result of its call.
+  const bool exists = storage.variable.readable() && storage.data();
+  if (exists && (storage.slots.pending > 0 || !storage.variable.idle())) storage.charge();
 }
 
 }  // namespace afterglow::lazy

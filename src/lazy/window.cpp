@@ -270,9 +270,6 @@ void Window::look_after_end(GroupTask& task) {
         storage.discharge();
       }
     });
-    for (const Operand& output : call->outputs) {
-      if (output.storage->held_outside()) output.storage->discharge();
-    }
   }
 }
 

@@ -54,8 +54,13 @@ struct Statistics {
 
 /// How far the issuing threads may run ahead of the backend.
 struct RunAheadLimits {
-  double bytes = 16 << 20;  ///< about what the caches of the machine hold
-  double seconds = 2;
+  /// Bytes that exist now only because unfinished calls will read them, and the calls' records: this
+  /// much more than a synchronised program may take.
+  double held_bytes = 12 << 20;
+  /// The same and the results of unfinished calls, which take memory one after another.
+  double bytes = 1 << 30;
+  /// Estimated time of unfinished calls.
+  double seconds = 10;
 };
 
 class Window {
@@ -159,13 +164,12 @@ class Window {
   std::vector<Call*> take_needed(Storage& target, bool to_write);
   void drop_unobserved(bool also_in_engine);
   void leave_held(std::span<Call* const> calls);
-  static void charge_results(std::span<Call* const> group);
-  static void discharge_outputs(std::span<Call* const> calls);
   bool run_at_once(std::span<Call* const> group);
   std::size_t push_groups(const Plan& plan, std::size_t first);
   void push(Plan plan, double cost);
   static void leave_pending(std::span<Call* const> calls);
   bool is_over(double part) const;
+  double held_bytes() const;
   double unfinished_bytes() const;
   double unfinished_seconds() const;
   void add_finished(std::span<Call* const> calls);
@@ -184,7 +188,7 @@ class Window {
   // Guarded by lock_:
   std::vector<Call*> pending_;
   double held_cost_ = 0;            // nanoseconds
-  std::int64_t pending_bytes_ = 0;  // outputs, some of which may not be wanted any more
+  std::int64_t pending_bytes_ = 0;  // outputs; some of them may not be wanted any more
   // Once the held work is worth a thread: since when, until when at most because of large calls in
   // it, and when it has waited long enough.
   Clock::time_point held_since_{}, no_later_than_{}, due_{};
