@@ -58,6 +58,31 @@ def nothing_injected() -> Iterator[None]:
     _forget_failures()
 
 
+@pytest.fixture(autouse=True)
+def settings_as_before() -> Iterator[None]:
+    """Let a test set limits and switch passes without a thought of the next one."""
+    run_ahead, passes, memory_cap = _core.run_ahead(), _core.passes(), _core.memory_cap()
+    smallest_fused = _core.set_smallest_fused(0)
+    _core.set_smallest_fused(smallest_fused)
+    yield
+    _core.set_run_ahead(*run_ahead)
+    _core.set_memory_cap(memory_cap)
+    _core.set_smallest_fused(smallest_fused)
+    for name, on in passes.items():
+        if _core.passes()[name] != on:
+            _core.set_pass(name, on)
+
+
+@pytest.fixture
+def everything_fuses(settings_as_before: None) -> None:
+    """Let passes over few elements fuse as well.
+
+    Calls worth less than a thread stay pending until they are read, whatever the time: with small
+    arrays it is certain what is fused with what.
+    """
+    _core.set_smallest_fused(0)
+
+
 #: Tests for which a traceback, of their own or of the test before, may hold on to arrays.
 _tracebacks = 0
 

@@ -40,11 +40,12 @@ nb::dict passes() {
   return result;
 }
 
-bool set_pass(const std::string& name, bool on) {
+bool set_pass(const char* name, bool on) {
   for (const auto& [known, member] : lazy::PassSwitches::column()) {
     if (known == name) return std::exchange(lazy::window().passes().*member, on);
   }
-  throw Error(ErrorKind::value, "there is no pass named '" + name + "'; see engine.passes()");
+  throw Error(ErrorKind::value,
+              "there is no pass named '" + std::string(name) + "'; see engine.passes()");
 }
 
 /// One iteration of engine.pipeline().

@@ -14,7 +14,7 @@
 namespace afterglow::kernels {
 
 inline constexpr int most_steps = 32;
-inline constexpr int most_operands = 24;
+inline constexpr int most_operands = 48;
 /// Folds over at most this many elements may be read by later steps of the same program: a tile
 /// then holds whole rows.
 inline constexpr std::int64_t longest_row = 16384;

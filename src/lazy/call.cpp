@@ -36,8 +36,9 @@ Call* Call::create() {
 void Call::destroy(Call* call) {
   // The slots go before the references: see Storage::Slots.
   for_each_storage(*call, [call](Storage& storage) {
-    if (call->joined) storage.slots.all.store(storage.slots.all.load(std::memory_order_relaxed) - 1,
-                                              std::memory_order_release);
+    if (call->joined)
+      storage.slots.all.store(storage.slots.all.load(std::memory_order_relaxed) - 1,
+                              std::memory_order_release);
   });
   call->inputs.clear();
   call->outputs.clear();

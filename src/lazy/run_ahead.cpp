@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far issuing threads may run ahead. Counted are the bytes that only unfinished calls keep alive,
-// the results of unfinished calls, and the records of the calls.
+// How far issuing threads may run ahead. Counted are the bytes that only unfinished calls keep
+// alive, the results of unfinished calls, and the records of the calls.
 //
 // Results take their memory when their call runs, and workers give back what nobody will read any
-// more when it ends; calls run oldest first. So a long queue of results costs little by itself. What
-// piles up is what Python makes itself and forgets: batches of data. Hence two limits.
+// more when it ends; calls run oldest first. So a long queue of results costs little by itself.
+// What piles up is what Python makes itself and forgets: batches of data. Hence two limits.
 #include <algorithm>
 
 #include "lazy/window.h"
@@ -50,7 +50,8 @@ bool Window::is_over(double part) const {
 bool Window::is_near_cap() const {
   const memory::Figures figures = memory::pool().figures();
   if (!figures.cap) return false;
-  return static_cast<double>(figures.active) + unfinished_bytes() > 0.5 * static_cast<double>(figures.cap);
+  return static_cast<double>(figures.active) + unfinished_bytes() >
+         0.5 * static_cast<double>(figures.cap);
 }
 
 bool Window::is_full() const {
@@ -59,7 +60,8 @@ bool Window::is_full() const {
 }
 
 /// The held results that somebody outside will see take memory as soon as they are published. Those
-/// of a few large calls do not count: they may still be overwritten and dropped, or become one pass.
+/// of a few large calls do not count: they may still be overwritten and dropped, or become one
+/// pass.
 bool Window::is_crowded(const Call& newest) {
   const auto most = std::max(limits_.bytes * part_pending, 4.0 * output_bytes(newest));
   if (static_cast<double>(pending_bytes_) <= most) return false;

@@ -66,8 +66,8 @@ int GroupTask::prepare(bool must) {
   return shares;
 }
 
-/// Of all results that groups leave in memory; all or none. What is missing then is a failure of the
-/// call itself.
+/// Of all results that groups leave in memory; all or none. What is missing then is a failure of
+/// the call itself.
 bool GroupTask::take_buffers() {
   std::vector<Storage*> taken;
   try {

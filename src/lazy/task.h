@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the window hands to the engine: one group of calls in shares, or several tiny groups in a row.
+// What the window hands to the engine: one group of calls in shares, or several tiny groups in a
+// row.
 #pragma once
 
 #include <atomic>

@@ -256,7 +256,8 @@ bool Window::dies_in_engine(const Storage& storage) {
 void Window::look_after_end(GroupTask& task) {
   const Plan& plan = task.plan();
   ended_elsewhere_.count(plan.calls, true);
-  for (std::size_t i = 0; i < plan.groups(); ++i) ended_elsewhere_.count_fused(plan.group(i).size());
+  for (std::size_t i = 0; i < plan.groups(); ++i)
+    ended_elsewhere_.count_fused(plan.group(i).size());
   bool small = true;
   for (const Call* call : plan.calls) {
     for_each_storage(*call, [&](const Storage& storage) { small = small && storage.is_inside(); });

@@ -9,7 +9,8 @@
 //     since what follows it can join it. A worker's timed sleep sees to it when Python does not
 //     come back.
 //   - The engine has enough to do: holding costs nothing. Workers ask for more when they run dry.
-//   - The window is full: what nobody can observe is dropped; if much is left, everything goes, tiny
+//   - The window is full: what nobody can observe is dropped; if much is left, everything goes,
+//   tiny
 //     calls inline, which is cheaper than waking a thread.
 // What leaves the window goes through the passes (lazy/passes/passes.h) as a whole.
 //
@@ -54,8 +55,8 @@ struct Statistics {
 
 /// How far the issuing threads may run ahead of the backend.
 struct RunAheadLimits {
-  /// Bytes that exist now only because unfinished calls will read them, and the calls' records: this
-  /// much more than a synchronised program may take.
+  /// Bytes that exist now only because unfinished calls will read them, and the calls' records:
+  /// this much more than a synchronised program may take.
   double held_bytes = 12 << 20;
   /// The same and the results of unfinished calls, which take memory one after another.
   double bytes = 1 << 30;
@@ -141,8 +142,8 @@ class Window {
   // --- what tasks tell and ask (task.cpp) ---
   void task_made(GroupTask& task);
   void task_gone(GroupTask& task, bool ran);
-  /// Drops what nobody can observe any more, perhaps the task itself. Returns, for each group of the
-  /// task, the storages that nobody can read once it has run.
+  /// Drops what nobody can observe any more, perhaps the task itself. Returns, for each group of
+  /// the task, the storages that nobody can read once it has run.
   std::vector<Dying> look_before_start(GroupTask& task);
   /// Gives buffers back that nobody can read any more, and counts the calls as run.
   void look_after_end(GroupTask& task);
@@ -196,7 +197,7 @@ class Window {
   // A lock of its own: a worker that ends a task must not need the window's, which a forking thread
   // holds while it waits for workers.
   SpinLock tasks_lock_;
-  std::vector<Call*> finished_;       // to be retired by a thread with the issuing right
+  std::vector<Call*> finished_;  // to be retired by a thread with the issuing right
   using TaskList = engine::List<GroupTask, &GroupTask::link>;
   TaskList in_engine_;  // pushed and not yet destroyed by the engine
   std::atomic<bool> any_finished_{false};

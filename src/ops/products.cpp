@@ -92,18 +92,18 @@ void infer(Inference& inference) {
 }  // namespace
 
 void declare_products(Table& table) {
-  table.add({.name = "dot",
-             .mxnet_names = {"dot", "_np_dot"},
-             .inputs = {"lhs", "rhs"},
-             .parameters = {{"transpose_a", false}, {"transpose_b", false}},
-             .infer = infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<Dot>(call);
-             },
-             .kernel_then = [](const Call& call,
-                               lazy::Epilogue epilogue) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<Dot>(call, std::move(epilogue));
-             }});
+  table.add(
+      {.name = "dot",
+       .mxnet_names = {"dot", "_np_dot"},
+       .inputs = {"lhs", "rhs"},
+       .parameters = {{"transpose_a", false}, {"transpose_b", false}},
+       .infer = infer,
+       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+         return std::make_unique<Dot>(call);
+       },
+       .kernel_then = [](const Call& call, lazy::Epilogue epilogue) -> std::unique_ptr<lazy::Pass> {
+         return std::make_unique<Dot>(call, std::move(epilogue));
+       }});
 }
 
 }  // namespace afterglow::ops

@@ -2,92 +2,15 @@
 // The window with real ops: order, publishing, poison, random programs against plain loops.
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>
 #include <vector>
 
-#include "base/error.h"
-#include "check.h"
-#include "lazy/immediate.h"
-#include "lazy/issue.h"
 #include "lazy/passes/needed.h"
-#include "memory/pool.h"
-#include "ops/table.h"
+#include "lazy_support.h"
 
-using namespace afterglow;
-using lazy::Draft;
-using lazy::Window;
-
-namespace {
-
-std::unique_ptr<Window> threaded(int threads) {
-  return std::make_unique<Window>(engine::make_threaded_engine(threads), false);
-}
-
-std::unique_ptr<Window> serial() {
-  return std::make_unique<Window>(engine::make_serial_engine(), true);
-}
-
-Array filled(Shape shape, float value) {
-  Array array = Array::create(Layout::contiguous(shape), DType::float32, Context{});
-  array.storage->take_buffer();
-  auto* data = reinterpret_cast<float*>(array.data());
-  for (std::int64_t i = 0; i < array.size(); ++i) data[i] = value;
-  return array;
-}
-
-Array apply(Window& window, const char* name, const Array& left, const Array& right,
-            const Array* out = nullptr) {
-  Draft draft(*ops::table().find(name));
-  static_cast<Array&>(draft->inputs.emplace_back()) = left;
-  static_cast<Array&>(draft->inputs.emplace_back()) = right;
-  return lazy::issue(window, draft, {.legacy = true, .out = out});
-}
-
-Array apply(Window& window, const char* name, const Array& left, double right,
-            const Array* out = nullptr) {
-  Draft draft(*ops::table().find(name));
-  static_cast<Array&>(draft->inputs.emplace_back()) = left;
-  lazy::set_immediate(draft->inputs.emplace_back(), right);
-  return lazy::issue(window, draft, {.legacy = true, .out = out});
-}
-
-Array dot(Window& window, const Array& left, const Array& right) {
-  Draft draft(*ops::table().find("dot"));
-  static_cast<Array&>(draft->inputs.emplace_back()) = left;
-  static_cast<Array&>(draft->inputs.emplace_back()) = right;
-  const lazy::Argument arguments[] = {false, false};
-  return lazy::issue(window, draft, {.arguments = arguments, .legacy = true});
-}
-
-void wait(Window& window, const Array& array) {
-  if (!window.make_ready(*array.storage, engine::WaitFor::read)) {
-    window.wait(*array.storage, engine::WaitFor::read, {});
-  }
-  window.retire();
-}
-
-void finish(Window& window) {
-  window.publish_all();
-  window.wait_all({});
-  window.retire();
-}
-
-float value(Window& window, const Array& array, std::int64_t index = 0) {
-  wait(window, array);
-  return reinterpret_cast<float*>(array.data())[index];
-}
-
-Array slice(const Array& base, std::int64_t begin, std::int64_t count, std::int64_t step = 1) {
-  Array view = base;
-  view.offset += begin;
-  view.layout = Layout::strided(Shape{count}, Shape{step});
-  return view;
-}
-
-}  // namespace
+using namespace support;
 
 TEST("tiny work is held until it is read, then runs on the reading thread") {
   auto window = threaded(2);
@@ -263,8 +186,7 @@ void run_random_program(unsigned seed, Window& window, std::vector<std::vector<f
 }  // namespace
 
 TEST("random programs with overlapping slices equal plain loops") {
-  const char* wanted = std::getenv("AFTERGLOW_RANDOM_PROGRAMS");
-  const unsigned programs = wanted ? static_cast<unsigned>(std::atoi(wanted)) : 600;
+  const unsigned programs = random_programs(600);
   for (auto& window : {threaded(1), threaded(2), threaded(4), serial()}) {
     std::vector<std::vector<float>> state;
     std::vector<Array> arrays;

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from engine_support import run_child
+from support import run_child
 
 
 def lines_of(script: str) -> list[str]:

@@ -7,7 +7,7 @@ import textwrap
 import time
 
 import pytest
-from engine_support import Finished, run_child
+from support import Finished, run_child
 
 #: 10^4 calls, among them a queue of products that would take far longer than the test may.
 PENDING = """

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as onp
 import pytest
-from engine_support import output_of
+from support import output_of
 
 import afterglow as mx
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from engine_support import run_child
+from support import run_child
 
 
 def lines_of(script: str, **settings: str) -> list[str]:

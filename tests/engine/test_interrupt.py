@@ -11,7 +11,7 @@ import threading
 import time
 
 import pytest
-from engine_support import environment, output_of
+from support import environment, output_of
 
 SCRIPT = """
 import signal, sys, time

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from engine_support import output_of
+from support import output_of
 
 SERIAL = [{"AFTERGLOW_ENGINE": "serial"}, {"MXNET_ENGINE_TYPE": "NaiveEngine"}]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from engine_support import output_of
+from support import output_of
 
 import afterglow as mx
 from afterglow import _core

@@ -2,6 +2,7 @@
 #include "lazy/passes/fuse.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/program.h"
 
@@ -36,7 +37,8 @@ enum class Role { none, full, per_row, fold, product };
 
 /// A group in the making. Its members are chained through Fusion::next_.
 struct Draft {
-  int first = -1, last = -1;  // of its calls
+  int first = -1, last = -1;  // of its calls; none when it has been merged into another
+  int after = -1;             // the last group that it depends on
   const Layout* space = nullptr;
   Context context{};
   int split = -1;
@@ -64,6 +66,7 @@ class Fusion {
     calls.reserve(plan_.calls.size());
     plan_.ends.clear();
     for (const Draft& draft : drafts_) {
+      if (draft.first < 0) continue;
       for (int index = draft.first; index >= 0; index = next_[index]) {
         calls.push_back(plan_.calls[index]);
       }
@@ -73,17 +76,45 @@ class Fusion {
   }
 
  private:
+  /// Where a group has gone that was merged into another.
+  int resolved(int group) const {
+    while (group >= 0 && merged_into_[group] >= 0) group = merged_into_[group];
+    return group;
+  }
+
+  /// Calls `visit` with each group that the call depends on.
+  template <class Visit>
+  void for_each_dependency(const Call& call, Visit&& visit) const {
+    for (const Operand& input : call.inputs) {
+      if (!input.is_immediate()) visit(resolved(input.storage->notes.last_writer));
+    }
+    for (const Operand& output : call.outputs) {
+      visit(resolved(output.storage->notes.last_toucher));
+    }
+  }
+
   /// Puts a call into the best group that comes no earlier than anything the call depends on.
   void place(int index) {
     const Call& call = *plan_.calls[index];
-    int earliest = -1, nearest = -1;
-    for (const Operand& input : call.inputs) {
-      if (input.is_immediate()) continue;
-      earliest = std::max(earliest, input.storage->notes.last_writer);
-      nearest = std::max(nearest, input.storage->notes.last_toucher);
+    int earliest = -1, second = -1, nearest = -1;
+    const auto find_dependencies = [&] {
+      earliest = second = -1;
+      for_each_dependency(call, [&](int group) {
+        if (group > earliest)
+          second = std::exchange(earliest, group);
+        else if (group < earliest)
+          second = std::max(second, group);
+      });
+    };
+    find_dependencies();
+    // Two groups that both feed the call become one, if the later does not need to be later.
+    while (second >= 0 && drafts_[earliest].after <= second && merge(earliest, second)) {
+      find_dependencies();
     }
-    for (const Operand& output : call.outputs) {
-      earliest = std::max(earliest, output.storage->notes.last_toucher);
+    for (const Operand& input : call.inputs) {
+      if (!input.is_immediate()) {
+        nearest = std::max(nearest, resolved(input.storage->notes.last_toucher));
+      }
     }
     int chosen = -1;
     if (earliest >= 0 && joins(drafts_[earliest], call)) {
@@ -96,12 +127,40 @@ class Fusion {
     if (chosen < 0) {
       chosen = static_cast<int>(drafts_.size());
       drafts_.push_back(started_by(call));
+      merged_into_.push_back(-1);
     }
     add(chosen, index, call);
   }
 
+  /// Moves all calls of `later` to the end of `earlier`. They depend on nothing that comes after
+  /// `earlier`, and nothing between the two depends on them, or it would come after them.
+  bool merge(int later, int earlier) {
+    const Draft before = drafts_[earlier];
+    Draft& target = drafts_[earlier];
+    Draft& source = drafts_[later];
+    if (!target.open || !source.open || target.product || source.product) return false;
+    for (int index = source.first; index >= 0; index = next_[index]) {
+      const Call& call = *plan_.calls[index];
+      if (!joins(target, call)) {
+        target = before;
+        return false;
+      }
+      target.steps += 1;
+      target.operands += 1 + static_cast<int>(call.inputs.size());
+    }
+    next_[target.last] = source.first;
+    target.last = source.last;
+    source.first = source.last = -1;
+    source.open = false;
+    merged_into_[later] = earlier;
+    return true;
+  }
+
   void add(int chosen, int index, const Call& call) {
     Draft& draft = drafts_[chosen];
+    for_each_dependency(call, [&](int group) {
+      if (group != chosen) draft.after = std::max(draft.after, group);
+    });
     if (draft.first < 0) {
       draft.first = index;
     } else {
@@ -112,10 +171,12 @@ class Fusion {
     ++draft.operands;
     for (const Operand& input : call.inputs) {
       // What the group itself has written need not be loaded.
-      if (input.is_immediate() || input.storage->notes.last_writer < chosen) ++draft.operands;
+      if (input.is_immediate() || resolved(input.storage->notes.last_writer) != chosen) {
+        ++draft.operands;
+      }
       if (input.is_immediate()) continue;
       auto& notes = input.storage->notes;
-      notes.last_toucher = std::max(notes.last_toucher, chosen);
+      notes.last_toucher = std::max(resolved(notes.last_toucher), chosen);
     }
     for (const Operand& output : call.outputs) {
       output.storage->notes.last_writer = output.storage->notes.last_toucher = chosen;
@@ -187,7 +248,8 @@ class Fusion {
     if (call.op->reduction) {
       const Operand& input = call.inputs[0];
       const int split = split_of_reduction(call);
-      if (draft.product || split < 0 || (draft.split >= 0 && draft.split != split)) return Role::none;
+      if (draft.product || split < 0 || (draft.split >= 0 && draft.split != split))
+        return Role::none;
       if (!same_shape(*input.layout, *draft.space)) return Role::none;
       if (draft.split >= 0) return suits(draft, input) ? Role::fold : Role::none;
       // The group so far knows no rows and columns; all of it must be walkable that way.
@@ -202,7 +264,8 @@ class Fusion {
     if (same_shape(*call.outputs[0].layout, *draft.space)) {
       return fits_space(draft, call) ? Role::full : Role::none;
     }
-    if (draft.split <= 0 || draft.product || draft.columns > kernels::longest_row) return Role::none;
+    if (draft.split <= 0 || draft.product || draft.columns > kernels::longest_row)
+      return Role::none;
     const auto per_row = [&](const Operand& operand) {
       return is_scalar(draft, operand) || is_row_array(draft, operand);
     };
@@ -218,7 +281,8 @@ class Fusion {
   }
 
   bool joins(Draft& draft, const Call& call) {
-    if (!draft.open || !can_fuse(call) || !(draft.context == call.outputs[0].context())) return false;
+    if (!draft.open || !can_fuse(call) || !(draft.context == call.outputs[0].context()))
+      return false;
     if (draft.steps >= kernels::most_steps ||
         draft.operands + static_cast<int>(call.inputs.size()) + 1 > kernels::most_operands) {
       return false;
@@ -226,14 +290,14 @@ class Fusion {
     const Role role = role_in(draft, call);
     if (role == Role::none) return false;
     const int group = static_cast<int>(&draft - drafts_.data());
-    const bool reads_agree = std::all_of(
-        call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
-          return input.is_immediate() || input.storage->notes.last_writer < group ||
+    const bool reads_agree =
+        std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
+          return input.is_immediate() || resolved(input.storage->notes.last_writer) < group ||
                  reads_what_is_there(draft, role, input);
         });
     const Operand& output = call.outputs[0];
-    if (!reads_agree ||
-        !(output.storage->notes.last_toucher < group || writes_what_is_there(draft, role, output))) {
+    if (!reads_agree || !(resolved(output.storage->notes.last_toucher) < group ||
+                          writes_what_is_there(draft, role, output))) {
       return false;
     }
     if (role == Role::fold && draft.split < 0) set_split(draft, split_of_reduction(call));
@@ -287,6 +351,7 @@ class Fusion {
   const FuseOptions& options_;
   std::vector<int> next_;
   std::vector<Draft> drafts_;
+  std::vector<int> merged_into_;  // -1 for a group that has not been merged
 };
 
 }  // namespace

@@ -8,10 +8,11 @@
 namespace afterglow::lazy {
 
 struct FuseOptions {
-  /// Passes over fewer elements gain nothing from fusion: they stay in the first-level cache anyway.
+  /// Passes over fewer elements gain nothing from fusion: they stay in the first-level cache
+  /// anyway.
   std::int64_t smallest = 4096;
-  /// From here on a pass is cut for several threads. Independent calls of fewer elements stay apart,
-  /// so that they can run side by side.
+  /// From here on a pass is cut for several threads. Independent calls of fewer elements stay
+  /// apart, so that they can run side by side.
   std::int64_t parallel = 4 * 65536;
 };
 
@@ -20,8 +21,8 @@ struct FuseOptions {
 ///
 /// A group holds two views of one storage, one of them written, only if they are the same elements
 /// or have none in common. Calls that may fail stay alone. The calls of the plan are reordered so
-/// that every call still comes after all it depends on. Pure apart from the notes on storages, which
-/// it leaves as it found them.
+/// that every call still comes after all it depends on. Pure apart from the notes on storages,
+/// which it leaves as it found them.
 void fuse(Plan& plan, const FuseOptions& options = {});
 
 /// The elements of `operand` are one value per row of `shape`, whose axes from `split` on are the

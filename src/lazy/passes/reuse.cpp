@@ -10,8 +10,8 @@ bool is_whole(const Operand& operand) {
   return !operand.is_immediate() && operand.covers_storage();
 }
 
-/// Every use of the storage in the group is a read of all of it, element by element, by `last` at the
-/// latest; a product that leads the group may have written it.
+/// Every use of the storage in the group is a read of all of it, element by element, by `last` at
+/// the latest; a product that leads the group may have written it.
 bool only_read_until(std::span<Call* const> group, std::size_t last, const Operand& donor) {
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Call& call = *group[i];

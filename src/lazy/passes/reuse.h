@@ -11,10 +11,10 @@ namespace afterglow::lazy {
 /// The storages that nobody can read once a group has run.
 using Dying = std::vector<const Storage*>;
 
-/// For each call of a group, the storage whose buffer its result may take over, or nullptr: an input
-/// of the group that dies with it, is element for element as large as the result, and is read by no
-/// later call of the group. Asked when the group starts, for only then is it known who still holds
-/// what. Pure.
+/// For each call of a group, the storage whose buffer its result may take over, or nullptr: an
+/// input of the group that dies with it, is element for element as large as the result, and is read
+/// by no later call of the group. Asked when the group starts, for only then is it known who still
+/// holds what. Pure.
 std::vector<Storage*> donors(std::span<Call* const> group, const Dying& dying);
 
 }  // namespace afterglow::lazy

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts in a process of their own."""
+"""What tests of several folders share: scripts in a process of their own, and a busy engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
+
+import afterglow as mx
 
 #: Every child starts with these names.
 _PRELUDE = """\
@@ -20,8 +25,12 @@ from afterglow import _core
 
 #: Settings of the surroundings that would change what a test sees.
 _SETTINGS = (
+    "AFTERGLOW_DEBUG",
+    "AFTERGLOW_DISABLE_PASSES",
     "AFTERGLOW_ENGINE",
     "AFTERGLOW_NUM_THREADS",
+    "AFTERGLOW_RUN_AHEAD_BYTES",
+    "AFTERGLOW_RUN_AHEAD_SECONDS",
     "MXNET_CPU_WORKER_NTHREADS",
     "MXNET_ENGINE_TYPE",
     "OMP_NUM_THREADS",
@@ -66,3 +75,33 @@ def output_of(script: str, *, timeout: float = 60, **settings: str) -> list[str]
     done = run_child(script, timeout=timeout, **settings)
     assert (done.code, done.err) == (0, ""), f"exit code {done.code}\n{done.out}\n{done.err}"
     return done.out.splitlines()
+
+
+@contextmanager
+def busy_engine(products: int = 40) -> Iterator[list[Any]]:
+    """Give all workers products to compute, so that calls of the scope stay pending until read.
+
+    The window hands calls out by itself only when the engine has little to do. The products, about
+    a second of them, take no new memory. They are forgotten at the end of the scope, or when the
+    list given is cleared: those that do not run yet are dropped.
+    """
+    x = mx.nd.ones((1500, 1500))
+    targets = [mx.nd.zeros((1500, 1500)) for _ in range(4)]
+    mx.nd.waitall()
+    for number in range(products):
+        mx.nd.dot(x, x, out=targets[number % 4])
+    for target in targets:
+        target.is_ready()  # publishes what it needs
+    del target
+    try:
+        yield targets
+    finally:
+        assert not all(target.is_ready() for target in targets) or not targets, (
+            "the products were too few"
+        )
+        targets.clear()
+
+
+def gained(before: dict[str, int]) -> dict[str, int]:
+    """Return by how much the figures of the engine have grown."""
+    return {name: figure - before[name] for name, figure in mx.engine.stats().items()}
