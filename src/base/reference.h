@@ -18,10 +18,11 @@ class Counted {
   /// True when this was the last reference.
   bool drop() {
     const std::int32_t left = count() - 1;
-    count_.store(left, std::memory_order_relaxed);
+    // Released: whoever sees the new count also sees what was done before, see Storage::Slots.
+    count_.store(left, std::memory_order_release);
     return left == 0;
   }
-  std::int32_t count() const { return count_.load(std::memory_order_relaxed); }
+  std::int32_t count() const { return count_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<std::int32_t> count_{0};

@@ -82,6 +82,13 @@ class Fusion {
     return group;
   }
 
+  /// The last group that may have touched a storage whose last toucher this was. Where that one has
+  /// moved, groups between its old and its new place may have touched it as well.
+  int last_touching(int group) const {
+    while (group >= 0 && merged_into_[group] >= 0) --group;
+    return group;
+  }
+
   /// Calls `visit` with each group that the call depends on.
   template <class Visit>
   void for_each_dependency(const Call& call, Visit&& visit) const {
@@ -89,7 +96,7 @@ class Fusion {
       if (!input.is_immediate()) visit(resolved(input.storage->notes.last_writer));
     }
     for (const Operand& output : call.outputs) {
-      visit(resolved(output.storage->notes.last_toucher));
+      visit(last_touching(output.storage->notes.last_toucher));
     }
   }
 
@@ -176,7 +183,7 @@ class Fusion {
       }
       if (input.is_immediate()) continue;
       auto& notes = input.storage->notes;
-      notes.last_toucher = std::max(resolved(notes.last_toucher), chosen);
+      notes.last_toucher = std::max(last_touching(notes.last_toucher), chosen);
     }
     for (const Operand& output : call.outputs) {
       output.storage->notes.last_writer = output.storage->notes.last_toucher = chosen;
@@ -296,7 +303,7 @@ class Fusion {
                  reads_what_is_there(draft, role, input);
         });
     const Operand& output = call.outputs[0];
-    if (!reads_agree || !(resolved(output.storage->notes.last_toucher) < group ||
+    if (!reads_agree || !(last_touching(output.storage->notes.last_toucher) < group ||
                           writes_what_is_there(draft, role, output))) {
       return false;
     }
