@@ -16,6 +16,7 @@ import numpy as onp
 from ._core import Array, Operation, operation
 from ._dtype import is_known
 from ._host import convert, from_host
+from .error import ArrayNotImplementedError
 
 #: NumPy's ufuncs by name and the ops that do the same.
 _ops: dict[str, str] = {
@@ -39,8 +40,10 @@ _ops: dict[str, str] = {
     "exp": "exp",
     "log": "log",
     "sqrt": "sqrt",
+    "square": "square",
     "tanh": "tanh",
 }
+_numbers = (int, float, onp.number, type(None))
 _operations: dict[tuple[str, bool], Operation] = {}
 
 
@@ -79,9 +82,17 @@ def call_function(
         ours = ours if function.__name__ in _legacy_functions else None
     else:
         ours = _numpy_function(function)
-    if ours is not None:
-        return ours(*args, **kwargs)
+    if ours is not None and not _is_beyond(function, args):
+        try:
+            return ours(*args, **kwargs)
+        except ArrayNotImplementedError:
+            pass  # NumPy's own function knows more forms
     return _on_host(array, function, args, kwargs, ())
+
+
+def _is_beyond(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    """Tell whether NumPy takes arguments that ours does not: arrays as bounds of ``clip``."""
+    return function is onp.clip and any(not isinstance(bound, _numbers) for bound in args[1:3])
 
 
 #: Functions that nd and NumPy call with the same arguments.

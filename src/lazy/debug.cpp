@@ -10,14 +10,16 @@ namespace afterglow::lazy {
 namespace {
 
 /// One write, so that lines of several threads do not mix.
-void print(const std::string& text) {
-  const std::string line = "[afterglow] " + text + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+void print(std::string text) {
+  text.insert(0, "[afterglow] ");
+  text.push_back('\n');
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 std::string describe_call(const Call& call) {
-  std::string text = "#" + std::to_string(call.sequence) + " " + std::string(call.op->name) + "(" +
-                     describe_inputs(call) + ") ->";
+  std::string text = "#";
+  text += std::to_string(call.sequence) + " " + std::string(call.op->name) + "(" +
+          describe_inputs(call) + ") ->";
   for (const Operand& output : call.outputs) text += " " + describe(output);
   return text;
 }

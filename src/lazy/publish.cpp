@@ -92,7 +92,8 @@ void Window::leave_pending(std::span<Call* const> calls) {
 
 void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
   if (calls.empty()) return;
-  Plan plan{.calls = std::move(calls)};
+  Plan plan;
+  plan.calls = std::move(calls);
   plan.separate();
   inline_allowed = inline_allowed && total_cost(plan.calls) < worth_a_thread;
   if (switches_.fuse && plan.calls.size() > 1) {
@@ -182,7 +183,9 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
     }
     if (chosen < 0 || alone || !has_room(bundles[chosen])) {
       chosen = static_cast<int>(bundles.size());
-      bundles.push_back({.open = !alone, .root = root && !alone});
+      Bundle& added = bundles.emplace_back();
+      added.open = !alone;
+      added.root = root && !alone;
       roots += root && !alone;
     }
     Bundle& bundle = bundles[chosen];

@@ -151,7 +151,8 @@ void fail_with_current_exception(Call& call, FailureLog& log) noexcept {
   auto failure = std::make_shared<Failure>();
   std::string message;
   failure->kind = kind_of_current_exception(message);
-  failure->message = "[" + std::string(call.op->name) + "] " + message;
+  failure->message = "[";
+  failure->message += std::string(call.op->name) + "] " + message;
   if (call.inputs.size()) failure->message += "; inputs: " + describe_inputs(call);
   failure->site = std::move(call.site);
   failure->sequence = call.sequence;

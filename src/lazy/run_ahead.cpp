@@ -87,7 +87,10 @@ Window::Room Window::make_room() {
 
 engine::WaitResult Window::wait_for_room(Room room, const engine::WaitOptions& options) {
   if (room == Room::when_all_is_done) return wait_all(options);
-  return engine_->wait_until([this] { return !is_over(part_to_go_on); }, options);
+  const engine::WaitResult result =
+      engine_->wait_until([this] { return !is_over(part_to_go_on); }, options);
+  if (engine_->unfinished() == 0) await_destruction();
+  return result;
 }
 
 void Window::handle_goes(Storage& storage) {

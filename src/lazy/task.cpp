@@ -13,10 +13,12 @@ std::string label_of(std::span<Call* const> calls) {
   constexpr std::size_t most_named = 4;
   std::string label;
   for (std::size_t i = 0; i < calls.size() && i < most_named; ++i) {
-    label += (i ? "+" : "") + std::string(calls[i]->op->name);
+    if (i) label.push_back('+');
+    label += calls[i]->op->name;
   }
   if (calls.size() > most_named) {
-    label += "+" + std::to_string(calls.size() - most_named) + " more";
+    label.push_back('+');
+    label += std::to_string(calls.size() - most_named) + " more";
   }
   return label;
 }

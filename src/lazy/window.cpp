@@ -59,7 +59,10 @@ void Window::append(Call* call) {
   debug_call(*call);
   if (serial_) {
     for_each_storage(*call, [](Storage& storage) { add_alone(storage.slots.all, 1); });
-    push({.calls = {call}, .ends = {1}}, call->cost);
+    Plan plan;
+    plan.calls = {call};
+    plan.separate();
+    push(std::move(plan), call->cost);
     retire();
     return;
   }
@@ -292,13 +295,17 @@ void Window::retire() {
 
 engine::WaitResult Window::wait_all(const engine::WaitOptions& options) {
   const engine::WaitResult result = engine_->wait_all(options);
-  // The last tasks are about to be destroyed by the workers that ran them. A moment's patience, and
-  // what they held is free when the caller looks; others may push on, so it is a moment only.
+  await_destruction();
+  return result;
+}
+
+// The last tasks are about to be destroyed by the workers that ran them. A moment's patience, and
+// what they held is free when the caller looks; others may push on, so it is a moment only.
+void Window::await_destruction() const {
   const auto patience_ends = Clock::now() + 2ms;
   while (tasks_alive_.load(std::memory_order_acquire) && Clock::now() < patience_ends) {
     std::this_thread::yield();
   }
-  return result;
 }
 
 // --- fork and end ---

@@ -157,6 +157,7 @@ class Window {
   void hold(const Call& call, std::unique_lock<SpinLock>& lock);
   bool has_little_to_do() const;
   bool try_lock_unless_forking();
+  void await_destruction() const;
   /// Takes the given calls (all, or a needed part in program order) out of the window and runs or
   /// pushes them. `inline_allowed`: this thread has the issuing right and may run tiny calls
   /// itself.

@@ -225,6 +225,32 @@ TEST("fuse: a reader between merged groups still comes before the next writer") 
   CHECK(sketch.notes_are_clean());
 }
 
+TEST("fuse: a merged group keeps the place that a forgotten reader gives it") {
+  const Array x = matrix(6, 6), y = matrix(6, 6), z = matrix(6, 6);
+  Sketch sketch;
+  const Array a = sketch.add("exp", {x});
+  const Array b = sketch.add("dot", {a, y});    // reads y
+  const Array c = sketch.add("negative", {y});  // another group that does, the last one
+  sketch.into(y, "exp", {z});                   // depends on both
+  const Array d = sketch.add("dot", {a, c});
+  const std::string groups = sketch.groups();
+  CHECK(groups.find('b') < groups.find('d'));
+}
+
+TEST("fuse: a merged group depends on all that its parts did") {
+  const Array p = matrix(), q = matrix(), r = matrix(), w = matrix();
+  Sketch sketch;
+  const Array a = sketch.add("exp", {p});
+  const Array folded = sketch.add("sum", {q}, {Shape{0}});
+  const Array c = sketch.add("exp", {r});
+  const Array d = sketch.add("add", {w, folded});
+  const Array e = sketch.add("add", {c, d});  // two groups become one, which needs the fold
+  const Array f = sketch.add("add", {a, e});  // and cannot go before it
+  const std::string groups = sketch.groups();
+  CHECK(groups.find('b') < groups.find('d'));
+  CHECK(groups.find("ce") != std::string::npos || groups.find("cde") != std::string::npos);
+}
+
 TEST("fuse: rows, columns and single elements that repeat take part") {
   Sketch sketch;
   const Array x = matrix(), row = filled({6}, 2), column = filled({8, 1}, 3), one = filled({1}, 4);

@@ -95,6 +95,7 @@ TEST("random programs leave the same bits with any passes on any engine") {
     for (const Setting& setting : settings(std::array{0, 1, 2, 4}[seed % 4], seed)) {
       const std::string where = "program " + std::to_string(seed) + ", " + setting.text();
       const std::int64_t active = memory::pool().figures().active;
+      if (std::getenv("VERBOSE")) std::fprintf(stderr, "%s\n", where.c_str());
       auto window = setting.window();
       {
         Program program(seed, *window);
@@ -126,6 +127,7 @@ TEST("programs that several threads issue in turns leave the same bits") {
     for (const int threads : {1, 2, 4}) {
       const Setting setting{threads, {}, {0, 0}};
       const std::string where = "program " + std::to_string(seed) + ", " + setting.text();
+      if (std::getenv("VERBOSE")) std::fprintf(stderr, "%s\n", where.c_str());
       auto window = setting.window();
       Program program(seed, *window);
       run_in_turns(program, *window, 3);

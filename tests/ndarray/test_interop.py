@@ -152,3 +152,12 @@ def test_our_functions_take_what_is_like_an_array() -> None:
             mx.nd.exp(wrong)
         with pytest.raises(AssertionError, match="must have NDArray type"):
             mx.np.sum(wrong)
+
+
+def test_numpy_functions_that_know_more_forms_than_ours() -> None:
+    x = mx.np.array([3.0, 0.0, -1.0])
+    assert onp.where(x)[0].tolist() == [0, 2]
+    bounds = onp.zeros(3, "float32"), onp.ones(3, "float32")
+    assert onp.clip(x, *bounds).tolist() == [1.0, 0.0, 0.0]
+    assert onp.clip(x, 0, 2).tolist() == [2.0, 0.0, 0.0]
+    assert onp.square(x).tolist() == [9.0, 0.0, 1.0]

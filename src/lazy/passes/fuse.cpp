@@ -155,6 +155,9 @@ class Fusion {
       target.steps += 1;
       target.operands += 1 + static_cast<int>(call.inputs.size());
     }
+    // What `later` depends on besides `earlier` comes before that.
+    const int after = source.after == earlier ? earlier - 1 : source.after;
+    target.after = std::max(target.after, after);
     next_[target.last] = source.first;
     target.last = source.last;
     source.first = source.last = -1;
@@ -168,6 +171,13 @@ class Fusion {
     for_each_dependency(call, [&](int group) {
       if (group != chosen) draft.after = std::max(draft.after, group);
     });
+    for (const Operand& output : call.outputs) {
+      const auto& notes = output.storage->notes;
+      // The group reads it as well, and so may any group before.
+      if (last_touching(notes.last_toucher) == chosen && resolved(notes.last_writer) != chosen) {
+        draft.after = std::max(draft.after, chosen - 1);
+      }
+    }
     if (draft.first < 0) {
       draft.first = index;
     } else {
