@@ -51,13 +51,26 @@ bool set_pass(const char* name, bool on) {
 /// One iteration of engine.pipeline().
 class BatchHandle {
  public:
-  void begin() { outer_ = std::exchange(lazy::Batch::current, batch_); }
-  void end() { lazy::Batch::current = std::move(outer_); }
+  void begin() {
+    lazy::Batches batches = others();
+    batches.push_back(batch_);
+    lazy::current_batches = std::make_shared<const lazy::Batches>(std::move(batches));
+  }
+  void end() {
+    lazy::Batches batches = others();
+    lazy::current_batches =
+        batches.empty() ? nullptr : std::make_shared<const lazy::Batches>(std::move(batches));
+  }
   void wait() const { wait_for_batch(*batch_); }
 
  private:
-  std::shared_ptr<lazy::Batch> outer_;
-  const std::shared_ptr<lazy::Batch> batch_ = std::make_shared<lazy::Batch>(lazy::Batch::current);
+  lazy::Batches others() const {
+    lazy::Batches batches;
+    if (lazy::current_batches) batches = *lazy::current_batches;
+    std::erase(batches, batch_);
+    return batches;
+  }
+  const std::shared_ptr<lazy::Batch> batch_ = std::make_shared<lazy::Batch>();
 };
 
 void before_fork() {

@@ -6,29 +6,25 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <utility>
+#include <vector>
 
 namespace afterglow::lazy {
 
 class Batch {
  public:
-  explicit Batch(std::shared_ptr<Batch> outer) : outer_(std::move(outer)) {}
-
-  /// A call of an inner batch belongs to the outer ones as well.
-  void add_call() {
-    for (Batch* batch = this; batch; batch = batch->outer_.get()) batch->unfinished_ += 1;
-  }
-  void end_call() {
-    for (Batch* batch = this; batch; batch = batch->outer_.get()) batch->unfinished_ -= 1;
-  }
+  void add_call() { ++unfinished_; }
+  void end_call() { --unfinished_; }
   bool finished() const { return unfinished_ == 0; }
 
-  /// The batch that calls of this thread join.
-  static inline thread_local std::shared_ptr<Batch> current;
-
  private:
-  const std::shared_ptr<Batch> outer_;
   std::atomic<std::int64_t> unfinished_{0};
 };
+
+/// The batches that a call belongs to: those that its thread had begun and not ended. They need not
+/// be nested.
+using Batches = std::vector<std::shared_ptr<Batch>>;
+
+/// Those of this thread; nullptr for none.
+inline thread_local std::shared_ptr<const Batches> current_batches;
 
 }  // namespace afterglow::lazy

@@ -44,7 +44,7 @@ void Call::destroy(Call* call) {
   call->outputs.clear();
   call->joined = false;
   call->row_axes = -1;
-  call->batch.reset();
+  call->batches.reset();
   call->site.reset();
   call->injected_failure.reset();
   call->overwrites = false;

@@ -9,6 +9,7 @@
 
 #include "array/array.h"
 #include "base/small_list.h"
+#include "lazy/batch.h"
 #include "lazy/op.h"
 #include "lazy/site.h"
 
@@ -26,8 +27,6 @@ union Attribute {
   std::int64_t integer;
   double number;
 };
-
-class Batch;
 
 struct Call {
   const Op* op = nullptr;
@@ -50,8 +49,8 @@ struct Call {
   /// Set by tests: the kernel fails with this error.
   std::optional<ErrorKind> injected_failure;
   Site site;
-  /// The batch of engine.pipeline() it belongs to, if any.
-  std::shared_ptr<Batch> batch;
+  /// The batches of engine.pipeline() that it belongs to; nullptr for none.
+  std::shared_ptr<const Batches> batches;
 
   bool is_elementwise() const { return function != nullptr; }
 

@@ -37,8 +37,8 @@ std::int32_t slots_in(std::span<Call* const> calls, const Storage& storage) {
 
 void Window::drop_unobserved(bool also_in_engine) {
   if (!switches_.drop) return;
-  std::vector<Call*> calls;
-  std::vector<std::pair<GroupTask*, std::size_t>> tasks;  // and where their calls end
+  Plan plan;  // tasks that have not started, each as one group, then pending calls
+  std::vector<GroupTask*> tasks;
   std::unique_lock lock(tasks_lock_, std::defer_lock);
   if (also_in_engine && !in_engine_.empty()) {
     lock.lock();
@@ -52,34 +52,36 @@ void Window::drop_unobserved(bool also_in_engine) {
     }
     for (GroupTask* task = first; task; task = TaskList::after(*task)) {
       if (!task->is_waiting()) continue;
-      calls.insert(calls.end(), task->plan().calls.begin(), task->plan().calls.end());
-      tasks.emplace_back(task, calls.size());
+      plan.calls.insert(plan.calls.end(), task->plan().calls.begin(), task->plan().calls.end());
+      plan.ends.push_back(static_cast<std::uint32_t>(plan.calls.size()));
+      tasks.push_back(task);
     }
   }
-  const std::size_t published = calls.size();
-  calls.insert(calls.end(), pending_.begin(), pending_.end());
-  const std::vector<bool> keep = observed(calls);
-  std::size_t begin = 0;
-  for (const auto& [task, end] : tasks) {
-    const bool wanted = std::find(keep.begin() + begin, keep.begin() + end, true) !=
-                        keep.begin() + static_cast<std::ptrdiff_t>(end);
-    if (!wanted) task->drop();
-    begin = end;
+  for (Call* call : pending_) {
+    plan.calls.push_back(call);
+    plan.ends.push_back(static_cast<std::uint32_t>(plan.calls.size()));
+  }
+  const std::vector<bool> wanted = observed(plan);
+  // Backwards, so that a task that gets away by starting finds what it depends on done.
+  for (std::size_t i = tasks.size(); i-- > 0;) {
+    if (!wanted[i]) tasks[i]->drop();
   }
   if (lock) lock.unlock();
 
-  Plan plan;
   std::vector<Call*> kept;
   kept.reserve(most_pending);
-  for (std::size_t i = published; i < calls.size(); ++i) {
-    (keep[i] ? kept : plan.dropped).push_back(calls[i]);
+  for (std::size_t i = tasks.size(); i < plan.groups(); ++i) {
+    (wanted[i] ? kept : plan.dropped).push_back(plan.group(i)[0]);
   }
   if (plan.dropped.empty()) return;
-  debug_plan("after drop", plan);
   pending_.swap(kept);
+  plan.calls = pending_;
+  plan.separate();
+  debug_plan("after drop", plan);
   leave_held(plan.dropped);
   leave_pending(plan.dropped);
   ended_elsewhere_.count(plan.dropped, false);
+  end_in_batches(plan.dropped);
   debug_flush({.calls = plan.dropped.size(), .dropped = plan.dropped.size()});
   add_finished(plan.dropped);
 }
@@ -142,6 +144,7 @@ bool Window::run_at_once(std::span<Call* const> group) {
   if (!run_group(group, run_terms(false), dying)) return false;
   leave_pending(group);
   ended_here_.count(group, true);
+  end_in_batches(group);
   ended_here_.count_fused(group.size());
   return true;
 }

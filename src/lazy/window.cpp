@@ -52,9 +52,9 @@ void Window::append(Call* call) {
   add_alone(issued_nanoseconds_, static_cast<std::int64_t>(call->cost));
   call->sequence = static_cast<std::uint64_t>(issued_.load(std::memory_order_relaxed));
   call->joined = true;
-  if (Batch::current) {
-    call->batch = Batch::current;
-    call->batch->add_call();
+  if (current_batches) {
+    call->batches = current_batches;
+    for (const auto& batch : *call->batches) batch->add_call();
   }
   debug_call(*call);
   if (serial_) {
@@ -202,7 +202,16 @@ void Window::task_made(GroupTask& task) {
   in_engine_.push_back(task);
 }
 
+void Window::end_in_batches(std::span<Call* const> calls) {
+  for (const Call* call : calls) {
+    if (!call->batches) continue;
+    for (const auto& batch : *call->batches) batch->end_call();
+  }
+}
+
 void Window::task_gone(GroupTask& task, bool ran) {
+  // The engine has let go of the variables: whoever sees the batch finished finds its values ready.
+  end_in_batches(task.plan().calls);
   if (!ran) ended_elsewhere_.count(task.plan().calls, false);
   {
     std::lock_guard lock(tasks_lock_);
@@ -344,7 +353,6 @@ void Window::Ended::count(std::span<Call* const> calls, bool were_run) {
   for (const Call* call : calls) {
     outputs += output_bytes(*call);
     cost += static_cast<std::int64_t>(call->cost);
-    if (call->batch) call->batch->end_call();
   }
   add(were_run ? run : dropped, static_cast<std::int64_t>(calls.size()));
   add(bytes, outputs);

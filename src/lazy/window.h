@@ -175,6 +175,7 @@ class Window {
   double unfinished_bytes() const;
   double unfinished_seconds() const;
   void add_finished(std::span<Call* const> calls);
+  static void end_in_batches(std::span<Call* const> calls);
 
   const bool serial_;
   std::unique_ptr<engine::Engine> engine_;

@@ -724,6 +724,27 @@ class RandomPlan {
 
 }  // namespace
 
+TEST("fuse: densely connected plans over one shape keep every order") {
+  for (unsigned seed = 0; seed < random_programs(400); ++seed) {
+    std::mt19937 random(seed);
+    Sketch sketch;
+    std::vector<Array> arrays = {filled({50}, 1), filled({50}, 2)};
+    const unsigned failing = random() % 20;
+    for (unsigned i = 0; i < 30; ++i) {
+      const Array left = arrays[random() % arrays.size()], right = arrays[random() % arrays.size()];
+      if (random() % 4 == 0) {
+        sketch.into(left, "maximum", {left, right});
+      } else {
+        arrays.push_back(sketch.add("minimum", {left, right}));
+      }
+      if (i == failing) sketch.calls.back()->injected_failure = ErrorKind::value;
+    }
+    const Plan plan = sketch.fused();
+    check_order(sketch.calls, plan.calls);
+    for (std::size_t i = 0; i < plan.groups(); ++i) check_group(plan.group(i));
+  }
+}
+
 TEST("fuse: random plans keep every order and every rule of a group") {
   std::size_t fused_calls = 0, products = 0, folds = 0;
   for (unsigned seed = 0; seed < random_programs(400); ++seed) {

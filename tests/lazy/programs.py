@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random array programs, run on our arrays and on NumPy's side by side.
 
+Much of a program can be optimised: chains over one shape whose temporaries die at once, reductions
+over the last axis in the middle of them, products with bias and activation, results that nobody
+reads, arrays that are forgotten right after their last use. Fusion is on for the smallest shapes.
+
 Every choice depends on the seed and on the NumPy side only. Operations whose rounding is free (exp,
 long float sums, random numbers) are compared with a tolerance at once, and the program goes on with
 our value; all others must give NumPy's value exactly. As a script, this file runs the programs
@@ -15,13 +19,15 @@ from __future__ import annotations
 import hashlib
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as onp
 
 import afterglow as mx
+from afterglow import _core
 
 Host = onp.ndarray[Any, Any]
 
@@ -86,12 +92,22 @@ class Variable:
 class Program:
     """One program, written while it runs."""
 
-    def __init__(self, front: str, seed: int) -> None:
+    def __init__(
+        self, front: str, seed: int, *, alone: bool = True, large: bool | None = None
+    ) -> None:
+        """``alone``: nobody else is at work, so that the program may use what all threads share.
+
+        Those are the stream of random numbers and injected failures.
+        """
         self.random = random.Random(f"{front} {seed}")
         self.legacy = front == "nd"
         self.front = getattr(mx, front)
+        self.relu = mx.nd.relu if self.legacy else mx.npx.relu
+        self.sigmoid = mx.nd.sigmoid if self.legacy else mx.npx.sigmoid
         self.seed = seed
-        large = self.random.random() < 0.15
+        self.alone = alone
+        by_chance = self.random.random() < 0.12
+        large = by_chance if large is None else large
         shapes = LARGE_SHAPES if large else SMALL_SHAPES
         self.shapes = [shape for shape in shapes if not self.legacy or (shape and 0 not in shape)]
         self.digest = hashlib.sha256()
@@ -101,7 +117,8 @@ class Program:
     # --- running ---
 
     def run(self) -> str:
-        mx.random.seed(self.seed)
+        if self.alone:
+            mx.random.seed(self.seed)
         statements: list[Callable[[], None]] = [
             *[self.binary] * 6,
             *[self.with_number] * 4,
@@ -122,6 +139,16 @@ class Program:
             *[self.draw] * 1,
             *[self.create] * 4,
             *[self.look] * 3,
+            *[self.chain] * 12,
+            *[self.forget] * 3,
+            *[self.rows] * 3,
+            *[self.softmax] * 1,
+            *[self.layer_norm] * 1,
+            *[self.dense] * 2,
+            *[self.decide] * 2,
+            *[self.fail] * 1,
+            *[self.fail_in_place] * 1,
+            *[self.refuse] * 1,
         ]
         with onp.errstate(all="ignore"):
             for _ in range(4):
@@ -142,6 +169,19 @@ class Program:
         assert ours.shape == host.shape, self.story()
         assert onp.dtype(ours.dtype) == host.dtype, self.story()
         self.variables.append(Variable(ours, host))
+
+    def expect(self, right: bool) -> None:
+        assert right, self.story()
+
+    def wait_for_all(self) -> None:
+        """Wait; a failing call that nobody read is either dropped, or told now."""
+        while True:
+            try:
+                mx.nd.waitall()
+            except mx.MXNetError as problem:
+                self.expect("injected" in str(problem))
+                continue
+            return
 
     def adopt(self, ours: Any, host: Host, what: str, tolerance: float | None = None) -> None:
         """Add a result whose last digits are ours to choose."""
@@ -617,19 +657,426 @@ class Program:
         elif kind == 2:
             one.ours.is_ready()
         else:
-            mx.nd.waitall()
+            self.wait_for_all()
+
+    # --- statements that are there to be optimised ---
+
+    def chain(self) -> None:
+        """Several calls over one shape; most results are only read by the next call."""
+        one = self.any(lambda variable: variable.dtype != "bool")
+        if one is None:
+            return
+        ours, host = self.steps(one.ours, one.host, self.random.randrange(3, 9), keep=True)
+        if self.random.random() < 0.4:  # forgotten right after its last use
+            self.variables = [variable for variable in self.variables if variable is not one]
+        self.add(ours, host, "chain")
+
+    def forget(self) -> None:
+        """Compute what nobody reads."""
+        one = self.any(lambda variable: variable.dtype != "bool")
+        if one is None:
+            return
+        self.log.append("forget a chain")
+        if self.alone and self.random.random() < 0.3:
+            size = {"shape" if self.legacy else "size": one.host.shape or (1,)}
+            if 0 not in one.host.shape:
+                self.front.random.uniform(0, 1, **size) * 2 - 1
+        self.steps(one.ours, one.host, self.random.randrange(1, 7), keep=False)
+
+    def steps(self, ours: Any, host: Host, count: int, *, keep: bool) -> tuple[Any, Host]:
+        """Return the last of some results; NumPy's values are exactly ours."""
+        own = False  # whether the array is ours to write
+        for _ in range(count):
+            if own and self.random.random() < 0.35:
+                self.write_step(ours, host)
+            else:
+                ours, host = self.step(ours, host)
+                host = onp.asarray(host)  # NumPy gives numbers for arrays without axes
+                own = True
+            if keep and self.random.random() < 0.1:
+                self.add(ours, host, "kept")  # shares memory with what follows
+        if not own:
+            ours, host = ours + 0, host + onp.asarray(0).astype(host.dtype)
+        return ours, onp.asarray(host)
+
+    def partner(self, host: Host) -> Variable | None:
+        """Return an array of the same type that broadcasts to the shape: rows and columns too."""
+
+        def fits(variable: Variable) -> bool:
+            if variable.dtype != host.dtype.name:
+                return False
+            try:
+                return onp.broadcast_shapes(variable.host.shape, host.shape) == host.shape
+            except ValueError:
+                return False
+
+        return self.any(fits)
+
+    def step(self, ours: Any, host: Host) -> tuple[Any, Host]:
+        dtype = host.dtype.name
+        number = self.number(dtype)
+        scalar = onp.asarray(number).astype(dtype)
+        other = self.partner(host)
+        names = ["+", "-", "*", "maximum", "negative", "abs", "square", "clip", "where", "mask"]
+        if dtype in FLOATS:
+            names += ["sqrt", "relu", "cast"]
+        if other is not None:
+            names += ["add", "subtract", "multiply", "minimum", "choose"]
+        name = self.random.choice(names)
+        self.log.append(f"  {name} {number}")
+        if name == "+":
+            return ours + number, host + scalar
+        if name == "-":
+            return number - ours, scalar - host
+        if name == "*":
+            return ours * number, host * scalar
+        if name == "maximum":
+            return self.front.maximum(ours, number), onp.maximum(host, scalar)
+        if name == "negative":
+            return -ours, -host
+        if name == "abs":
+            return abs(ours), onp.abs(host)
+        if name == "square":
+            return self.front.square(ours), onp.square(host)
+        if name == "clip":
+            low, high = (1, 90) if dtype == "uint8" else (-40, 90)
+            return self.front.clip(ours, low, high), onp.clip(
+                host, onp.asarray(low).astype(dtype), onp.asarray(high).astype(dtype)
+            )
+        if name == "where":
+            chosen = self.front.where(ours > number, ours, ours + number)
+            return chosen, onp.where(host > scalar, host, host + scalar)
+        if name == "mask":
+            return (ours <= number) * ours, (host <= scalar).astype(dtype) * host
+        if name == "sqrt":
+            return self.front.sqrt(abs(ours)), onp.sqrt(onp.abs(host))
+        if name == "relu":
+            return self.relu(ours), onp.maximum(host, scalar.dtype.type(0))
+        if name == "cast":
+            target = self.random.choice(FLOATS)
+            return ours.astype(target), host.astype(target)
+        assert other is not None
+        if name == "choose":
+            theirs = other.ours
+            if self.legacy and other.host.shape != host.shape:
+                theirs = theirs.broadcast_to(host.shape)
+            chosen = self.front.where(ours < number, theirs, ours)
+            return chosen, onp.where(host < scalar, other.host, host)
+        operations: dict[str, Callable[[Any, Any], Any]] = {
+            "add": lambda a, b: a + b,
+            "subtract": lambda a, b: b - a,
+            "multiply": lambda a, b: a * b,
+            "minimum": self.front.minimum,
+        }
+        value = getattr(onp, name)(
+            *((other.host, host) if name == "subtract" else (host, other.host))
+        )
+        return operations[name](ours, other.ours), value
+
+    def write_step(self, ours: Any, host: Host) -> None:
+        """Write to an array in the middle of a chain: all of it or parts, which may overlap."""
+        dtype = host.dtype.name
+        number = self.number(dtype)
+        scalar = onp.asarray(number).astype(dtype)
+        other = self.partner(host)
+        names = ["+=", "*=", "[:] ="]
+        if other is not None:
+            names += ["-= array", "out="]
+        if host.ndim and host.shape[0] > 1:
+            names += ["shift", "halves", "odd and even", "view"]
+        name = self.random.choice(names)
+        self.log.append(f"  {name} {number}")
+        half = host.shape[0] // 2 if host.ndim else 0
+        if name == "+=":
+            ours += number
+            host += scalar
+        elif name == "*=":
+            ours *= number
+            host *= scalar
+        elif name == "[:] =":
+            ours[...] = ours + number
+            host[...] = host + scalar
+        elif name == "-= array":
+            assert other is not None
+            theirs = other.host.copy()
+            ours -= other.ours
+            host -= theirs
+        elif name == "out=":
+            assert other is not None
+            add = self.front.broadcast_add if self.legacy else self.front.add
+            theirs = other.host.copy()
+            assert add(ours, other.ours, out=ours) is ours
+            host += theirs
+        elif name == "shift":
+            ours[1:] = ours[:-1] + number
+            host[1:] = host[:-1] + scalar
+        elif name == "halves":
+            ours[half : 2 * half] = ours[:half] * number
+            host[half : 2 * half] = host[:half] * scalar
+        elif name == "odd and even":
+            ours[: 2 * half : 2] += ours[1 : 2 * half : 2]
+            host[: 2 * half : 2] += host[1 : 2 * half : 2].copy()
+        else:
+            view = ours[half:]
+            view += number
+            host[half:] += scalar
+
+    def rows(self) -> None:
+        """Reduce the last axis in the middle of a chain; whole numbers, so the sums are exact."""
+        one = self.any(
+            lambda variable: (
+                variable.host.ndim > 0
+                and variable.host.shape[-1] > 0
+                and variable.host.shape[-1] <= 500
+                and variable.dtype in ("float32", "float64", "int32", "int64")
+                and variable.tame
+            )
+        )
+        if one is None:
+            return
+        name = self.random.choice(["sum", "max", "min"])
+        keepdims = self.random.random() < 0.7
+        double = one.ours * 2 + 1
+        host = one.host * 2 + 1
+        total = getattr(double, name)(axis=-1, keepdims=keepdims)
+        host_total = getattr(host, name)(axis=-1, keepdims=keepdims, **_same_type(name, host))
+        if self.random.random() < 0.5:
+            total, host_total = total * 3 - 1, host_total * 3 - 1
+        host_total = onp.asarray(host_total).astype(host.dtype)
+        if keepdims:
+            ours = self.front.broadcast_sub(double, total) if self.legacy else double - total
+            if self.random.random() < 0.5:
+                self.add(total, host_total, f"{name} of rows")
+            self.add(ours * 2, (host - host_total) * 2, f"chain after {name} of rows")
+        else:
+            self.add(total, host_total, f"{name} of rows")
+
+    def matrix(self) -> Variable | None:
+        return self.any(
+            lambda variable: (
+                variable.host.ndim >= 2
+                and 0 not in variable.host.shape
+                and variable.dtype in FLOATS
+                and variable.tame
+            )
+        )
+
+    def softmax(self) -> None:
+        one = self.matrix()
+        if one is None:
+            return
+        x = one.ours
+        if self.legacy:
+            powers = self.front.exp(self.front.broadcast_sub(x, x.max(axis=-1, keepdims=True)))
+            ours = self.front.broadcast_div(powers, powers.sum(axis=-1, keepdims=True))
+        else:
+            powers = self.front.exp(x - x.max(axis=-1, keepdims=True))
+            ours = powers / powers.sum(axis=-1, keepdims=True)
+        if self.random.random() < 0.3:
+            ours = self.sigmoid(ours) * 2
+        exact = one.host.astype("float64")
+        host = onp.exp(exact - exact.max(axis=-1, keepdims=True))
+        host /= host.sum(axis=-1, keepdims=True)
+        self.digest_inexact(ours)
+        if ours.shape == host.shape and float(ours.max()) <= 1:
+            self.adopt(ours, host.astype(one.dtype), "softmax", 8 * TOLERANCE[one.dtype])
+
+    def digest_inexact(self, ours: Any) -> None:
+        """Note the bits of a value that NumPy does not know: other settings must have the same."""
+        self.digest.update(ours.asnumpy().tobytes())
+
+    def layer_norm(self) -> None:
+        one = self.matrix()
+        if one is None:
+            return
+        x = one.ours
+        subtract = self.front.broadcast_sub if self.legacy else self.front.subtract
+        divide = self.front.broadcast_div if self.legacy else self.front.divide
+        centred = subtract(x, x.mean(axis=-1, keepdims=True))
+        variance = self.front.square(centred).mean(axis=-1, keepdims=True)
+        ours = divide(centred, self.front.sqrt(variance + 1))
+        if self.random.random() < 0.3:
+            self.front.power(abs(ours), 1.5)  # dropped
+        exact = one.host.astype("float64")
+        host = exact - exact.mean(axis=-1, keepdims=True)
+        host /= onp.sqrt(onp.square(host).mean(axis=-1, keepdims=True) + 1)
+        self.adopt(ours, host.astype(one.dtype), "layer norm", 40 * TOLERANCE[one.dtype])
+
+    def dense(self) -> None:
+        """A product, a bias, an activation; small whole numbers, so that all sums are exact."""
+
+        def wanted(variable: Variable) -> bool:
+            return (
+                variable.host.ndim == 2
+                and 0 not in variable.host.shape
+                and variable.dtype in FLOATS[1:]
+                and variable.tame
+            )
+
+        one = self.any(wanted)
+        if one is None:
+            return
+        units = self.random.choice([1, 3, 8, 40])
+        count = one.host.shape[1] * units
+        host_weight = (onp.arange(count) % 7 - 3).reshape((-1, units)).astype(one.dtype)
+        host_bias = (onp.arange(units) % 5 - 2).reshape((1, units)).astype(one.dtype)
+        weight = self.front.array(host_weight, dtype=one.dtype)
+        bias = self.front.array(host_bias, dtype=one.dtype)
+        product, host = self.front.dot(one.ours, weight), onp.dot(one.host, host_weight)
+        if self.random.random() < 0.3:
+            product += bias
+            sums = product
+        else:
+            sums = self.front.broadcast_add(product, bias) if self.legacy else product + bias
+            if self.random.random() < 0.2:
+                self.add(product, host, "product")
+        host = host + host_bias
+        activation = self.random.randrange(3)
+        if activation == 0:
+            sums, host = self.relu(sums), onp.maximum(host, 0)
+        elif activation == 1:
+            sums, host = (
+                self.front.maximum(sums, 1) * 0.5,
+                onp.maximum(host, 1) * host.dtype.type(0.5),
+            )
+        self.add(sums, host, "dense")
+
+    def decide(self) -> None:
+        """Go on as a value says."""
+        one = self.any(lambda variable: variable.dtype in FLOATS[1:] and variable.tame)
+        if one is None:
+            return
+        total = float((one.ours * 2 - 1).sum())
+        assert total == float((one.host * 2 - 1).sum(dtype="float64")), self.story()
+        if total > 0:
+            self.add(one.ours - 1, one.host - 1, "positive")
+        elif bool((one.ours * 2 - 1).sum() == 0):
+            self.add(one.ours * 3, one.host * 3, "nothing")
+        else:
+            self.in_place()
+
+    # --- statements that fail ---
+
+    def fail(self) -> None:
+        """Compute from a call whose kernel fails: a read raises, or nobody ever knows."""
+        one = self.any(lambda variable: variable.dtype != "bool")
+        if one is None or not self.alone:
+            return
+        self.log.append("fail")
+        reads = self.random.random() < 0.7
+        _core.inject_failure(0, 0)
+        try:
+            lost = one.ours + 1
+            lost = self.front.maximum(lost * 2, 1) - one.ours
+            if reads:
+                lost.asnumpy()
+        except mx.MXNetError as problem:  # a serial engine raises at the call
+            self.expect("injected" in str(problem))
+        else:
+            assert not reads, self.story()
+        finally:
+            _core.inject_failure(-1, 0)
+
+    def fail_in_place(self) -> None:
+        """Lose an array, and heal it by writing all of it."""
+        one = self.any(lambda variable: variable.dtype != "bool" and variable.host.size > 0)
+        if one is None or not self.alone:
+            return
+        self.log.append("fail in place")
+        target = one.ours + 0
+        _core.inject_failure(0, 0)
+        try:
+            target += 1
+            if self.random.random() < 0.5:
+                target.wait_to_read()
+                raise AssertionError(self.story())
+        except mx.MXNetError as problem:
+            self.expect("injected" in str(problem))
+        finally:
+            _core.inject_failure(-1, 0)
+        target[...] = one.ours * 2
+        self.add(target, one.host * onp.asarray(2).astype(one.dtype), "healed")
+
+    def refuse(self) -> None:
+        """Shapes that do not fit are refused at the call, and nothing has happened."""
+        one = self.any(lambda variable: variable.dtype != "bool" and variable.host.ndim > 0)
+        if one is None:
+            return
+        shape = (one.host.shape[0] + 1, *one.host.shape[1:])
+        if 1 in (one.host.shape[0], shape[0]):
+            shape = (*one.host.shape[:-1], one.host.shape[-1] + 2, 3)
+        wrong = self.front.ones(shape, dtype=one.dtype)
+        self.log.append("refuse")
+        try:
+            onp.broadcast_shapes(shape, one.host.shape)
+        except ValueError:
+            pass
+        else:
+            return
+        try:
+            self.front.maximum(one.ours * 2, wrong)
+        except mx.MXNetError:
+            return
+        raise AssertionError(self.story())
 
 
-def digests(front: str, first: int, last: int) -> list[str]:
+def _same_type(name: str, host: Host) -> dict[str, Any]:
+    """NumPy widens sums of small integers; we do not."""
+    return {"dtype": host.dtype} if name == "sum" else {}
+
+
+@contextmanager
+def everything_fuses() -> Iterator[None]:
+    """Let the smallest shapes fuse as well."""
+    smallest = _core.set_smallest_fused(0)
+    try:
+        yield
+    finally:
+        _core.set_smallest_fused(smallest)
+
+
+def digests(front: str, first: int, last: int, **options: bool) -> list[str]:
     """Run programs ``first`` to ``last - 1``."""
     if front == "np":
         mx.npx.set_np()
     try:
-        return [Program(front, seed).run() for seed in range(first, last)]
+        with everything_fuses():
+            return [Program(front, seed, **options).run() for seed in range(first, last)]
     finally:
         mx.npx.reset_np()
 
 
+def peaks(front: str, first: int, last: int) -> list[int]:
+    """Return how many bytes each program, with large arrays, takes at most."""
+    result = []
+    for seed in range(first, last):
+        mx.nd.waitall()
+        mx.memory.reset_peak()
+        base = mx.memory.active()
+        digests(front, seed, seed + 1, large=True)
+        result.append(mx.memory.peak() - base)
+    return result
+
+
+def digests_within(front: str, first: int, last: int, limits: list[int]) -> list[str]:
+    """Run programs with large arrays, each under its own limit of bytes."""
+    result = []
+    for seed, limit in zip(range(first, last), limits, strict=True):
+        mx.nd.waitall()
+        mx.memory.set_limit(mx.memory.active() + limit)
+        result += digests(front, seed, seed + 1, large=True)
+        mx.memory.set_limit(None)
+    return result
+
+
 if __name__ == "__main__":
-    for line in digests(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])):
-        print(line)
+    arguments = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    if sys.argv[4:] == ["peaks"]:
+        for peak in peaks(*arguments):
+            print(peak)
+    elif sys.argv[4:]:
+        for line in digests_within(*arguments, [int(limit) for limit in sys.argv[4:]]):
+            print(line)
+    else:
+        for line in digests(*arguments):
+            print(line)
