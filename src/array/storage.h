@@ -74,6 +74,7 @@ class Storage : public Counted {
     bool charged = false;  ///< its bytes are in the run-ahead account
     std::int32_t last_writer = -1;
     std::int32_t last_toucher = -1;
+    std::int32_t slots_here = 0;
   } notes;
 
  private:

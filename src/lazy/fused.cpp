@@ -13,10 +13,6 @@ namespace {
 using kernels::Source;
 using kernels::Step;
 
-bool contains(const Dying& dying, const Storage& storage) {
-  return std::find(dying.begin(), dying.end(), &storage) != dying.end();
-}
-
 bool leads_with_product(std::span<Call* const> calls) {
   return calls[0]->op->kernel_then && !calls[0]->is_elementwise();
 }
@@ -27,7 +23,7 @@ std::vector<bool> results_to_store(std::span<Call* const> calls, const Dying& dy
   std::vector<bool> stored(calls.size());
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const Operand& output = calls[i]->outputs[0];
-    stored[i] = !contains(dying, *output.storage);
+    stored[i] = !dying.contains(*output.storage);
     for (std::size_t later = i + 1; stored[i] && later < calls.size(); ++later) {
       stored[i] = !same_view(calls[later]->outputs[0], output);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How calls leave the window: dropped, run at once on this thread, or pushed to the engine.
 #include <algorithm>
+#include <utility>
 
 #include "lazy/costs.h"
 #include "lazy/debug.h"
@@ -25,12 +26,24 @@ bool unblocked(std::span<Call* const> calls) {
   });
 }
 
-std::int32_t slots_in(std::span<Call* const> calls, const Storage& storage) {
-  std::int32_t slots = 0;
-  for (const Call* call : calls) {
-    for_each_storage(*call, [&](const Storage& other) { slots += &other == &storage; });
+/// The storages that only this group, which is still pending, can read.
+Dying dying_with(std::span<Call* const> group) {
+  for (const Call* call : group) {
+    for_each_storage(*call, [](Storage& storage) { ++storage.notes.slots_here; });
   }
-  return slots;
+  Dying dying;
+  for (const Call* call : group) {
+    for_each_storage(*call, [&](Storage& storage) {
+      // Once for each storage: the first look takes the count away.
+      const std::int32_t slots = std::exchange(storage.notes.slots_here, 0);
+      if (slots && !storage.held_outside() && storage.variable.idle() &&
+          storage.slots.pending == slots) {
+        dying.add(storage);
+      }
+    });
+  }
+  dying.sort();
+  return dying;
 }
 
 }  // namespace
@@ -130,17 +143,7 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
 
 bool Window::run_at_once(std::span<Call* const> group) {
   if (!unblocked(group)) return false;
-  Dying dying;
-  if (group.size() > 1) {
-    for (const Call* call : group) {
-      for_each_storage(*call, [&](const Storage& storage) {
-        if (!storage.held_outside() && storage.variable.idle() &&
-            storage.slots.pending == slots_in(group, storage)) {
-          dying.push_back(&storage);
-        }
-      });
-    }
-  }
+  const Dying dying = group.size() > 1 ? dying_with(group) : Dying();
   if (!run_group(group, run_terms(false), dying)) return false;
   leave_pending(group);
   ended_here_.count(group, true);

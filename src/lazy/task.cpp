@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lazy/task.h"
 
-#include <algorithm>
 #include <exception>
 
 #include "lazy/debug.h"
@@ -78,8 +77,7 @@ bool GroupTask::take_buffers() {
         for (const Operand& output : call->outputs) {
           Storage& storage = *output.storage;
           const Dying& dying = dying_[i];
-          const bool passing = plan_.group(i).size() > 1 &&
-                               std::find(dying.begin(), dying.end(), &storage) != dying.end();
+          const bool passing = plan_.group(i).size() > 1 && dying.contains(storage);
           if (storage.data() || passing) continue;
           storage.take_buffer();
           taken.push_back(&storage);

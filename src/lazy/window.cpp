@@ -247,14 +247,13 @@ std::vector<Dying> Window::look_before_start(GroupTask& task) {
   for (std::size_t i = 0; i < plan.groups(); ++i) {
     for (const Call* call : plan.group(i)) {
       for_each_storage(*call, [&](Storage& storage) {
-        if (storage.notes.last_toucher == static_cast<std::int32_t>(i) && dies_in_engine(storage)) {
-          dying[i].push_back(&storage);
-        }
+        // Once for each storage: the first look takes the mark away.
+        if (storage.notes.last_toucher != static_cast<std::int32_t>(i)) return;
+        storage.notes.last_toucher = -1;
+        if (dies_in_engine(storage)) dying[i].add(storage);
       });
     }
-  }
-  for (const Call* call : plan.calls) {
-    for_each_storage(*call, [](Storage& storage) { storage.notes.last_toucher = -1; });
+    dying[i].sort();
   }
   return dying;
 }

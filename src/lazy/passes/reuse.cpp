@@ -6,10 +6,6 @@
 namespace afterglow::lazy {
 namespace {
 
-bool contains(const Dying& dying, const Storage& storage) {
-  return std::find(dying.begin(), dying.end(), &storage) != dying.end();
-}
-
 bool is_whole(const Operand& operand) {
   return !operand.is_immediate() && operand.covers_storage();
 }
@@ -37,13 +33,13 @@ std::vector<Storage*> donors(std::span<Call* const> group, const Dying& dying) {
     const Operand& output = group[i]->outputs[0];
     if (!group[i]->is_elementwise() || output.storage->data() || !is_whole(output)) continue;
     // Of a group, results that die with it are never stored.
-    if (group.size() > 1 && contains(dying, *output.storage)) continue;
+    if (group.size() > 1 && dying.contains(*output.storage)) continue;
     const auto serves = [&](const Operand& input) {
       return is_whole(input) && input.size() == output.size() &&
              size_of(input.dtype) == size_of(output.dtype) &&
              input.storage->fits_buffer_of(*output.storage) &&
              std::find(result.begin(), result.end(), input.storage.get()) == result.end() &&
-             contains(dying, *input.storage) && only_read_until(group, i, input);
+             dying.contains(*input.storage) && only_read_until(group, i, input);
     };
     for (std::size_t j = 0; j <= i && !result[i]; ++j) {
       for (const Operand& input : group[j]->inputs) {
