@@ -14,8 +14,8 @@ from .error import ArrayTypeError, ArrayValueError
 
 __all__ = [
     "Event",
-    "bulk",
     "RunAhead",
+    "bulk",
     "instruction_set",
     "is_serial",
     "passes",

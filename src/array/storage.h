@@ -53,15 +53,15 @@ class Storage : public Counted {
 
   /// The calls that hold this storage. An operand of a call is a slot.
   struct Slots {
-    /// Of all calls that exist. Grows under the window's lock; shrinks with the issuing right alone,
-    /// before the reference goes. So whoever has that lock and reads count() first never takes a
-    /// slot for a holder outside, nor the other way round to its harm.
+    /// Of all calls that exist. Grows under the window's lock; shrinks with the issuing right
+    /// alone, before the reference goes. So whoever has that lock and reads count() first never
+    /// takes a slot for a holder outside, nor the other way round to its harm.
     std::atomic<std::int32_t> all{0};
     /// Of calls that are still pending. Guarded by the window's lock.
     std::int32_t pending = 0;
   } slots;
-  /// Somebody other than a call holds it: a handle, a view, a tape. Once false, it stays so, for new
-  /// holders come from old ones. Needs the window's lock.
+  /// Somebody other than a call holds it: a handle, a view, a tape. Once false, it stays so, for
+  /// new holders come from old ones. Needs the window's lock.
   bool held_outside() const {
     const std::int32_t holders = count();
     return holders > slots.all.load(std::memory_order_acquire);
