@@ -87,6 +87,7 @@ void Window::drop_unobserved(bool also_in_engine) {
     (wanted[i] ? kept : plan.dropped).push_back(plan.group(i)[0]);
   }
   if (plan.dropped.empty()) return;
+  debug_plan("before drop", plan);
   pending_.swap(kept);
   plan.calls = pending_;
   plan.separate();

@@ -79,7 +79,10 @@ class Sketch {
   /// "10": which calls are observed.
   std::string seen() const {
     std::string text;
-    for (const bool wanted : lazy::observed(calls)) text += wanted ? '1' : '0';
+    lazy::Plan plan;
+    plan.calls = calls;
+    plan.separate();
+    for (const bool wanted : lazy::observed(plan)) text += wanted ? '1' : '0';
     return text;
   }
   bool notes_are_clean() const {
@@ -777,7 +780,8 @@ constexpr std::int64_t large = 64;  // elements whose bytes do not fit into the 
 std::string donated(const Sketch& sketch, const std::vector<Array>& dying,
                     const std::vector<Array>& named) {
   Dying list;
-  for (const Array& array : dying) list.push_back(array.storage.get());
+  for (const Array& array : dying) list.add(*array.storage);
+  list.sort();
   std::string text;
   for (const Storage* donor : lazy::donors(sketch.calls, list)) {
     char name = '-';

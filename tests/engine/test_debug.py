@@ -80,7 +80,7 @@ def test_flush_counts_calls() -> None:
 def test_passes_are_shown_before_and_after() -> None:
     lines = lines_of("3")
     plans = [line.split("] ")[1] for line in lines["plan"]]
-    assert "after drop: 0 calls in 0 passes, 1 dropped" in plans
+    assert "after drop: 3 calls in 3 passes, 1 dropped" in plans
     assert "before fuse: 3 calls in 3 passes, 0 dropped" in plans
     assert "after fuse: 3 calls in 1 passes, 0 dropped" in plans
     assert any(re.search(r"dropped #\d+ subtract\(\(20, 30\)", line) for line in lines["member"])

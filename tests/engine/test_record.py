@@ -30,7 +30,7 @@ def test_every_task_is_pushed_started_and_finished_in_that_order() -> None:
     x = mx.nd.ones((300, 300))
     begin = time.monotonic_ns()
     with mx.engine.record() as events:
-        mx.nd.dot(x, x)
+        product = mx.nd.dot(x, x)
         mx.nd.waitall()
     end = time.monotonic_ns()
     times = {
@@ -40,6 +40,7 @@ def test_every_task_is_pushed_started_and_finished_in_that_order() -> None:
     assert all(times.values())
     assert begin <= min(times["pushed"]) <= min(times["started"]) <= max(times["finished"]) <= end
     assert {event.op for event in events} >= {"dot"}
+    assert product.is_ready()
 
 
 def test_nothing_is_recorded_outside_of_the_scope() -> None:

@@ -984,10 +984,11 @@ class Program:
             return
         self.log.append("fail in place")
         target = one.ours + 0
+        reads = self.random.random() < 0.5
         _core.inject_failure(0, 0)
         try:
             target += 1
-            if self.random.random() < 0.5:
+            if reads:
                 target.wait_to_read()
                 raise AssertionError(self.story())
         except mx.MXNetError as problem:
