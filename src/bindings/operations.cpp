@@ -268,7 +268,8 @@ bool set_operand(lazy::Operand& operand, PyObject* object) {
 
 Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options) {
   lazy::Window& window = lazy::window();
-  if (window.is_full()) wait_for_room();
+  // Threads that waited together may together take more room than there was; a few more looks.
+  for (int looks = 0; looks < 4 && window.is_full(); ++looks) wait_for_room();
   Array result = lazy::issue(window, draft, options);
   if (window.serial()) {
     // Errors at the call, as NaiveEngine has them.

@@ -150,6 +150,44 @@ TEST("an input that others still read is not taken over") {
   finish(*window);
 }
 
+TEST("a group that finds no memory at first is put off, not failed") {
+  auto window = threaded(1);
+  window->fuse_options() = {0, 0};
+  const Array x = filled({5000}, 1);
+  Array a, b;
+  {
+    Gate gate(*window);
+    a = apply(*window, "add", x, 1.0);
+    b = apply(*window, "multiply", a, 2.0);
+    memory::pool().fail_allocation(0, 1000000);
+    window->publish_all();  // tried here and now, then left to the engine
+    memory::pool().fail_allocation(-1);
+  }
+  CHECK_EQUAL(value(*window, a), 2.0f);
+  CHECK_EQUAL(value(*window, b), 4.0f);
+  finish(*window);
+  CHECK(window->failures().take_first() == nullptr);
+  CHECK_EQUAL(window->statistics().fused, 1);
+}
+
+TEST("a group stores every part that it writes of one array, and the last of what it overwrites") {
+  auto window = threaded(2);
+  window->fuse_options() = {0, 0};
+  const Array x = filled({5000}, 3), y = filled({10000}, 0);
+  {
+    Gate gate(*window);
+    const Array head = slice(y, 0, 5000), tail = slice(y, 5000, 5000);
+    apply(*window, "add", x, 1.0, &head);
+    apply(*window, "multiply", head, 2.0, &tail);
+    apply(*window, "add", head, 10.0, &head);
+    window->publish_all();
+  }
+  CHECK_EQUAL(value(*window, y), 14.0f);
+  CHECK_EQUAL(value(*window, y, 9999), 8.0f);
+  finish(*window);
+  CHECK_EQUAL(window->statistics().fused_calls, 3);
+}
+
 namespace {
 
 /// True when the failure that was asked for has not come: this many allocations do not meet it.

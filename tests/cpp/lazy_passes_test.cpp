@@ -177,6 +177,21 @@ TEST("observed: an unobserved reader keeps nothing") {
   CHECK_EQUAL(sketch.seen(), "001");
 }
 
+TEST("observed: a group is judged as a whole, and keeps what all of it reads") {
+  Sketch sketch;
+  const Array x = matrix();
+  Array made = sketch.add("exp", {x});
+  sketch.add("negative", {made});  // dead, but it runs with the next one
+  const Array wanted = sketch.add("sqrt", {x});
+  sketch.add("abs", {x});
+  made = {};
+  Plan plan = sketch.plan();
+  CHECK(lazy::observed(plan) == (std::vector<bool>{false, false, true, false}));
+  plan.ends = {1, 3, 4};
+  CHECK(lazy::observed(plan) == (std::vector<bool>{true, true, false}));
+  CHECK(sketch.notes_are_clean());
+}
+
 // --- fuse: what goes together ---
 
 TEST("fuse: chains, trees and several outputs are one group") {

@@ -88,14 +88,13 @@ void run_in_turns(Program& program, Window& window, int threads) {
 }  // namespace
 
 TEST("random programs leave the same bits with any passes on any engine") {
-  const unsigned programs = random_programs(48);
+  const unsigned programs = random_programs(200);
   std::int64_t fused = 0, dropped = 0;
   for (unsigned seed = 0; seed < programs; ++seed) {
     const std::vector<std::string> expected = expected_values(seed, steps);
     for (const Setting& setting : settings(std::array{0, 1, 2, 4}[seed % 4], seed)) {
       const std::string where = "program " + std::to_string(seed) + ", " + setting.text();
       const std::int64_t active = memory::pool().figures().active;
-      if (std::getenv("VERBOSE")) std::fprintf(stderr, "%s\n", where.c_str());
       auto window = setting.window();
       {
         Program program(seed, *window);
@@ -121,13 +120,12 @@ TEST("random programs leave the same bits with any passes on any engine") {
 }
 
 TEST("programs that several threads issue in turns leave the same bits") {
-  const unsigned programs = random_programs(24);
+  const unsigned programs = random_programs(100);
   for (unsigned seed = 1000; seed < 1000 + programs; ++seed) {
     const std::vector<std::string> expected = expected_values(seed, steps);
     for (const int threads : {1, 2, 4}) {
       const Setting setting{threads, {}, {0, 0}};
       const std::string where = "program " + std::to_string(seed) + ", " + setting.text();
-      if (std::getenv("VERBOSE")) std::fprintf(stderr, "%s\n", where.c_str());
       auto window = setting.window();
       Program program(seed, *window);
       run_in_turns(program, *window, 3);

@@ -113,6 +113,7 @@ inline void finish(Window& window) {
 
 inline float value(Window& window, const Array& array, std::int64_t index = 0) {
   wait(window, array);
+  if (array.storage->failure) check::fail(__FILE__, __LINE__, array.storage->failure->message);
   return reinterpret_cast<float*>(array.data())[index];
 }
 

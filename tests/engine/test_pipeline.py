@@ -132,6 +132,20 @@ def test_nested(outer_depth: int, inner_depth: int) -> None:
 
 
 @threaded
+def test_side_by_side() -> None:
+    """Two pipelines of one thread that are not nested: each keeps its own promise."""
+    x = mx.nd.ones((300, 300))
+    x.wait_to_read()
+    results: list[Any] = []
+    one, other = mx.engine.pipeline(range(12), 1), mx.engine.pipeline(range(12), 3)
+    for number, _ in zip(one, other, strict=True):
+        if number:
+            assert results[number - 1].is_ready()
+        results.append(mx.nd.dot(x, x).max() + number)
+    assert [float(result) for result in results] == [300 + number for number in range(12)]
+
+
+@threaded
 def test_early_break_ends_the_batch() -> None:
     x = mx.nd.ones((300, 300))
     for number in mx.engine.pipeline(range(10)):
@@ -190,6 +204,7 @@ def test_abandoned_pipeline() -> None:
     assert y.asnumpy().tolist() == [3, 3, 3]
 
 
+@threaded
 def test_failures_are_raised_by_reads_only() -> None:
     x = mx.nd.ones((300, 300))
     x.wait_to_read()

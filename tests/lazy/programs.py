@@ -69,6 +69,18 @@ def mixes_exactly(left: str, right: str) -> bool:
     return not ("float16" in (left, right) and (left in wide or right in wide))
 
 
+def wait_for_all() -> None:
+    """Wait; a failing call that nobody has read is either dropped, or told now."""
+    while True:
+        try:
+            mx.nd.waitall()
+        except mx.MXNetError as problem:
+            if "injected" not in str(problem):
+                raise
+            continue
+        return
+
+
 @dataclass
 class Variable:
     ours: Any
@@ -172,16 +184,6 @@ class Program:
 
     def expect(self, right: bool) -> None:
         assert right, self.story()
-
-    def wait_for_all(self) -> None:
-        """Wait; a failing call that nobody read is either dropped, or told now."""
-        while True:
-            try:
-                mx.nd.waitall()
-            except mx.MXNetError as problem:
-                self.expect("injected" in str(problem))
-                continue
-            return
 
     def adopt(self, ours: Any, host: Host, what: str, tolerance: float | None = None) -> None:
         """Add a result whose last digits are ours to choose."""
@@ -633,6 +635,8 @@ class Program:
         self.add(self.front.dot(one.ours, other.ours), onp.dot(one.host, other.host), "dot")
 
     def draw(self) -> None:
+        if not self.alone:
+            return
         shape = self.random.choice([shape for shape in self.shapes if shape])
         dtype = self.random.choice(["float32", "float64"])
         size = {"shape" if self.legacy else "size": shape, "dtype": dtype}
@@ -657,7 +661,7 @@ class Program:
         elif kind == 2:
             one.ours.is_ready()
         else:
-            self.wait_for_all()
+            wait_for_all()
 
     # --- statements that are there to be optimised ---
 
@@ -983,6 +987,7 @@ class Program:
         if one is None or not self.alone:
             return
         self.log.append("fail in place")
+        reads = self.random.random() < 0.5
         target = one.ours + 0
         reads = self.random.random() < 0.5
         _core.inject_failure(0, 0)
@@ -1051,7 +1056,7 @@ def peaks(front: str, first: int, last: int) -> list[int]:
     """Return how many bytes each program, with large arrays, takes at most."""
     result = []
     for seed in range(first, last):
-        mx.nd.waitall()
+        wait_for_all()
         mx.memory.reset_peak()
         base = mx.memory.active()
         digests(front, seed, seed + 1, large=True)
@@ -1063,7 +1068,7 @@ def digests_within(front: str, first: int, last: int, limits: list[int]) -> list
     """Run programs with large arrays, each under its own limit of bytes."""
     result = []
     for seed, limit in zip(range(first, last), limits, strict=True):
-        mx.nd.waitall()
+        wait_for_all()
         mx.memory.set_limit(mx.memory.active() + limit)
         result += digests(front, seed, seed + 1, large=True)
         mx.memory.set_limit(None)

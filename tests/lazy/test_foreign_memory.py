@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import busy_engine
 
 import afterglow as mx
 
@@ -20,12 +21,10 @@ def front(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
-def busy() -> Iterator[Any]:
+def busy() -> Iterator[None]:
     """Keep the engine at work, so that nothing issued now runs soon."""
-    x = mx.nd.ones((1200, 1200))
-    work = [mx.nd.dot(x, x) for _ in range(6)]
-    yield work[-1]
-    mx.nd.waitall()
+    with busy_engine():
+        yield
 
 
 STATEMENTS: dict[str, Callable[[Any, Any, Any], Any]] = {
@@ -48,7 +47,7 @@ def stored(x: Any, key: slice, value: Any) -> Any:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_copied_before_the_statement_returns(front: Any, name: str, size: int, busy: Any) -> None:
+def test_copied_before_the_statement_returns(front: Any, name: str, size: int, busy: None) -> None:
     a = onp.arange(size, dtype="float32") % 100 + 1
     x = front.zeros((size,))
     expected = {
@@ -61,7 +60,7 @@ def test_copied_before_the_statement_returns(front: Any, name: str, size: int, b
     onp.testing.assert_array_equal(y.asnumpy(), expected)
 
 
-def test_numpy_on_the_left(front: Any, busy: Any) -> None:
+def test_numpy_on_the_left(front: Any, busy: None) -> None:
     a = onp.arange(100_000, dtype="float32")
     x = front.ones((100_000,))
     y = a + x
@@ -103,7 +102,7 @@ def test_asarray_copies(front: Any) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_read_sees_its_moment(front: Any, size: int, busy: Any) -> None:
+def test_a_read_sees_its_moment(front: Any, size: int, busy: None) -> None:
     # Writers issued after the copy began must not be seen by it, writers before it must.
     x = front.zeros((size,))
     seen = []
