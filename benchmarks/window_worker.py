@@ -260,32 +260,25 @@ class Window(Tasks):
         assert np.all(result == 65)
         return {"seconds": seconds}
 
-    def chains(self, step: Callable[[list[Any]], list[Any]], values: list[Any]) -> Answer:
-        """Two chains that do not depend on each other, their calls issued in turns."""
+    def chains(self, form: str, kind: str, only: str = "") -> Answer:
+        """Two chains that do not depend on each other, their calls in turns; or one of them."""
+        dot, tanh, ones = self.calls["dot"], self.words.tanh, self.calls["ones"]
+        weight = ones(128, 128) / 128
+        products = (lambda x: dot(x, weight)), (128, 128)
+        elementwise = (lambda x: tanh(x * 2 + 1)), (60_000,)
+        pairs = {
+            "dot": (products, products),
+            "elementwise": (elementwise, elementwise),
+            "mixed": (products, elementwise),
+        }
+        chosen = pairs[kind] if not only else (pairs[kind][int(only)],)
+        values = [ones(*shape) for _, shape in chosen]
         self.waited(values)
         begin = time.perf_counter()
         for _ in range(150):
-            values = step(values)
+            values = [step(value) for (step, _), value in zip(chosen, values, strict=True)]
         self.waited(values)
         return {"seconds": time.perf_counter() - begin}
-
-    def chains_dot(self) -> Answer:
-        """Matrix products on both sides."""
-        dot, weight = self.calls["dot"], self.calls["ones"](128, 128) / 128
-        start = [self.calls["ones"](128, 128) for _ in range(2)]
-        return self.chains(lambda pair: [dot(pair[0], weight), dot(pair[1], weight)], start)
-
-    def chains_elementwise(self) -> Answer:
-        """Elementwise calls on both sides."""
-        tanh = self.words.tanh
-        start = [self.calls["ones"](60_000) for _ in range(2)]
-        return self.chains(lambda pair: [tanh(pair[0] * 2 + 1), tanh(pair[1] * 2 + 1)], start)
-
-    def chains_mixed(self) -> Answer:
-        """Products on one side, elementwise calls on the other."""
-        dot, tanh, weight = self.calls["dot"], self.words.tanh, self.calls["ones"](128, 128) / 128
-        start = [self.calls["ones"](128, 128), self.calls["ones"](60_000)]
-        return self.chains(lambda pair: [dot(pair[0], weight), tanh(pair[1] * 2 + 1)], start)
 
     def overlap(self) -> Answer:
         """How long a copy to cpu(1) runs, and how much of that while a product does."""

@@ -53,7 +53,7 @@ void Window::drop_unobserved(bool also_in_engine) {
   Plan plan;  // tasks that have not started, each as one group, then pending calls
   std::vector<GroupTask*> tasks;
   std::unique_lock lock(tasks_lock_, std::defer_lock);
-  if (also_in_engine && !in_engine_.empty()) {
+  if (also_in_engine) {
     lock.lock();
     // The last ones only: what is observed shows from the end backwards.
     std::size_t count = 0;
