@@ -7,6 +7,7 @@
 
 #include "kernels/plan.h"
 #include "kernels/prefetch.h"
+#include "kernels/stores.h"
 #include "kernels/table.h"
 #include "kernels/tiles.h"
 #include "kernels/views.h"
@@ -82,10 +83,15 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
     fills = !other;
     if (other) function = other;
   }
-  const bool far = pass.size >= far_size;
-  const std::int64_t step = fills || far ? block_size : end - begin;
   const std::size_t compute_size = size_of(pass.compute);
   const std::size_t produced_size = size_of(pass.produced);
+  bool in_place = false;
+  for (int i = 0; i < pass.inputs_used; ++i) in_place |= pass.inputs[i].data == pass.output.data;
+  const bool to_memory_only = is_far_result(pass.size) && !in_place;
+  const ShareStores stores(to_memory_only ? (end - begin) * produced_size : 0);
+  const bool far = pass.size >= far_size;
+  const bool in_blocks = fills || far || stores.around_caches();
+  const std::int64_t step = in_blocks ? block_size : end - begin;
   const void* inputs[max_inputs];
   ScalarInput scalar[max_inputs];
   for (int i = 0; i < pass.inputs_used; ++i) {
@@ -93,6 +99,7 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
     inputs[i] = fills ? scalar[i].fill(pass.inputs[i], pass.compute, std::min(step, end - begin))
                       : scalar[i].convert(pass.inputs[i], pass.compute);
   }
+  alignas(64) char block[block_size * 8];
   for (std::int64_t position = begin; position < end; position += step) {
     char* output = static_cast<char*>(pass.output.data) + position * produced_size;
     const std::int64_t ahead = far ? std::min(step, end - position - step) : 0;
@@ -102,8 +109,14 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
       inputs[i] = input;
       if (ahead > 0) prefetch(input + step * compute_size, ahead * compute_size, false);
     }
+    const std::int64_t count = std::min(step, end - position);
+    if (stores.around_caches()) {
+      function(inputs, block, count);
+      kernel_table().stream(block, output, count * produced_size);
+      continue;
+    }
     if (ahead > 0) prefetch(output + step * produced_size, ahead * produced_size, true);
-    function(inputs, output, std::min(step, end - position));
+    function(inputs, output, count);
   }
   return true;
 }

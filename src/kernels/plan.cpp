@@ -11,6 +11,7 @@ namespace afterglow::kernels {
 namespace {
 
 constexpr std::int64_t row_tile_size = 2 * block_size;  ///< of tiles that hold whole rows
+constexpr std::int64_t tile_size = 2 * block_size;      ///< of all others, at most
 constexpr std::int64_t transposed_side = 32;
 static_assert(transposed_side * transposed_side <= block_size);
 constexpr std::int64_t line = 64;
@@ -89,13 +90,12 @@ void choose_tiles(Plan& plan, bool folds) {
       return;
     }
   }
-  if (width > block_size) {
-    const std::int64_t pieces = divide_up(width, block_size);
-    plan.tile_columns = std::min(divide_up(divide_up(width, pieces), 64) * 64, block_size);
+  if (width > tile_size) {
+    const std::int64_t pieces = divide_up(width, tile_size);
+    plan.tile_columns = std::min(divide_up(divide_up(width, pieces), 64) * 64, tile_size);
   } else {
     plan.tile_columns = width;
-    if (view.rank > 1)
-      plan.tile_rows = std::min(block_size / width, view.shape[plan.row_dimension]);
+    if (view.rank > 1) plan.tile_rows = std::min(tile_size / width, view.shape[plan.row_dimension]);
   }
 }
 
@@ -107,7 +107,7 @@ class Registers {
 
   void assign() {
     find_last_uses();
-    sizes_[0] = round_up(block_size * largest_element);
+    sizes_[0] = round_up(tile_size * largest_element);
     sizes_[1] = round_up(std::max(block_size, plan_.tile_rows * plan_.tile_columns) *
                          largest_tile_element());
     for (std::size_t i = 0; i < plan_.instructions.size(); ++i) {
@@ -192,6 +192,7 @@ void Plan::prepare(const Program& program) {
   slots.clear();
   instructions.clear();
   streams.clear();
+  bytes_to_memory = 0;
   std::copy_n(program.operands, operands_used, operands);
   lay_out(program, *this);
   choose_tiles(*this, folds_rows(program));

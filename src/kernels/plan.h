@@ -42,8 +42,9 @@ struct Instruction {
   } kind = Kind::convert;
   Extent extent = Extent::tile;  ///< what it works on; a fold leaves one value for each row
   std::int8_t inputs_used = 1;
-  std::uint8_t singles = 0;   ///< bit i set: the kernel takes one element for input i
-  bool once_per_row = false;  ///< left out but for the first piece of a row
+  std::uint8_t singles = 0;     ///< bit i set: the kernel takes one element for input i
+  bool once_per_row = false;    ///< left out but for the first piece of a row
+  bool to_memory_only = false;  ///< the output is not read again, and too large for the caches
   Reduction reduction = Reduction::sum;
   std::int16_t inputs[max_inputs];
   std::int16_t output = -1;  ///< -1 for a fold that goes on in the next piece
@@ -75,9 +76,11 @@ struct Plan {
   /// The operands that are worth asking for ahead of time: no scalars, and each memory once.
   struct Stream {
     int operand;
+    bool read;
     bool written;
   };
   std::vector<Stream> streams;
+  std::int64_t bytes_to_memory = 0;  ///< of all outputs that go to memory only
   /// Scratch memory: registers, then what convert and fold need themselves.
   std::int64_t raw_offset = 0, partials_offset = 0, scratch_size = 0;
 };

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "kernels/stores.h"
+
 namespace afterglow::kernels {
 
 namespace {
@@ -19,9 +21,13 @@ Planner::Planner(const Program& program, Plan& plan)
       slots_(plan.slots),
       one_column_(program.split >= 0 && plan.columns() == 1),
       wide_(plan.tile_rows == 1 || plan.tile_columns >= wide_row) {
-  bool written[most_operands] = {};
-  for (int i = 0; i < program.steps_used; ++i)
-    if (program.steps[i].output >= 0) written[program.steps[i].output] = true;
+  bool read[most_operands] = {}, written[most_operands] = {};
+  for (int i = 0; i < program.steps_used; ++i) {
+    const Step& step = program.steps[i];
+    if (step.output >= 0) written[step.output] = true;
+    for (int k = 0; k < step.inputs_used; ++k)
+      if (step.inputs[k].kind == Source::Kind::operand) read[step.inputs[k].index] = true;
+  }
   for (int i = 0; i < program.operands_used; ++i) {
     Slot slot;
     slot.kind = Slot::Kind::operand;
@@ -32,17 +38,18 @@ Planner::Planner(const Program& program, Plan& plan)
     else if (one_column_ || plan.column_stride(i) == 0)
       slot.extent = Extent::row;
     add_slot(slot);
-    if (slot.extent == Extent::tile) add_stream(i, written[i]);
+    if (slot.extent == Extent::tile) add_stream(i, read[i], written[i]);
   }
 }
 
-void Planner::add_stream(int operand, bool written) {
+void Planner::add_stream(int operand, bool read, bool written) {
   for (Plan::Stream& stream : plan_.streams) {
     if (program_.operands[stream.operand].data != program_.operands[operand].data) continue;
+    stream.read |= read;
     stream.written |= written;
     return;
   }
-  plan_.streams.push_back({operand, written});
+  plan_.streams.push_back({operand, read, written});
 }
 
 int Planner::add_slot(Slot slot) {
@@ -148,7 +155,13 @@ void Planner::store(const Step& step, int value, Extent extent) {
   convert(value, add_slot(slot), plan_.pieces && extent == Extent::row);
 }
 
-int Planner::plan_formula(const Step& step, Extent extent) {
+int Planner::plan_formula(int number, Extent extent) {
+  Step step = program_.steps[number];
+  const int copy = copy_to_replace(number);
+  if (copy >= 0) {
+    step.output = program_.steps[copy].output;
+    replaced_[copy] = true;
+  }
   Instruction instruction;
   instruction.kind = Instruction::Kind::formula;
   instruction.extent = extent;
@@ -173,6 +186,10 @@ int Planner::plan_formula(const Step& step, Extent extent) {
     result = add_slot(slot);
   }
   instruction.output = static_cast<std::int16_t>(result);
+  if (!is_read_later(copy >= 0 ? copy : number) && goes_to_memory_only(number, slots_[result])) {
+    instruction.to_memory_only = true;
+    plan_.bytes_to_memory += plan_.size * static_cast<std::int64_t>(size_of(produced));
+  }
   emit(instruction);
   if (result != value) convert(result, value);
   store(step, value, extent);
@@ -237,6 +254,62 @@ bool Planner::is_read_later(int step) const {
   return false;
 }
 
+/// Steps [first_step, end_step) read or write the memory of this operand.
+bool Planner::is_touched(const Operand& operand, int first_step, int end_step) const {
+  const auto same = [&](int other) { return program_.operands[other].data == operand.data; };
+  for (int i = first_step; i < end_step; ++i) {
+    const Step& step = program_.steps[i];
+    if (step.output >= 0 && same(step.output)) return true;
+    for (int k = 0; k < step.inputs_used; ++k)
+      if (step.inputs[k].kind == Source::Kind::operand && same(step.inputs[k].index)) return true;
+  }
+  return false;
+}
+
+/// A later step that only copies the value of this one to an output (`x[:] = x + 1`): the value may
+/// as well be computed there, if nobody touches that output in between or writes it again. -1 if
+/// there is none.
+int Planner::copy_to_replace(int number) const {
+  const Step& step = program_.steps[number];
+  if (step.output >= 0) return -1;
+  for (int i = number + 1; i < program_.steps_used; ++i) {
+    const Step& copy = program_.steps[i];
+    const Source& source = copy.inputs[0];
+    if (copy.kind != Step::Kind::formula || copy.formula != Formula::copy || copy.output < 0 ||
+        source.kind != Source::Kind::step || source.index != number)
+      continue;
+    const Operand& output = program_.operands[copy.output];
+    if (copy.per_row != step.per_row || copy.compute != step.dtype || copy.dtype != step.dtype ||
+        output.dtype != step.dtype || is_touched(output, number + 1, i))
+      continue;
+    bool written_again = false;
+    for (int k = i + 1; k < program_.steps_used; ++k) {
+      const int other = program_.steps[k].output;
+      written_again |= other >= 0 && program_.operands[other].data == output.data;
+    }
+    if (!written_again) return i;
+  }
+  return -1;
+}
+
+/// For a value that lives in its output's memory: nobody reads it there, and the pass is so large
+/// that it would not stay in the caches.
+bool Planner::goes_to_memory_only(int number, const Slot& place) const {
+  if (place.kind != Slot::Kind::operand || place.extent != Extent::tile || plan_.pieces ||
+      !is_far_result(plan_.size))
+    return false;
+  for (int i = number + 1; i < program_.steps_used; ++i)
+    for (int k = 0; k < program_.steps[i].inputs_used; ++k) {
+      const Source& source = program_.steps[i].inputs[k];
+      if (source.kind == Source::Kind::step && source.index == number && !replaced_[i])
+        return false;
+    }
+  const void* data = program_.operands[place.operand].data;
+  for (const Plan::Stream& stream : plan_.streams)
+    if (program_.operands[stream.operand].data == data) return !stream.read;
+  return false;
+}
+
 /// A step from `first_step` on writes the memory where this value lies.
 bool Planner::is_overwritten(const Slot& slot, int first_step) const {
   if (slot.kind != Slot::Kind::operand) return false;
@@ -252,12 +325,14 @@ void Planner::plan_steps() {
   for (int i = 0; i < program_.steps_used; ++i) {
     const Step& step = program_.steps[i];
     const Extent extent = step.per_row || one_column_ ? Extent::row : Extent::tile;
-    if (step.kind == Step::Kind::fold)
+    if (replaced_[i])
+      values_[i] = values_[step.inputs[0].index];
+    else if (step.kind == Step::Kind::fold)
       values_[i] = plan_fold(i);
     else if (step.formula == Formula::copy)
       values_[i] = plan_copy(i, extent);
     else
-      values_[i] = plan_formula(step, extent);
+      values_[i] = plan_formula(i, extent);
   }
 }
 

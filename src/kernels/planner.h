@@ -16,7 +16,7 @@ class Planner {
   void plan_steps();
 
  private:
-  void add_stream(int operand, bool written);
+  void add_stream(int operand, bool read, bool written);
   int add_slot(Slot slot);
   int emit(Instruction instruction);
   int convert(int from, int to, bool once_per_row = false);
@@ -31,10 +31,13 @@ class Planner {
   int home(const Step& step, Extent extent);
   int value_slot(const Step& step, Extent extent);
   void store(const Step& step, int value, Extent extent);
-  int plan_formula(const Step& step, Extent extent);
+  int plan_formula(int number, Extent extent);
   int plan_copy(int number, Extent extent);
   int plan_fold(int number);
   bool is_read_later(int step) const;
+  bool is_touched(const Operand& operand, int first_step, int end_step) const;
+  int copy_to_replace(int number) const;
+  bool goes_to_memory_only(int number, const Slot& place) const;
   bool is_overwritten(const Slot& slot, int first_step) const;
 
   const Program& program_;
@@ -43,6 +46,7 @@ class Planner {
   bool one_column_;  ///< a value per row is a value per element, and contiguous
   bool wide_;        ///< kernels may be called row by row
   int values_[most_steps];
+  bool replaced_[most_steps] = {};  ///< copies that the step they copy has made needless
 };
 
 }  // namespace afterglow::kernels

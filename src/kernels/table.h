@@ -73,6 +73,8 @@ struct KernelTable {
   bool produces_boolean[formula_count];
   CastFunction casts[dtype_count][dtype_count];  ///< [from][to]
   MoveFunction moves[4];                         ///< by log2 of the element size
+  /// Copies bytes from the caches to memory, around the caches where the machine can.
+  void (*stream)(const void* source, void* target, std::int64_t bytes);
   FoldFunctions folds[fold_count][dtype_count];
   UniformFunction<float> uniform_float;
   UniformFunction<double> uniform_double;

@@ -7,6 +7,7 @@
 
 #include "kernels/folding.h"
 #include "kernels/prefetch.h"
+#include "kernels/stores.h"
 
 namespace afterglow::kernels {
 
@@ -48,9 +49,10 @@ char* row_of(const Matrix& matrix, std::int64_t row, std::int64_t element) {
 
 }  // namespace
 
-TileRunner::TileRunner(const Plan& plan)
+TileRunner::TileRunner(const Plan& plan, bool around_caches)
     : plan_(plan),
       scratch_(scratch_of_size(plan.scratch_size)),
+      around_caches_(around_caches),
       partials_(reinterpret_cast<Partial*>(scratch_ + plan.partials_offset)) {
   for (const Slot& slot : plan.slots) {
     if (slot.kind != Slot::Kind::scalar && slot.kind != Slot::Kind::constant) continue;
@@ -84,6 +86,11 @@ Matrix TileRunner::matrix(int number, Extent seen) const {
   return {data, tile_->columns, 1};
 }
 
+char* TileRunner::address(int number) const {
+  const Slot& slot = plan_.slots[number];
+  return slot.kind == Slot::Kind::operand ? tile_->data[slot.operand] : scratch_ + slot.offset;
+}
+
 void TileRunner::run(const Tile& tile, bool goes_on) {
   tile_ = &tile;
   const std::int64_t slices = static_cast<std::int64_t>(plan_.instructions.size());
@@ -110,6 +117,7 @@ void TileRunner::prefetch_slice(std::int64_t slice, std::int64_t slices) const {
   const std::int64_t count = tile_->rows * tile_->columns;
   const std::int64_t begin = count * slice / slices, end = count * (slice + 1) / slices;
   for (const Plan::Stream& stream : plan_.streams) {
+    if (around_caches_ && !stream.read) continue;
     const int operand = stream.operand;
     if (!dense({nullptr, plan_.row_stride(operand), plan_.column_stride(operand)}, tile_->rows,
                tile_->columns))
@@ -153,6 +161,18 @@ void TileRunner::convert(const Instruction& instruction) {
 }
 
 void TileRunner::apply(const Instruction& instruction) {
+  if (instruction.extent == Extent::tile && tile_->rows == 1) {  // every value is in one piece
+    const void* data[max_inputs];
+    for (int i = 0; i < instruction.inputs_used; ++i) data[i] = address(instruction.inputs[i]);
+    char* output = address(instruction.output);
+    if (!around_caches_ || !instruction.to_memory_only)
+      return instruction.function(data, output, tile_->columns);
+    void* raw = scratch_ + plan_.raw_offset;
+    instruction.function(data, raw, tile_->columns);
+    const DType dtype = plan_.slots[instruction.output].dtype;
+    kernel_table().stream(raw, output, tile_->columns * static_cast<std::int64_t>(size_of(dtype)));
+    return;
+  }
   const bool as_row = instruction.extent == Extent::row;
   const std::int64_t rows = as_row ? 1 : tile_->rows;
   const std::int64_t columns = as_row ? tile_->rows : tile_->columns;
@@ -209,7 +229,8 @@ void run_tiles(const Plan& plan, int shares, int share) {
   if (range.begin == range.end) return;
 
   Odometer odometer(view.rank, counts, range.begin);
-  TileRunner runner(plan);
+  const ShareStores stores(plan.bytes_to_memory / shares);
+  TileRunner runner(plan, stores.around_caches());
   const bool far = plan.size >= far_size;
   Tile tile;
   for (std::int64_t number = range.begin; number < range.end; ++number, odometer.advance()) {

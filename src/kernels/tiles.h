@@ -18,7 +18,7 @@ struct Tile {
 /// Works in scratch memory of its thread, of which there is one: no two runners at a time.
 class TileRunner {
  public:
-  explicit TileRunner(const Plan& plan);
+  explicit TileRunner(const Plan& plan, bool around_caches = false);
   /// `goes_on`: the next tile follows in memory, where operands are contiguous.
   void run(const Tile& tile, bool goes_on = false);
   /// Where fold number `fold` stands, for folds that go on from piece to piece.
@@ -26,6 +26,7 @@ class TileRunner {
 
  private:
   Matrix matrix(int slot, Extent seen) const;
+  char* address(int slot) const;
   void prefetch_slice(std::int64_t slice, std::int64_t slices) const;
   void convert(const Instruction& instruction);
   void apply(const Instruction& instruction);
@@ -33,6 +34,7 @@ class TileRunner {
 
   const Plan& plan_;
   char* scratch_;
+  bool around_caches_;  ///< write what goes to memory only around the caches
   Partial* partials_;
   const Tile* tile_ = nullptr;
 };

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "kernels/product.h"
+#include "kernels/stores.h"
 #include "kernels_program_support.h"
 
 using namespace afterglow::kernels;
@@ -46,11 +47,15 @@ std::vector<Buffer> wanted(Example& example) {
   return memory;
 }
 
+/// Whichever way large results take to memory; here all are large.
 void check_program(Example& example, const std::string& where) {
-  std::vector<Buffer> memory = example.buffers;
-  ProgramPass pass(example.bound(memory));
-  run_pass(pass);
-  check_same(memory, wanted(example), where);
+  for (const Stores stores : {Stores::through_caches, Stores::around_caches}) {
+    set_stores(stores, 1);
+    std::vector<Buffer> memory = example.buffers;
+    ProgramPass pass(example.bound(memory));
+    run_pass(pass);
+    check_same(memory, wanted(example), where);
+  }
 }
 
 bool chance(int one_in) {
@@ -266,6 +271,25 @@ TEST("random programs with folds") {
     }
     Example example = random_example(shape, split, true);
     check_program(example, described("folds", round, example));
+  }
+}
+
+TEST("a value is computed where it is copied to") {
+  // x[:] = (x + 1) * y; z[:] = that value; and x is read in between, which keeps the first copy.
+  for (const bool read_between : {false, true}) {
+    Example example;
+    example.set_shape({5000}, -1);
+    const int x = example.add_dense(DType::float32), y = example.add_dense(DType::float32);
+    const int z = example.add_dense(DType::float32), w = example.add_dense(DType::float32);
+    const DType real = DType::float32;
+    example.add_step(formula_step(Formula::add, real, real, {operand(x), operand(y)}, -1, false));
+    example.add_step(
+        formula_step(Formula::multiply, real, real, {value(0), operand(y)}, -1, false));
+    example.add_step(formula_step(Formula::subtract, real, real,
+                                  {value(1), read_between ? operand(x) : operand(y)}, w, false));
+    example.add_step(formula_step(Formula::copy, real, real, {value(1)}, x, false));
+    example.add_step(formula_step(Formula::copy, real, real, {value(1)}, z, false));
+    check_program(example, read_between ? "read between" : "not read between");
   }
 }
 

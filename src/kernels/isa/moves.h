@@ -2,6 +2,12 @@
 // Moves between strided matrices. Words are unsigned integers of the element's size.
 #pragma once
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include <cstring>
+
 #include "kernels/isa/types.h"
 #include "kernels/table.h"
 
@@ -92,6 +98,33 @@ void move(Matrix source, Matrix target, std::int64_t rows, std::int64_t columns)
   for (std::int64_t row = 0; row < rows; ++row)
     move_row(from + row * source.row_stride, source.column_stride, to + row * target.row_stride,
              target.column_stride, columns);
+}
+
+void stream(const void* source, void* target, std::int64_t bytes) {
+  const char* from = static_cast<const char*>(source);
+  char* to = static_cast<char*>(target);
+#if defined(__SSE2__)
+  constexpr std::int64_t line = 64;
+  const std::int64_t head =
+      -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to)) & (line - 1);
+  if (head < bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(head));
+    std::int64_t i = head;
+    for (; i + line <= bytes; i += line) {
+#if defined(__AVX512F__)
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
+#else
+      for (std::int64_t part = i; part < i + line; part += 16)
+        _mm_stream_si128(reinterpret_cast<__m128i*>(to + part),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + part)));
+#endif
+    }
+    from += i;
+    to += i;
+    bytes -= i;
+  }
+#endif
+  std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.moves[1] = move<std::uint16_t>;
   table.moves[2] = move<std::uint32_t>;
   table.moves[3] = move<std::uint64_t>;
+  table.stream = stream;
   table.uniform_float = uniform_float;
   table.uniform_double = uniform_double;
   table.normal_float = normal_float;
