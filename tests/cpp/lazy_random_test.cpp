@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs leave the same bits with any choice of passes, on any engine, from any threads.
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
