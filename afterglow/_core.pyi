@@ -77,6 +77,15 @@ class _OperationDescription(TypedDict):
     may_fail: bool
 
 def operation(name: str, legacy: bool) -> Operation: ...
+def call_host(
+    name: str,
+    function: Callable[[list[NDArray[Any]], list[NDArray[Any]]], None],
+    legacy: bool,
+    inputs: list[Array],
+    shapes: list[Shape],
+    dtypes: list[int],
+    cost: float,
+) -> list[Any]: ...
 def describe_table() -> dict[str, _OperationDescription]: ...
 def register_classes(
     legacy: type[Array],

@@ -4,24 +4,47 @@
 from __future__ import annotations
 
 from .._core import waitall
-from . import broadcast, creation, elementwise, ndarray, products, random, reduce, shape
+from . import (
+    broadcast,
+    creation,
+    elementwise,
+    files,
+    indexing,
+    linalg,
+    ndarray,
+    products,
+    random,
+    reduce,
+    shape,
+    softmax,
+    sorting,
+)
 from .broadcast import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
+from .files import *  # noqa: F403
+from .indexing import *  # noqa: F403
 from .ndarray import NDArray
 from .products import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
+from .softmax import *  # noqa: F403
+from .sorting import *  # noqa: F403
 
 __all__ = [
     "NDArray",
+    "linalg",
     "ndarray",
     "random",
     "waitall",
     *broadcast.__all__,
     *creation.__all__,
     *elementwise.__all__,
+    *files.__all__,
+    *indexing.__all__,
     *products.__all__,
     *reduce.__all__,
     *shape.__all__,
+    *softmax.__all__,
+    *sorting.__all__,
 ]

@@ -128,6 +128,8 @@ class NDArray(ArrayBase):
         )
         return result
 
+    # --- shapes ---
+
     # --- elementwise ---
 
     def abs(self, **kwargs: Any) -> NDArray:
@@ -187,6 +189,14 @@ class NDArray(ArrayBase):
     def norm(self, *args: Any, **kwargs: Any) -> NDArray:
         """Return the 1-norm or 2-norm."""
         return reduce.norm(self, *args, **kwargs)
+
+    # --- sorting ---
+
+    # --- softmax and sequences ---
+
+    # --- picking elements ---
+
+    # --- products ---
 
 
 _broadcast_to = shape.broadcast_to

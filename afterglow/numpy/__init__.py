@@ -18,14 +18,30 @@ from numpy import (
     uint8,
 )
 
-from . import bitwise, creation, elementwise, linalg, multiarray, products, random, reduce, shape
+from . import (
+    bitwise,
+    creation,
+    elementwise,
+    files,
+    indexing,
+    linalg,
+    multiarray,
+    products,
+    random,
+    reduce,
+    shape,
+    sorting,
+)
 from .bitwise import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
+from .files import *  # noqa: F403
+from .indexing import *  # noqa: F403
 from .multiarray import ndarray
 from .products import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
+from .sorting import *  # noqa: F403
 
 newaxis = None
 bool = bool_
@@ -61,7 +77,10 @@ __all__ = [
     *bitwise.__all__,
     *creation.__all__,
     *elementwise.__all__,
+    *files.__all__,
+    *indexing.__all__,
     *products.__all__,
     *reduce.__all__,
     *shape.__all__,
+    *sorting.__all__,
 ]

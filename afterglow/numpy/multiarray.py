@@ -141,7 +141,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return a copy stretched to a shape."""
         return _broadcast_to(self, shape)
 
-    # --- values ---
+    # --- products and reductions ---
 
     def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:
         """Return the elements, but no smaller and no greater than two bounds."""
@@ -179,6 +179,16 @@ class ndarray(NDArray):  # noqa: N801
         """Return the smallest element along axes."""
         return reduce.min(self, axis, out, keepdims)
 
+    # --- elementwise ---
+
+    # --- reductions ---
+
+    # --- sorting ---
+
+    # --- picking elements ---
+
+    # --- shapes ---
+
     # --- what only nd has ---
 
     asscalar = _Absent()
@@ -198,6 +208,18 @@ class ndarray(NDArray):  # noqa: N801
     sigmoid = _Absent()
     relu = _Absent()
     norm = _Absent()
+
+    # --- only nd: elementwise ---
+
+    # --- only nd: reductions, sorting ---
+
+    # --- only nd: softmax and sequences ---
+
+    # --- only nd: picking elements ---
+
+    # --- only nd: shapes ---
+
+    # --- only nd: products ---
 
 
 _broadcast_to = shape.broadcast_to

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   module.def("set_package_folder", set_package_folder);
   bind_array_type(module);
   bind_operations(module);
+  bind_host(module);
   bind_engine(module);
   bind_recording(module);
 }

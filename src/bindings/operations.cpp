@@ -23,19 +23,6 @@ struct OperationObject {
 
 PyTypeObject* operation_type = nullptr;
 
-Shape to_shape(PyObject* sequence) {
-  Shape shape;
-  nb::object items = nb::steal(PySequence_Fast(sequence, "a tuple of integers is needed"));
-  if (!items.is_valid()) throw nb::python_error();
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(items.ptr());
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    const long long value = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(items.ptr(), i));
-    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-    shape.push_back(value);
-  }
-  return shape;
-}
-
 lazy::Argument to_argument(PyObject* object) {
   if (object == Py_None) return std::monostate{};
   if (PyBool_Check(object)) return object == Py_True;
@@ -66,18 +53,6 @@ Context to_context(PyObject* object) {
                           : "an np call was given an nd array; as_np_ndarray() converts it"));
 }
 
-/// The operand, converting what is like an array; keeps the converted object alive in `held`.
-void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object& held) {
-  lazy::Operand& operand = draft->inputs.emplace_back();
-  if (set_operand(operand, object)) {
-    if (operand.storage && as_array(object).legacy != legacy) refuse_mixed(*draft->op, legacy);
-    return;
-  }
-  held = nb::steal(convert_foreign(object, legacy, nullptr));
-  if (!held.is_valid()) throw nb::python_error();
-  set_operand(operand, held.ptr());
-}
-
 /// The arguments of one call, sorted into inputs, parameters and `out`.
 class CallArguments {
  public:
@@ -101,10 +76,13 @@ class CallArguments {
 
   PyObject* issue() {
     draft_->site = capture_site();
+    std::vector<Array> more;
     Array result = issue_from_python(
-        draft_, {arguments_, legacy_, context_, out_ ? &as_array(out_).array : nullptr});
+        draft_, {arguments_, legacy_, context_, out_ ? &as_array(out_).array : nullptr}, &more);
     if (out_) return Py_NewRef(out_);
-    return wrap(std::move(result), legacy_);
+    if (more.empty()) return wrap(std::move(result), legacy_);
+    more.insert(more.begin(), std::move(result));
+    return wrap_all(more, legacy_).release().ptr();
   }
 
  private:
@@ -243,6 +221,30 @@ nb::dict describe_table() {
 
 }  // namespace
 
+Shape to_shape(PyObject* sequence) {
+  Shape shape;
+  nb::object items = nb::steal(PySequence_Fast(sequence, "a tuple of integers is needed"));
+  if (!items.is_valid()) throw nb::python_error();
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(items.ptr());
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const long long value = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(items.ptr(), i));
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    shape.push_back(value);
+  }
+  return shape;
+}
+
+void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object& held) {
+  lazy::Operand& operand = draft->inputs.emplace_back();
+  if (set_operand(operand, object)) {
+    if (operand.storage && as_array(object).legacy != legacy) refuse_mixed(*draft->op, legacy);
+    return;
+  }
+  held = nb::steal(convert_foreign(object, legacy, nullptr));
+  if (!held.is_valid()) throw nb::python_error();
+  set_operand(operand, held.ptr());
+}
+
 bool set_operand(lazy::Operand& operand, PyObject* object) {
   if (is_array(object)) {
     static_cast<Array&>(operand) = as_array(object).array;
@@ -266,11 +268,18 @@ bool set_operand(lazy::Operand& operand, PyObject* object) {
   return false;
 }
 
-Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options) {
+nb::list wrap_all(std::span<const Array> arrays, bool legacy) {
+  nb::list result;
+  for (const Array& array : arrays) result.append(nb::steal(wrap(array, legacy)));
+  return result;
+}
+
+Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options,
+                        std::vector<Array>* more_outputs) {
   lazy::Window& window = lazy::window();
   // Threads that waited together may together take more room than there was; a few more looks.
   for (int looks = 0; looks < 4 && window.is_full(); ++looks) wait_for_room();
-  Array result = lazy::issue(window, draft, options);
+  Array result = lazy::issue(window, draft, options, more_outputs);
   if (window.serial()) {
     // Errors at the call, as NaiveEngine has them.
     const std::shared_ptr<Failure> failure = result.storage->failure;

@@ -3,6 +3,9 @@
 // it.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "bindings/array_type.h"
 #include "lazy/issue.h"
 
@@ -15,7 +18,18 @@ bool set_operand(lazy::Operand& operand, PyObject* object);
 
 /// Issues a filled draft; throws what the call was refused for, and in serial mode what it failed
 /// with.
-Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options);
+Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options,
+                        std::vector<Array>* more_outputs = nullptr);
+
+/// A list of new Python arrays.
+nb::list wrap_all(std::span<const Array> arrays, bool legacy);
+
+/// An operand from anything like an array, with an error for a mixture of nd and np; `held` keeps
+/// alive what had to be converted.
+void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object& held);
+
+/// A tuple of integers.
+Shape to_shape(PyObject* sequence);
 
 /// left (op) right for the operators; nullptr with an error set. `out`: the array to write, or
 /// nullptr.

@@ -59,6 +59,10 @@ void begin_exit() {
   exiting = true;
 }
 
+void refuse_at_exit() {
+  if (exiting) throw Error(ErrorKind::mxnet, "the process is ending");
+}
+
 void WithoutGil::take() {
   while (exiting && !pthread_equal(exiting_thread, pthread_self())) pause();
   PyEval_RestoreThread(state_);

@@ -52,5 +52,7 @@ class WithoutGil {
 
 /// The interpreter is about to end: called once, by the thread that ends it.
 void begin_exit();
+/// Throws once it has begun: no thread may take the GIL any more.
+void refuse_at_exit();
 
 }  // namespace afterglow::bindings

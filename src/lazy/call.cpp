@@ -45,6 +45,7 @@ void Call::destroy(Call* call) {
   call->joined = false;
   call->row_axes = -1;
   call->batches.reset();
+  call->host.reset();
   call->site.reset();
   call->injected_failure.reset();
   call->overwrites = false;

@@ -10,6 +10,7 @@
 #include "array/array.h"
 #include "base/small_list.h"
 #include "lazy/batch.h"
+#include "lazy/host.h"
 #include "lazy/op.h"
 #include "lazy/site.h"
 
@@ -48,6 +49,8 @@ struct Call {
   bool joined = false;
   /// Set by tests: the kernel fails with this error.
   std::optional<ErrorKind> injected_failure;
+  /// Of a host call: what it runs.
+  std::unique_ptr<HostFunction> host;
   Site site;
   /// The batches of engine.pipeline() that it belongs to; nullptr for none.
   std::shared_ptr<const Batches> batches;

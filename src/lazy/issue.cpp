@@ -65,7 +65,8 @@ void inject_failure(std::int64_t calls_from_now, ErrorKind kind) {
   failure_to_inject = kind;
 }
 
-Array issue(Window& window, Draft& draft, const IssueOptions& options) {
+Array issue(Window& window, Draft& draft, const IssueOptions& options,
+            std::vector<Array>* more_outputs) {
   Call& call = *draft;
   Inference inference{*call.op, call, options.arguments, options.legacy, options.context};
   if (options.out) inference.context = options.out->context();
@@ -84,8 +85,11 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options) {
   }
   Operand& output = call.outputs[0];
   if (!options.out) {
-    const auto item = static_cast<std::int64_t>(size_of(output.dtype));
-    output.storage = Storage::create(output.layout->size() * item, inference.context);
+    for (Operand& each : call.outputs) {
+      const auto item = static_cast<std::int64_t>(size_of(each.dtype));
+      each.storage = Storage::create(each.layout->size() * item, inference.context);
+      if (&each != &output) more_outputs->push_back(each);
+    }
     Array result = output;
     join(window, draft);
     return result;

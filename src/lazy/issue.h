@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "lazy/call.h"
 #include "lazy/window.h"
@@ -14,7 +15,7 @@ struct IssueOptions {
   std::span<const Argument> arguments = {};  ///< one per parameter of the op, defaults filled in
   bool legacy = false;
   Context context = {};        ///< for ops without inputs
-  const Array* out = nullptr;  ///< write there instead of into a new array
+  const Array* out = nullptr;  ///< write there instead of into a new array; one output only
 };
 
 /// A call that is being put together; gives its operands back if the issue fails.
@@ -35,9 +36,11 @@ class Draft {
   Call* call_;
 };
 
-/// Issues the draft (op, inputs and site filled in) and returns its first output. Throws Error at
-/// once for wrong arguments. Needs the issuing right.
-Array issue(Window& window, Draft& draft, const IssueOptions& options);
+/// Issues the draft (op, inputs and site filled in) and returns its first output; the others are
+/// added to `more_outputs`, which an op that has several needs. Throws Error at once for wrong
+/// arguments. Needs the issuing right.
+Array issue(Window& window, Draft& draft, const IssueOptions& options,
+            std::vector<Array>* more_outputs = nullptr);
 
 /// For tests: the call issued after that many others fails when it runs.
 void inject_failure(std::int64_t calls_from_now, ErrorKind kind);

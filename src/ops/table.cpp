@@ -28,6 +28,8 @@ const Table& table() {
     declare_reduce(*all);
     declare_products(*all);
     declare_shape(*all);
+    declare_softmax(*all);
+    declare_indexing(*all);
     return all;
   }();
   return *instance;

@@ -28,5 +28,7 @@ void declare_random(Table& table);
 void declare_reduce(Table& table);
 void declare_products(Table& table);
 void declare_shape(Table& table);
+void declare_softmax(Table& table);
+void declare_indexing(Table& table);
 
 }  // namespace afterglow::ops

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays in files, in MXNet's format."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

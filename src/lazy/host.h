@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls whose work is a function of the host language. They are queued, ordered, dropped and fail
+// like all others; only what they compute is not known to the table.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lazy/op.h"
+
+namespace afterglow::lazy {
+
+/// Destroyed with the issuing right, like the call that owns it.
+class HostFunction {
+ public:
+  virtual ~HostFunction() = default;
+  /// Computes the outputs, whose buffers are there. Throws what poisons them. Runs on any thread,
+  /// and may wait for the host language's own lock, so never under a lock of ours.
+  virtual void run(const Call& call) = 0;
+};
+
+/// The op of host calls of that name; lives as long as the process. Needs the issuing right.
+const Op& host_op(const std::string& name);
+
+}  // namespace afterglow::lazy

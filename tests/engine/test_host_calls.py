@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops whose work is a NumPy function: queued, ordered and failing like all others."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as onp
+import pytest
+
+from afterglow import nd, np
+from afterglow._host_calls import on_host, on_host_several
+
+
+def test_returns_before_the_function_has_run():
+    go_on = threading.Event()
+    x = nd.ones((3,))
+
+    def slow(a):
+        go_on.wait(10)
+        return a + 1
+
+    y = on_host("slow", slow, x, shape=(3,), dtype="float32", legacy=True)
+    z = y * 2
+    assert not y.is_ready()
+    x[:] = 5  # after the call in program order: it still sees the ones
+    go_on.set()
+    assert z.asnumpy().tolist() == [4, 4, 4]
+    assert isinstance(y, nd.NDArray)
+
+
+def test_several_results_and_types():
+    x = np.array([[3.0, 1.0], [2.0, 4.0]])
+    order, values = on_host_several(
+        "sort",
+        lambda a: (onp.argsort(a), onp.sort(a)),
+        x,
+        outputs=[((2, 2), "int64"), ((2, 2), "float32")],
+        legacy=False,
+    )
+    assert order.asnumpy().tolist() == [[1, 0], [0, 1]]
+    assert order.dtype == onp.int64
+    assert values.asnumpy().tolist() == [[1, 3], [2, 4]]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "uint8", "int8", "int32", "int64", "bool"])
+def test_sees_every_type_and_layout(dtype):
+    host = onp.arange(12).reshape(3, 4).astype(dtype)
+    x = np.array(host, dtype=dtype).T
+    y = on_host("keep", lambda a: a, x, shape=(4, 3), dtype=dtype, legacy=False)
+    onp.testing.assert_array_equal(y.asnumpy(), host.T)
+
+
+def test_an_exception_poisons_the_result():
+    singular = nd.zeros((2, 2))
+    y = on_host("invert", onp.linalg.inv, singular, shape=(2, 2), dtype="float32", legacy=True)
+    z = y + 1
+    with pytest.raises(ValueError, match=r"(?s)\[invert\] Singular .*\(2, 2\).*test_host_calls.py"):
+        z.asnumpy()
+    assert nd.ones((1,)).asscalar() == 1
+
+
+def test_the_array_given_cannot_be_written():
+    x = nd.ones((2,))
+
+    def write(a):
+        a[0] = 5
+        return a
+
+    y = on_host("write", write, x, shape=(2,), dtype="float32", legacy=True)
+    with pytest.raises(ValueError, match="read-only"):
+        y.wait_to_read()
+    assert x.asnumpy().tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("threads", ["1", "4"])
+def test_long_chains_and_exit_with_work_queued(threads):
+    program = """
+import time
+from afterglow import nd
+from afterglow._host_calls import on_host
+x = nd.zeros((4,))
+for _ in range(300):
+    x = on_host("add", lambda a: a + 1, x, shape=(4,), dtype="float32", legacy=True) * 1
+print(x.asnumpy().tolist(), flush=True)
+kept = [on_host("rest", lambda a: (time.sleep(0.02), a)[1], x, shape=(4,), dtype="float32",
+                legacy=True) for _ in range(20)]
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "AFTERGLOW_NUM_THREADS": threads},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[300.0, 300.0, 300.0, 300.0]\n"
