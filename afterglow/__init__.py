@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from . import (
     _startup,
+    autograd,
     base,
     context,
     engine,
@@ -45,6 +46,7 @@ __all__ = [
     "Context",
     "MXNetError",
     "__version__",
+    "autograd",
     "base",
     "context",
     "cpu",

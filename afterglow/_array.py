@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as onp
 
-from . import _interop
-from ._core import Array, Operation, from_buffer
+from . import _interop, autograd
+from ._core import Array, Operation, from_buffer, mark_variable, origin_of
 from ._dtype import TYPES, dtype_number
 from ._host import convert, host_array
 from ._indexing import Block, contiguous_strides, find_block, host_key
@@ -53,9 +53,10 @@ class ArrayBase(Array):
         return "default"
 
     @property
-    def grad(self) -> None:
-        """The gradient; ``None`` because nothing is recorded."""
-        return None
+    def grad(self) -> Any:
+        """The gradient of a variable; ``None`` for all other arrays."""
+        origin = origin_of(self)
+        return origin[0].gradient if origin is not None and origin[0].is_variable else None
 
     @property
     def T(self) -> Self:  # noqa: N802
@@ -87,8 +88,7 @@ class ArrayBase(Array):
 
     def detach(self) -> Self:
         """Return the same memory as a new array that takes no part in recording."""
-        result: Self = self._as_class(self._legacy)
-        return result
+        return self._detached()
 
     def as_nd_ndarray(self) -> Any:
         """Return the same memory as an ``nd.NDArray``."""
@@ -97,6 +97,26 @@ class ArrayBase(Array):
     def as_np_ndarray(self) -> Any:
         """Return the same memory as an ``np.ndarray``."""
         return self._as_class(False)
+
+    # --- gradients ---
+
+    def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
+        """Make the array a variable: ``backward`` leaves its gradient in ``grad``."""
+        zeros = self._copy(0, shape=self.shape, dtype=self._dtype_number, ctx=self._context_numbers)
+        mark_variable(self, zeros, autograd.request_number(grad_req))
+
+    def backward(
+        self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True
+    ) -> None:
+        """Queue the computation of the gradients of what this array was computed from."""
+        gradients = None if out_grad is None else [out_grad]
+        autograd.backward([self], gradients, retain_graph, train_mode)
+
+    def zero_grad(self) -> None:
+        """Set the gradient to zero."""
+        gradient = self.grad
+        if gradient is not None:
+            gradient._assign(0)
 
     # --- indexing ---
 
@@ -123,7 +143,8 @@ class ArrayBase(Array):
         if block is None:
             self._scatter(key, value)
         elif 0 not in block.shape:
-            self._block(block)._assign(self._stored(value, len(block.shape)))
+            stored = self._stored(value, len(block.shape))
+            self._write(stored, block.offset, block.shape, block.strides)
 
     def _block(self, block: Block) -> Self:
         return self._view(block.offset, block.shape, block.strides)

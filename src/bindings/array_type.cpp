@@ -9,6 +9,7 @@
 #include "base/half.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
+#include "bindings/tape.h"
 #include "bindings/waiting.h"
 #include "ops/table.h"
 
@@ -48,12 +49,14 @@ PyObject* make(Array array, PyTypeObject* type, bool legacy) {
   if (!object) throw nb::python_error();
   new (&object->array) Array(std::move(array));
   object->legacy = legacy;
+  new (&object->origin) autograd::Origin;
   ++live;
   return reinterpret_cast<PyObject*>(object);
 }
 
 void deallocate(PyObject* self) {
   Array& array = as_array(self).array;
+  as_array(self).origin.~Origin();
   if (array.storage) lazy::window().handle_goes(*array.storage);
   array.~Array();
   --live;
@@ -260,6 +263,17 @@ void check_inside(const Array& view) {
   }
 }
 
+Array part_of(const Array& array, std::int64_t offset, const Shape& shape, const Shape& strides) {
+  if (shape.size() != strides.size()) {
+    throw Error(ErrorKind::value, "a view needs one stride per dimension");
+  }
+  Array result = array;
+  result.offset += offset;
+  result.layout = Layout::strided(shape, strides);
+  check_inside(result);
+  return result;
+}
+
 PyObject* view(PyObject* self, PyObject* arguments) {
   return guarded<PyObject*>(nullptr, [&] {
     long long offset;
@@ -268,41 +282,69 @@ PyObject* view(PyObject* self, PyObject* arguments) {
                           &strides)) {
       throw nb::python_error();
     }
-    Array result = as_array(self).array;
-    result.offset += offset;
     const Shape extents = numbers_from(shape), steps = numbers_from(strides);
-    if (extents.size() != steps.size()) {
-      throw Error(ErrorKind::value, "a view needs one stride per dimension");
-    }
-    result.layout = Layout::strided(extents, steps);
-    check_inside(result);
-    return wrap_like(std::move(result), self);
+    Array result = part_of(as_array(self).array, offset, extents, steps);
+    nb::object made = nb::steal(wrap_like(std::move(result), self));
+    if (autograd::state().recording) record_view(self, made.ptr(), offset, extents, steps);
+    return made.release().ptr();
   });
 }
 
-/// self[...] = value, broadcast and cast.
+/// target[...] = value, broadcast and cast. `whole`: the object whose memory all of it is, for the
+/// tape, or nullptr.
+void issue_write(const Array& target, bool legacy, PyObject* value, PyObject* whole) {
+  static const lazy::Op& copy = op_named("copy");
+  lazy::Draft draft(copy);
+  if (!set_operand(draft->inputs.emplace_back(), value)) {
+    throw Error(ErrorKind::type, "an array or a number is needed");
+  }
+  draft->site = capture_site();
+  const Context context = target.context();
+  const lazy::Argument arguments[] = {static_cast<std::int64_t>(target.dtype),
+                                      Shape(target.shape().begin(), target.shape().end()),
+                                      Shape{context.type, context.id}};
+  Recording recording(copy, arguments, legacy);
+  if (whole && recording.is_on()) {
+    recording.add(value, draft->inputs[0]);
+    recording.begin(whole);
+  }
+  issue_from_python(draft, {arguments, legacy, context, &target});
+  if (whole) recording.end(whole);
+}
+
 PyObject* assign(PyObject* self, PyObject* value) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    static const lazy::Op& copy = op_named("copy");
-    const ArrayObject& target = as_array(self);
-    lazy::Draft draft(copy);
-    if (!set_operand(draft->inputs.emplace_back(), value)) {
-      throw Error(ErrorKind::type, "an array or a number is needed");
+    issue_write(as_array(self).array, as_array(self).legacy, value, self);
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* write(PyObject* self, PyObject* arguments) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    long long offset;
+    PyObject *value, *shape, *strides;
+    if (!PyArg_ParseTuple(arguments, "OLO!O!", &value, &offset, &PyTuple_Type, &shape,
+                          &PyTuple_Type, &strides)) {
+      throw nb::python_error();
     }
-    draft->site = capture_site();
-    const Context context = target.array.context();
-    const lazy::Argument arguments[] = {
-        static_cast<std::int64_t>(target.array.dtype),
-        Shape(target.array.shape().begin(), target.array.shape().end()),
-        Shape{context.type, context.id}};
-    issue_from_python(draft, {arguments, target.legacy, context, &target.array});
+    const Shape extents = numbers_from(shape), steps = numbers_from(strides);
+    const ArrayObject& target = as_array(self);
+    issue_write(part_of(target.array, offset, extents, steps), target.legacy, value, nullptr);
+    if (autograd::state().recording) record_write(self, value, offset, extents, steps);
     Py_RETURN_NONE;
   });
 }
 
 PyObject* as_class(PyObject* self, PyObject* legacy) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return wrap(as_array(self).array, PyObject_IsTrue(legacy) == 1); });
+  return guarded<PyObject*>(nullptr, [&] {
+    PyObject* made = wrap(as_array(self).array, PyObject_IsTrue(legacy) == 1);
+    as_array(made).origin = as_array(self).origin;
+    return made;
+  });
+}
+
+PyObject* detached(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] { return wrap_like(as_array(self).array, self); });
 }
 
 // --- properties ---
@@ -357,7 +399,10 @@ PyMethodDef methods[] = {
     {"_number", item, METH_NOARGS, "The value of an array of one element as a Python number."},
     {"_view", view, METH_VARARGS, "_view(offset, shape, strides): shares the memory."},
     {"_assign", assign, METH_O, "_assign(value): writes value into all elements."},
+    {"_write", write, METH_VARARGS,
+     "_write(value, offset, shape, strides): writes value into a part of the memory."},
     {"_as_class", as_class, METH_O, "_as_class(legacy): the same array as NDArray or ndarray."},
+    {"_detached", detached, METH_NOARGS, "The same array, but a constant."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef properties[] = {

@@ -5,13 +5,15 @@
 #pragma once
 
 #include "array/array.h"
+#include "autograd/tape.h"
 #include "bindings/python.h"
 
 namespace afterglow::bindings {
 
 struct ArrayObject {
   PyObject_HEAD Array array;
-  bool legacy;  ///< answers as mx.nd does
+  bool legacy;              ///< answers as mx.nd does
+  autograd::Origin origin;  ///< where the value comes from, if that was recorded
 };
 
 /// Creates the type and adds it, and the functions that go with it, to the module.

@@ -11,6 +11,7 @@
 #include "bindings/functions.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
+#include "bindings/tape.h"
 #include "bindings/waiting.h"
 #include "lazy/costs.h"
 
@@ -98,10 +99,18 @@ nb::list call_host(const std::string& name, nb::callable function, bool legacy, 
   draft->cost = std::max(least_cost, cost);
   draft->host = std::make_unique<PythonFunction>(std::move(function));
   draft->site = capture_site();
+  Recording recording(op, {}, legacy);
+  if (recording.is_on()) {
+    std::size_t index = 0;
+    for (nb::handle input : inputs) recording.add(input.ptr(), draft->inputs[index++]);
+    recording.begin(nullptr);
+  }
   std::vector<Array> outputs;
   Array first = issue_from_python(draft, {{}, legacy, {}, nullptr}, &outputs);
   outputs.insert(outputs.begin(), std::move(first));
-  return wrap_all(outputs, legacy);
+  nb::list arrays = wrap_all(outputs, legacy);
+  for (nb::handle array : arrays) recording.end(array.ptr());
+  return arrays;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "bindings/functions.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
+#include "bindings/tape.h"
 
 NB_MODULE(_core, module) {
   using namespace afterglow::bindings;
@@ -20,6 +21,7 @@ NB_MODULE(_core, module) {
   bind_array_type(module);
   bind_operations(module);
   bind_host(module);
+  bind_tape(module);
   bind_engine(module);
   bind_recording(module);
 }

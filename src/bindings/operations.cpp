@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/site.h"
+#include "bindings/tape.h"
 #include "bindings/waiting.h"
 #include "lazy/immediate.h"
 #include "ops/table.h"
@@ -76,13 +77,24 @@ class CallArguments {
 
   PyObject* issue() {
     draft_->site = capture_site();
+    Recording recording(op_, arguments_, legacy_);
+    if (recording.is_on()) {
+      for (std::size_t i = 0; i < sources_.size(); ++i)
+        recording.add(sources_[i], draft_->inputs[i]);
+      recording.begin(out_);
+    }
     std::vector<Array> more;
     Array result = issue_from_python(
         draft_, {arguments_, legacy_, context_, out_ ? &as_array(out_).array : nullptr}, &more);
-    if (out_) return Py_NewRef(out_);
-    if (more.empty()) return wrap(std::move(result), legacy_);
+    if (out_) {
+      recording.end(out_);
+      return Py_NewRef(out_);
+    }
+    if (more.empty()) return recording.end(wrap(std::move(result), legacy_));
     more.insert(more.begin(), std::move(result));
-    return wrap_all(more, legacy_).release().ptr();
+    nb::list arrays = wrap_all(more, legacy_);
+    for (nb::handle array : arrays) recording.end(array.ptr());
+    return arrays.release().ptr();
   }
 
  private:
@@ -91,15 +103,20 @@ class CallArguments {
       nb::object items = nb::steal(PySequence_Fast(value, "a sequence of arrays is needed"));
       if (!items.is_valid()) throw nb::python_error();
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
-        need_operand(draft_, PySequence_Fast_GET_ITEM(items.ptr(), i), legacy_, held_);
+        need_source(PySequence_Fast_GET_ITEM(items.ptr(), i));
       }
     } else if (position < op_.inputs.size()) {
-      need_operand(draft_, value, legacy_, held_);
+      need_source(value);
     } else if (position - op_.inputs.size() < arguments_.size()) {
       arguments_[position - op_.inputs.size()] = to_argument(value);
     } else {
       refuse("got too many arguments");
     }
+  }
+
+  void need_source(PyObject* object) {
+    need_operand(draft_, object, legacy_, held_);
+    if (autograd::state().recording) sources_.push_back(object);
   }
 
   void add_named(PyObject* name, PyObject* value) {
@@ -134,6 +151,7 @@ class CallArguments {
   Context context_;
   PyObject* out_ = nullptr;
   nb::object held_;
+  std::vector<PyObject*> sources_;  ///< while recording: the objects behind the inputs
 };
 
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
@@ -306,9 +324,18 @@ PyObject* binary(const lazy::Op& op, PyObject* left, PyObject* right, ArrayObjec
       set_operand(operand, held.ptr());
     }
     draft->site = capture_site();
-    if (!out) return wrap(issue_from_python(draft, {{}, legacy, {}, nullptr}), legacy);
+    PyObject* target = reinterpret_cast<PyObject*>(out);
+    Recording recording(op, {}, legacy);
+    if (recording.is_on()) {
+      recording.add(left, draft->inputs[0]);
+      recording.add(right, draft->inputs[1]);
+      recording.begin(target);
+    }
+    if (!out)
+      return recording.end(wrap(issue_from_python(draft, {{}, legacy, {}, nullptr}), legacy));
     issue_from_python(draft, {{}, legacy, {}, &out->array});
-    return Py_NewRef(reinterpret_cast<PyObject*>(out));
+    recording.end(target);
+    return Py_NewRef(target);
   });
 }
 
@@ -318,7 +345,12 @@ PyObject* unary(const lazy::Op& op, PyObject* operand) {
     set_operand(draft->inputs.emplace_back(), operand);
     draft->site = capture_site();
     const bool legacy = as_array(operand).legacy;
-    return wrap(issue_from_python(draft, {{}, legacy, {}, nullptr}), legacy);
+    Recording recording(op, {}, legacy);
+    if (recording.is_on()) {
+      recording.add(operand, draft->inputs[0]);
+      recording.begin(nullptr);
+    }
+    return recording.end(wrap(issue_from_python(draft, {{}, legacy, {}, nullptr}), legacy));
   });
 }
 

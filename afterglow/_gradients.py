@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gradient of every op, one line each, written with ops.
+
+A rule gives the gradient of one input from the recorded call and the gradient ``g`` of its output.
+It says which inputs it reads and whether it reads the output: nothing else is kept for it. Since
+rules issue ordinary ops, they are queued, fused and dropped like all others, and recorded when a
+gradient of the gradient is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import prod
+from typing import Any, NamedTuple
+
+from ._core import Array, Operation, TapeNode, operation, set_gradient_reads
+from ._indexing import contiguous_strides
+from .error import ArrayNotImplementedError
+
+Shape = tuple[int, ...]
+_operation = cache(operation)
+
+
+class RecordedCall:
+    """One call on the tape, as its rules see it."""
+
+    __slots__ = ("_node", "index", "legacy")
+
+    def __init__(self, node: TapeNode) -> None:
+        self._node = node
+        self.legacy = node.legacy
+        self.index = 0  #: the input whose gradient is wanted, for ops with any number of them
+
+    def __getitem__(self, index: int) -> Any:
+        """Return an input: an array or a number."""
+        return self._node.input(index)
+
+    @property
+    def output(self) -> Any:
+        """The (first) result."""
+        return self._node.output(0)
+
+    def shape(self, index: int) -> Shape:
+        """Return the shape of an input."""
+        return self._node.input_shape(index)
+
+    @property
+    def output_shape(self) -> Shape:
+        """The shape of the (first) result."""
+        return self._node.output_shape(0)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The parameters of the call by name."""
+        return self._node.arguments
+
+    def op(self, name: str) -> Operation:
+        """Return an op that answers in the same world as the recorded call."""
+        return _operation(name, self.legacy)
+
+    def fit(self, index: int, g: Any) -> Any:
+        """Return a gradient in the shape, type and place of an input that was stretched or cast."""
+        wanted = self.shape(index)
+        if g.shape != wanted:
+            extra = g.ndim - len(wanted)
+            padded = (1,) * extra + wanted
+            axes = tuple(
+                axis
+                for axis, (have, want) in enumerate(zip(g.shape, padded, strict=True))
+                if want == 1 and have != 1
+            )
+            if axes:
+                g = self.op("sum")(g, axis=axes, keepdims=True)
+            if g.shape != wanted:
+                g = g._shaped(wanted)
+        dtype, place = self._node.input_dtype(index), self._node.input_context(index)
+        if g._dtype_number != dtype or g._context_numbers != place:
+            g = self.op("copy")(g, dtype=dtype, context=place)
+        return g
+
+    def fit_type(self, g: Any) -> Any:
+        """Return a gradient in the type of the input."""
+        dtype = self._node.input_dtype(0)
+        return g if g._dtype_number == dtype else self.op("copy")(g, dtype=dtype)
+
+    def is_contiguous(self, index: int) -> bool:
+        """Tell whether an input was in one piece."""
+        return self._node.input_is_contiguous(index)
+
+    def where(self, condition: Any, left: Any, right: Any) -> Any:
+        """Return elements of one or of the other; numbers and broadcasting as in NumPy."""
+        values = (
+            value._as_class(False) if isinstance(value, Array) else value
+            for value in (condition, left, right)
+        )
+        return _operation("where", False)(*values)._as_class(self.legacy)
+
+    def zeros(self, index: int) -> Any:
+        """Return zeros in the shape, type and place of an input."""
+        return self.op("copy")(
+            0,
+            shape=self.shape(index),
+            dtype=self._node.input_dtype(index),
+            ctx=self._node.input_context(index),
+        )
+
+    def unreduced(self, value: Any) -> Any:
+        """Return what a reduction left, with the reduced axes kept, so that it broadcasts."""
+        return value._shaped(kept_shape(self.shape(0), self.arguments, self.legacy))
+
+
+def kept_shape(shape: Shape, arguments: dict[str, Any], legacy: bool) -> Shape:
+    """Return the shape of a reduction of ``shape`` with the reduced axes as ones."""
+    axes = arguments["axis"]
+    if axes is None or (legacy and not axes):
+        reduced = set(range(len(shape)))
+    else:
+        reduced = {axis % len(shape) for axis in axes}
+        if arguments.get("exclude"):
+            reduced = set(range(len(shape))) - reduced
+    return tuple(1 if axis in reduced else extent for axis, extent in enumerate(shape))
+
+
+class Rule(NamedTuple):
+    """The gradient of one input."""
+
+    function: Callable[[RecordedCall, Any], Any]
+    inputs: tuple[int, ...] = ()  #: the inputs that the function reads
+    output: bool = False  #: whether it reads the result
+
+
+#: By op name: one rule per input, ``None`` where the gradient is zero by nature. The last one
+#: serves all further inputs of ops with any number of them.
+RULES: dict[str, tuple[Rule | None, ...]] = {}
+
+_every_input = 2**32 - 1
+
+
+def define(name: str, *rules: Rule | None) -> None:
+    """State the gradient of an op."""
+    RULES[name] = rules
+    set_gradient_reads(
+        name,
+        [
+            rule and (sum(1 << index for index in rule.inputs) & _every_input, rule.output)
+            for rule in rules
+        ],
+    )
+
+
+def constant(*names: str) -> None:
+    """State that the gradient of these ops is zero."""
+    for name in names:
+        define(name, None)
+
+
+# --- elementwise, one input ---
+
+define("negative", Rule(lambda c, g: -g))
+define("abs", Rule(lambda c, g: c.where(c[0] > 0, g, c.where(c[0] < 0, -g, 0)), (0,)))
+define("exp", Rule(lambda c, g: g * c.output, output=True))
+define("log", Rule(lambda c, g: g / c[0], (0,)))
+define("sqrt", Rule(lambda c, g: g * 0.5 / c.output, output=True))
+define("square", Rule(lambda c, g: g * 2 * c[0], (0,)))
+define("tanh", Rule(lambda c, g: g * (1 - c.output * c.output), output=True))
+define("sigmoid", Rule(lambda c, g: g * c.output * (1 - c.output), output=True))
+define("relu", Rule(lambda c, g: c.where(c.output > 0, g, 0), output=True))
+
+
+def _clipped(c: RecordedCall, g: Any) -> Any:
+    low, high = c.arguments["a_min"], c.arguments["a_max"]
+    if low is not None:
+        g = c.where(c[0] >= low, g, 0)
+    return g if high is None else c.where(c[0] <= high, g, 0)
+
+
+define("clip", Rule(_clipped, (0,)))
+
+# --- elementwise, two inputs ---
+
+define("add", Rule(lambda c, g: c.fit(0, g)), Rule(lambda c, g: c.fit(1, g)))
+define("subtract", Rule(lambda c, g: c.fit(0, g)), Rule(lambda c, g: c.fit(1, -g)))
+define(
+    "multiply",
+    Rule(lambda c, g: c.fit(0, g * c[1]), (1,)),
+    Rule(lambda c, g: c.fit(1, g * c[0]), (0,)),
+)
+define(
+    "divide",
+    Rule(lambda c, g: c.fit(0, g / c[1]), (1,)),
+    Rule(lambda c, g: c.fit(1, -g * c[0] / (c[1] * c[1])), (0, 1)),
+)
+define(
+    "power",
+    Rule(lambda c, g: c.fit(0, g * c[1] * c[0] ** (c[1] - 1)), (0, 1)),
+    Rule(lambda c, g: c.fit(1, g * c.output * _log(c, c[0])), (0,), output=True),
+)
+define(
+    "modulo",
+    Rule(lambda c, g: c.fit(0, g)),
+    Rule(lambda c, g: c.fit(1, -g * ((c[0] - c.output) / c[1])), (0, 1), output=True),
+)
+define(
+    "maximum",
+    Rule(lambda c, g: c.fit(0, c.where(c[0] >= c[1], g, 0)), (0, 1)),
+    Rule(lambda c, g: c.fit(1, c.where(c[0] < c[1], g, 0)), (0, 1)),
+)
+define(
+    "minimum",
+    Rule(lambda c, g: c.fit(0, c.where(c[0] <= c[1], g, 0)), (0, 1)),
+    Rule(lambda c, g: c.fit(1, c.where(c[0] > c[1], g, 0)), (0, 1)),
+)
+define(
+    "where",
+    None,
+    Rule(lambda c, g: c.fit(1, c.where(c[0], g, 0)), (0,)),
+    Rule(lambda c, g: c.fit(2, c.where(c[0], 0, g)), (0,)),
+)
+
+
+def _log(c: RecordedCall, base: Any) -> Any:
+    from math import log
+
+    if isinstance(base, Array):
+        return c.op("log")(base)
+    return log(base) if base > 0 else float("nan")
+
+
+constant("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+
+# --- reductions ---
+
+
+def _spread(c: RecordedCall, g: Any) -> Any:
+    """Return a reduced gradient, stretched to the shape of the input."""
+    return c.op("copy")(c.fit_type(c.unreduced(g)), shape=c.shape(0))
+
+
+def _reduced_count(c: RecordedCall) -> int:
+    return prod(c.shape(0)) // max(1, prod(c.output_shape))
+
+
+def _extreme(c: RecordedCall, g: Any) -> Any:
+    return c.where(c[0] == c.unreduced(c.output), c.unreduced(g), 0)
+
+
+define("sum", Rule(_spread))
+define("mean", Rule(lambda c, g: _spread(c, g * (1 / max(1, _reduced_count(c))))))
+define("max", Rule(_extreme, (0,), output=True))
+define("min", Rule(_extreme, (0,), output=True))
+define(
+    "norm1",
+    Rule(
+        lambda c, g: c.where(c[0] > 0, c.unreduced(g), c.where(c[0] < 0, -c.unreduced(g), 0)), (0,)
+    ),
+)
+define(
+    "norm2",
+    Rule(lambda c, g: c.unreduced(g) * (c[0] / c.unreduced(c.output)), (0,), output=True),
+)
+
+# --- products ---
+
+
+def _matrix(array: Any, contracted_first: bool) -> Any:
+    """Return an array as a matrix whose rows or columns are the contracted axis."""
+    shape = array.shape
+    if len(shape) == 2:
+        return array
+    if contracted_first:
+        return array._shaped((shape[0], prod(shape[1:])))
+    return array._shaped((prod(shape[:-1]), shape[-1]))
+
+
+def _dot_parts(c: RecordedCall, g: Any) -> tuple[Any, bool, bool]:
+    """Return the gradient as a matrix, and which factor is transposed."""
+    first, second = c.shape(0), c.shape(1)
+    left, right = c.arguments["transpose_a"], c.arguments["transpose_b"]
+    rows = prod(first) // max(1, first[0] if left else first[-1])
+    columns = prod(second) // max(1, second[-1] if right else second[0])
+    return g._shaped((rows, columns)), left, right
+
+
+def _dot_first(c: RecordedCall, g: Any) -> Any:
+    if not c.shape(0) or not c.shape(1):
+        return c.fit(0, g * c[1])
+    matrix, left, right = _dot_parts(c, g)
+    other = _matrix(c[1], not right)
+    if left:
+        result = c.op("dot")(other, matrix, right, True)
+    else:
+        result = c.op("dot")(matrix, other, False, not right)
+    return result._shaped(c.shape(0))
+
+
+def _dot_second(c: RecordedCall, g: Any) -> Any:
+    if not c.shape(0) or not c.shape(1):
+        return c.fit(1, g * c[0])
+    matrix, left, right = _dot_parts(c, g)
+    other = _matrix(c[0], left)
+    if right:
+        result = c.op("dot")(matrix, other, True, left)
+    else:
+        result = c.op("dot")(other, matrix, not left, False)
+    return result._shaped(c.shape(1))
+
+
+define("dot", Rule(_dot_first, (1,)), Rule(_dot_second, (0,)))
+
+# --- copies and views ---
+
+
+def _slice_of_concat(c: RecordedCall, g: Any) -> Any:
+    axis = c.arguments["axis"] % g.ndim
+    start = sum(c.shape(index)[axis] for index in range(c.index))
+    view = g._view(start * g._strides[axis], c.shape(c.index), g._strides)
+    return c.fit(c.index, c.op("copy")(view))
+
+
+def _unviewed(c: RecordedCall, g: Any) -> Any:
+    """Return zeros in the shape of the array with the gradient of its part in place."""
+    arguments = c.arguments
+    offset, strides = arguments["offset"], list(arguments["strides"])
+    shape = c.shape(0)
+    if c.is_contiguous(0) and offset == 0 and _is_same_order(arguments["shape"], strides, shape):
+        return g._shaped(shape)
+    if not c.is_contiguous(0):
+        raise ArrayNotImplementedError("[view] there is no gradient for a view of a strided view")
+    repeated = tuple(
+        axis
+        for axis, (extent, stride) in enumerate(zip(g.shape, strides, strict=True))
+        if stride == 0 and extent > 1
+    )
+    if repeated:
+        g = c.op("sum")(g, axis=repeated, keepdims=True)
+    complete = g.size == prod(shape)
+    result = c.op("empty")(shape=shape, dtype=g._dtype_number, ctx=g._context_numbers)
+    if not complete:
+        result._assign(0)
+    result._write(g, offset, g.shape, tuple(strides))
+    return result
+
+
+def _is_same_order(shape: Shape, strides: Sequence[int], source: Shape) -> bool:
+    return prod(shape) == prod(source) and tuple(strides) == contiguous_strides(shape)
+
+
+def _outside_block(c: RecordedCall, g: Any) -> Any:
+    """Return the gradient of what was there before a part was written: none in that part."""
+    result = c.op("copy")(g)
+    arguments = c.arguments
+    result._write(0, arguments["offset"], arguments["shape"], arguments["strides"])
+    return result
+
+
+def _inside_block(c: RecordedCall, g: Any) -> Any:
+    arguments = c.arguments
+    block = g._view(arguments["offset"], arguments["shape"], arguments["strides"])
+    return c.fit(1, c.op("copy")(block))
+
+
+define("copy", Rule(lambda c, g: c.fit(0, g)))
+define("concat", Rule(_slice_of_concat))
+define("view", Rule(_unviewed))
+define("write", Rule(_outside_block), Rule(_inside_block))

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.autograd``: record what is computed, then walk it backwards.
+
+>>> from afterglow import autograd, nd
+>>> x = nd.array([1, 2, 3])
+>>> x.attach_grad()
+>>> with autograd.record():
+...     y = (x * x).sum()
+>>> y.backward()
+>>> x.grad
+<BLANKLINE>
+[2. 4. 6.]
+<NDArray 3 @cpu(0)>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ._core import (
+    Array,
+    TapeNode,
+    collect_tape,
+    is_recording,
+    is_training,
+    mark_variable,
+    operation,
+    origin_of,
+    set_recording,
+    set_training,
+)
+from ._gradients import RULES, RecordedCall
+from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError, MXNetError
+
+__all__ = [
+    "backward",
+    "grad",
+    "is_recording",
+    "is_training",
+    "mark_variables",
+    "pause",
+    "predict_mode",
+    "record",
+    "set_recording",
+    "set_training",
+    "train_mode",
+]
+
+_REQUESTS = {"null": 0, "write": 1, "add": 2}
+_NOT_RECORDED = (
+    "Cannot differentiate node because it is not in a computational graph. You need to set "
+    "is_recording to true or use autograd.record() to save computational graphs for backward. If "
+    "you want to differentiate the same graph twice, you need to pass retain_graph=True to "
+    "backward."
+)
+
+
+@contextmanager
+def _scope(recording: bool | None, training: bool | None) -> Iterator[None]:
+    """Set the two switches of this thread for a while; ``None`` leaves one as it is."""
+    old_recording = None if recording is None else set_recording(recording)
+    old_training = None if training is None else set_training(training)
+    try:
+        yield
+    finally:
+        if old_recording is not None:
+            set_recording(old_recording)
+        if old_training is not None:
+            set_training(old_training)
+
+
+def record(train_mode: bool = True) -> Any:
+    """Record the calls in a ``with`` scope, in training mode unless told otherwise."""
+    return _scope(True, train_mode)
+
+
+def pause(train_mode: bool = False) -> Any:
+    """Record nothing in a ``with`` scope."""
+    return _scope(False, train_mode)
+
+
+def train_mode() -> Any:
+    """Behave as in training in a ``with`` scope (dropout drops, statistics are gathered)."""
+    return _scope(None, True)
+
+
+def predict_mode() -> Any:
+    """Behave as in prediction in a ``with`` scope."""
+    return _scope(None, False)
+
+
+def request_number(grad_req: str) -> int:
+    """Return the number of "write", "add" or "null"."""
+    try:
+        return _REQUESTS[grad_req]
+    except KeyError:
+        raise ArrayValueError(
+            f"grad_req must be 'write', 'add' or 'null', but got {grad_req!r}"
+        ) from None
+
+
+def mark_variables(
+    variables: Any, gradients: Any, grad_reqs: str | Sequence[str] = "write"
+) -> None:
+    """Let gradients of ``variables`` be computed into ``gradients``."""
+    if isinstance(variables, Array):
+        variables, gradients = [variables], [gradients]
+    requests = [grad_reqs] * len(variables) if isinstance(grad_reqs, str) else grad_reqs
+    for variable, gradient, request in zip(variables, gradients, requests, strict=True):
+        if gradient.shape != variable.shape:
+            raise ArrayValueError(
+                f"the gradient has shape {gradient.shape}, its variable {variable.shape}"
+            )
+        mark_variable(variable, gradient, request_number(request))
+
+
+def _as_list(value: Any) -> list[Any]:
+    return [value] if isinstance(value, Array) else list(value)
+
+
+class _Backward:
+    """One walk over the tape, latest call first."""
+
+    def __init__(self, heads: list[Any], head_grads: list[Any], wanted: list[Any]) -> None:
+        self._sums: dict[tuple[int, int], Any] = {}
+        for head, gradient in zip(heads, head_grads, strict=True):
+            origin = origin_of(head)
+            if origin is None:
+                raise MXNetError(_NOT_RECORDED)
+            self._add(origin[0].key, origin[1], self._head_gradient(head, gradient))
+        self.nodes: list[TapeNode] = collect_tape(heads, wanted)
+        self._keys = {node.key for node in self.nodes}
+
+    @staticmethod
+    def _head_gradient(head: Any, gradient: Any) -> Any:
+        if gradient is None:
+            ones: Any = operation("copy", head._legacy)(
+                1, shape=head.shape, dtype=head._dtype_number, ctx=head._context_numbers
+            )
+            return ones
+        if gradient.shape != head.shape:
+            raise ArrayValueError(
+                f"[backward] the head gradient has shape {gradient.shape}, its head {head.shape}"
+            )
+        return gradient
+
+    def _add(self, key: int, output: int, gradient: Any) -> None:
+        place = (key, output)
+        old = self._sums.get(place)
+        self._sums[place] = gradient if old is None else old + gradient
+
+    def run(self, deliver: Callable[[TapeNode, Any], None], kept: set[tuple[int, int]]) -> None:
+        """Call the rules; hand the sums of variables over. ``kept`` sums stay for taking."""
+        for node in self.nodes:
+            key = node.key
+            if node.is_variable:
+                place = (key, 0)
+                total = self._sums.get(place) if place in kept else self._sums.pop(place, None)
+                deliver(node, total)
+                continue
+            places = [(key, output) for output in range(node.output_count)]
+            totals = [
+                self._sums.get(place) if place in kept else self._sums.pop(place, None)
+                for place in places
+            ]
+            if any(total is not None for total in totals):
+                self._call_rules(node, totals)
+
+    def _call_rules(self, node: TapeNode, totals: list[Any]) -> None:
+        name = node.name
+        rules = RULES.get(name)
+        if rules is None:
+            raise ArrayNotImplementedError(f"[{name}] has no gradient")
+        call = RecordedCall(node)
+        gradient = totals[0] if len(totals) == 1 else totals
+        for index, parent, output in node.parents:
+            rule = rules[min(index, len(rules) - 1)]
+            if rule is None or parent not in self._keys:
+                continue
+            call.index = index
+            self._add(parent, output, rule.function(call, gradient))
+
+    def take(self, place: tuple[int, int]) -> Any:
+        """Return a sum that was kept."""
+        return self._sums.get(place)
+
+
+def backward(
+    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True
+) -> None:
+    """Queue the computation of the gradients of all variables that ``heads`` depend on.
+
+    Without ``retain_graph`` the recorded calls are forgotten. Returns before anything is computed.
+    """
+    heads = _as_list(heads)
+    gradients = [None] * len(heads) if head_grads is None else _as_list(head_grads)
+    with _scope(False, train_mode):
+        walk = _Backward(heads, gradients, [])
+        walk.run(_deliver, set())
+    if not retain_graph:
+        for node in walk.nodes:
+            if not node.is_variable:
+                node.release()
+
+
+def _deliver(node: TapeNode, total: Any) -> None:
+    """Write or add to the gradient of a variable."""
+    target = node.gradient
+    if target is None or node.request == 0:
+        return
+    if total is None:
+        if node.request == 1:
+            target._assign(0)
+    elif node.request == 2:
+        target += total
+    else:
+        del target  # else it would hold the memory that is about to be replaced
+        if not node.replace_gradient(total):
+            node.gradient._assign(total)
+
+
+def grad(
+    heads: Any,
+    variables: Any,
+    head_grads: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    train_mode: bool = True,
+) -> Any:
+    """Return the gradients of ``heads`` with respect to ``variables``, as new arrays.
+
+    With ``create_graph`` they are recorded themselves, so that they can be differentiated again.
+    """
+    heads, wanted = _as_list(heads), _as_list(variables)
+    if not wanted:
+        raise ArrayTypeError("[grad] needs at least one variable")
+    origins = [origin_of(variable) for variable in wanted]
+    places = [(origin[0].key, origin[1]) for origin in origins if origin is not None]
+    if len(places) < len(wanted):
+        raise MXNetError(
+            "[grad] a variable takes no part in the recorded computation; call attach_grad() first"
+        )
+    gradients = [None] * len(heads) if head_grads is None else _as_list(head_grads)
+    with _scope(create_graph, train_mode):
+        walk = _Backward(heads, gradients, wanted)
+        walk.run(lambda node, total: None, set(places))
+        results = []
+        for variable, place in zip(wanted, places, strict=True):
+            total = walk.take(place)
+            if total is None:
+                raise MXNetError("[grad] the heads do not depend on one of the variables")
+            results.append(total._as_class(variable._legacy))
+    keep = create_graph if retain_graph is None else retain_graph
+    if not keep:
+        for node in walk.nodes:
+            if not node.is_variable:
+                node.release()
+    return results[0] if isinstance(variables, Array) else results

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/tape.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "lazy/window.h"
+
+namespace afterglow::autograd {
+namespace {
+
+std::uint64_t next_sequence = 1;
+
+std::unordered_map<const lazy::Op*, std::vector<Reads>>& all_reads() {
+  static auto* const table = new std::unordered_map<const lazy::Op*, std::vector<Reads>>;
+  return *table;
+}
+
+/// What the rules of the given inputs read, all together. An op nobody spoke for keeps everything.
+Reads union_of_reads(const lazy::Op& op, std::span<const Source> sources) {
+  const auto found = all_reads().find(&op);
+  Reads result{false, 0, false};
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!sources[i].origin || !*sources[i].origin) continue;
+    if (found == all_reads().end() || found->second.empty()) return {};
+    const Reads& reads = found->second[std::min(i, found->second.size() - 1)];
+    if (!reads.differentiable) continue;
+    result.differentiable = true;
+    result.inputs |= reads.inputs;
+    result.outputs |= reads.outputs;
+  }
+  return result;
+}
+
+bool reads_input(const Reads& reads, std::size_t index) {
+  return reads.inputs >> std::min<std::size_t>(index, 31) & 1u;
+}
+
+Saved note_down(const Array& array) {
+  Saved saved;
+  saved.layout = array.layout;
+  saved.dtype = array.dtype;
+  saved.context = array.context();
+  return saved;
+}
+
+void keep_value(Saved& saved, const Array& array) {
+  static_cast<Array&>(saved.value) = array;
+  saved.version = array.storage->version;
+}
+
+}  // namespace
+
+State& state() {
+  static thread_local State the_state;
+  return the_state;
+}
+
+void set_reads(const lazy::Op& op, std::vector<Reads> reads) {
+  all_reads()[&op] = std::move(reads);
+}
+
+void Node::release() {
+  released = true;
+  for (std::vector<Saved>* list : {&inputs, &outputs}) {
+    for (const Saved& saved : *list) {
+      // Like a handle of Python's: what only unfinished calls need now counts as run-ahead.
+      if (saved.value.storage) lazy::window().handle_goes(*saved.value.storage);
+    }
+    list->clear();
+  }
+}
+
+void Node::destroy(Node* node) {
+  static std::vector<Node*>* waiting = nullptr;
+  if (waiting) {
+    waiting->push_back(node);
+    return;
+  }
+  std::vector<Node*> dying{node};
+  waiting = &dying;
+  while (!dying.empty()) {
+    Node* last = dying.back();
+    dying.pop_back();
+    last->release();
+    delete last;
+  }
+  waiting = nullptr;
+}
+
+Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> arguments, bool legacy,
+                       std::span<const Source> sources,
+                       std::span<const lazy::Operand* const> numbers) {
+  if (!state().recording) return {};
+  const Reads reads = union_of_reads(op, sources);
+  if (!reads.differentiable) return {};
+  if (std::none_of(sources.begin(), sources.end(),
+                   [](const Source& source) { return source.origin && *source.origin; }))
+    return {};
+  Reference<Node> node(new Node);
+  node->op = &op;
+  node->legacy = legacy;
+  node->arguments.assign(arguments.begin(), arguments.end());
+  node->sequence = next_sequence++;
+  node->inputs.reserve(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    Saved& saved = node->inputs.emplace_back();
+    if (!sources[i].array) {
+      saved.value = *numbers[i];
+      saved.dtype = saved.value.dtype;
+      continue;
+    }
+    saved = note_down(*sources[i].array);
+    if (sources[i].origin) saved.origin = *sources[i].origin;
+    if (reads_input(reads, i)) keep_value(saved, *sources[i].array);
+  }
+  return node;
+}
+
+Origin add_output(Node& node, const Array& array) {
+  Saved& saved = node.outputs.emplace_back(note_down(array));
+  const auto found = all_reads().find(node.op);
+  const bool read = found == all_reads().end() ||
+                    std::any_of(found->second.begin(), found->second.end(), [](const Reads& reads) {
+                      return reads.differentiable && reads.outputs;
+                    });
+  if (read) keep_value(saved, array);
+  return {Reference<Node>(&node), static_cast<int>(node.outputs.size()) - 1};
+}
+
+Reference<Node> make_variable(const Array& array, Array gradient, Request request, bool legacy) {
+  Reference<Node> node(new Node);
+  node->legacy = legacy;
+  node->sequence = next_sequence++;
+  node->outputs.push_back(note_down(array));
+  node->gradient = std::move(gradient);
+  node->request = request;
+  return node;
+}
+
+std::vector<Reference<Node>> collect(std::span<const Origin> heads, std::span<Node* const> wanted) {
+  std::vector<Node*> found;
+  std::unordered_set<Node*> seen;
+  const auto visit = [&](const Origin& origin) {
+    Node* node = origin.node.get();
+    if (node && seen.insert(node).second) found.push_back(node);
+  };
+  for (const Origin& head : heads) visit(head);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i]->released)
+      throw Error(ErrorKind::mxnet,
+                  "the recorded graph of this value was freed by an earlier backward(); call that "
+                  "with retain_graph=True to use it again");
+    for (const Saved& input : found[i]->inputs) visit(input.origin);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Node* left, const Node* right) { return left->sequence < right->sequence; });
+  std::unordered_set<Node*> reaching;
+  std::vector<Reference<Node>> result;
+  for (Node* node : found) {
+    const bool reaches =
+        node->is_variable()
+            ? (wanted.empty() ? node->request != Request::none
+                              : std::find(wanted.begin(), wanted.end(), node) != wanted.end())
+            : std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Saved& input) {
+                return input.origin && reaching.contains(input.origin.node.get());
+              });
+    // A wanted value may also be an intermediate one.
+    const bool is_wanted = std::find(wanted.begin(), wanted.end(), node) != wanted.end();
+    if (!reaches && !is_wanted) continue;
+    reaching.insert(node);
+    result.emplace_back(node);
+  }
+  std::reverse(result.begin(), result.end());
+  return result;
+}
+
+}  // namespace afterglow::autograd

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was computed from what, while recording. A node keeps its inputs alive as far as its
+// gradient rule reads them; nodes are kept alive by the arrays they made. All of it needs the
+// issuing right.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lazy/call.h"
+
+namespace afterglow::autograd {
+
+struct Node;
+
+/// Where an array comes from: an output of a recorded call, or a variable. Empty for constants.
+struct Origin {
+  Reference<Node> node;
+  int output = 0;
+
+  explicit operator bool() const { return static_cast<bool>(node); }
+};
+
+/// What becomes of the gradient of a variable.
+enum class Request : std::uint8_t { none, write, add };
+
+/// An array as a call saw or left it.
+struct Saved {
+  Origin origin;
+  lazy::Operand value;       ///< without storage unless a rule reads it, or for a number
+  Reference<Layout> layout;  ///< none for a number
+  DType dtype = DType::float32;
+  Context context;
+  std::uint32_t version = 0;  ///< of the storage, when it was saved
+
+  bool is_number() const { return !layout; }
+  bool has_value() const { return static_cast<bool>(value.storage) || is_number(); }
+  /// Somebody has written to the memory since.
+  bool is_stale() const { return value.storage && value.storage->version != version; }
+};
+
+struct Node : Counted {
+  const lazy::Op* op = nullptr;  ///< none for a variable
+  bool legacy = false;
+  std::vector<lazy::Argument> arguments;
+  std::vector<Saved> inputs;
+  std::vector<Saved> outputs;
+  lazy::Site site;
+  std::uint64_t sequence = 0;  ///< later nodes depend on earlier ones only
+  bool released = false;       ///< a backward pass has used it up
+
+  // Of a variable:
+  Array gradient;
+  Request request = Request::none;
+
+  bool is_variable() const { return op == nullptr; }
+  /// Forgets what it keeps alive.
+  void release();
+  /// Chains of a million nodes end here, so one after another and not within each other.
+  static void destroy(Node* node);
+};
+
+/// Of this thread.
+struct State {
+  bool recording = false;
+  bool training = false;
+};
+State& state();
+
+/// Which values the rule for the gradient of one input reads.
+struct Reads {
+  bool differentiable = true;  ///< else the gradient of that input is zero by nature
+  std::uint32_t inputs = ~0u;  ///< one bit each; the last bit stands for all that follow
+  bool outputs = true;
+};
+/// One entry per input; the last entry serves all further inputs of a variadic op.
+void set_reads(const lazy::Op& op, std::vector<Reads> reads);
+
+/// An input of a call that is about to be issued, for the tape.
+struct Source {
+  const Array* array = nullptr;  ///< nullptr for a number
+  const Origin* origin = nullptr;
+};
+
+/// The node of a call, with its inputs as they are before it is issued; none unless the thread is
+/// recording and something differentiable came from somewhere.
+Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> arguments, bool legacy,
+                       std::span<const Source> sources,
+                       std::span<const lazy::Operand* const> numbers);
+/// Adds an output of a recorded call, and says where it now comes from.
+Origin add_output(Node& node, const Array& array);
+
+/// A new variable.
+Reference<Node> make_variable(const Array& array, Array gradient, Request request, bool legacy);
+
+/// The nodes that the heads were computed from, latest first; only those from which a wanted
+/// variable can be reached. `wanted` empty: every variable whose gradient is asked for.
+std::vector<Reference<Node>> collect(std::span<const Origin> heads, std::span<Node* const> wanted);
+
+}  // namespace afterglow::autograd

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing calls onto the tape, and what Python sees of it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bindings/array_type.h"
+
+namespace afterglow::bindings {
+
+/// One call on its way to the tape: inputs are added before it is issued, outputs after.
+class Recording {
+ public:
+  Recording(const lazy::Op& op, std::span<const lazy::Argument> arguments, bool legacy)
+      : op_(op), arguments_(arguments), legacy_(legacy), on_(autograd::state().recording) {}
+
+  bool is_on() const { return on_; }
+  void add(PyObject* object, const lazy::Operand& operand);
+  /// All inputs are there. `out`: the array that is written, or nullptr; variables may not be.
+  void begin(PyObject* out);
+  /// The array is an output of the call. Returns it.
+  PyObject* end(PyObject* array) {
+    if (on_) finish(array);
+    return array;
+  }
+
+ private:
+  void finish(PyObject* array);
+
+  const lazy::Op& op_;
+  std::span<const lazy::Argument> arguments_;
+  bool legacy_;
+  bool on_;
+  std::vector<autograd::Source> sources_;
+  std::vector<const lazy::Operand*> numbers_;
+  Reference<autograd::Node> node_;
+};
+
+/// Records that one array is a part of the memory of another.
+void record_view(PyObject* array, PyObject* view, std::int64_t offset, const Shape& shape,
+                 const Shape& strides);
+
+/// Records that a part of an array has been written.
+void record_write(PyObject* array, PyObject* value, std::int64_t offset, const Shape& shape,
+                  const Shape& strides);
+
+void bind_tape(nb::module_& module);
+
+}  // namespace afterglow::bindings

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording, backward, and what happens around them."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as onp
+import pytest
+
+import afterglow as mx
+from afterglow import autograd, nd, np
+
+
+def _variable(values, world=nd):
+    x = world.array(values)
+    x.attach_grad()
+    return x
+
+
+def test_scopes_are_nested_and_per_thread():
+    seen = []
+    with autograd.record():
+        assert autograd.is_recording()
+        assert autograd.is_training()
+        with autograd.pause():
+            assert not autograd.is_recording()
+            assert not autograd.is_training()
+        with autograd.predict_mode():
+            assert autograd.is_recording()
+            assert not autograd.is_training()
+        thread = threading.Thread(target=lambda: seen.append(autograd.is_recording()))
+        thread.start()
+        thread.join()
+    assert seen == [False]
+    assert not autograd.is_recording()
+    with autograd.record(train_mode=False):
+        assert not autograd.is_training()
+    assert autograd.set_recording(True) is False
+    assert autograd.set_recording(False) is True
+
+
+def test_outside_of_record_nothing_is_recorded():
+    x = _variable([1.0, 2.0])
+    y = x * 2
+    with pytest.raises(mx.MXNetError, match="not in a computational graph"):
+        y.backward()
+
+
+def test_graph_is_freed_unless_retained():
+    x = _variable([1.0, 2.0])
+    with autograd.record():
+        y = x * x
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [2, 4]
+    with pytest.raises(mx.MXNetError, match="retain_graph"):
+        y.backward()
+
+
+def test_add_accumulates_and_null_computes_nothing():
+    x = nd.array([1.0, 2.0])
+    x.attach_grad("add")
+    constant = nd.array([3.0, 4.0])
+    constant.attach_grad("null")
+    for _ in range(3):
+        with autograd.record():
+            y = x * constant
+        y.backward()
+    assert x.grad.asnumpy().tolist() == [9, 12]
+    assert constant.grad.asnumpy().tolist() == [0, 0]
+    x.zero_grad()
+    assert x.grad.asnumpy().tolist() == [0, 0]
+
+
+def test_several_heads_and_head_gradients():
+    x = _variable([1.0, 2.0])
+    with autograd.record():
+        y, z = x * 2, x * x
+    autograd.backward([y, z], [nd.array([1.0, 10.0]), nd.array([100.0, 1000.0])])
+    assert x.grad.asnumpy().tolist() == [202, 4020]
+    with autograd.record():
+        y = x * 2
+    with pytest.raises(ValueError, match=r"\(3,\).*\(2,\)"):
+        y.backward(nd.ones((3,)))
+
+
+def test_detach_and_views_and_classes():
+    x = _variable([1.0, 2.0, 3.0])
+    with autograd.record():
+        y = x * x.detach() + x[1:].sum() + x.reshape((3, 1)).reshape((3,))
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [2, 6, 7]
+    x = _variable([1.0, 2.0])
+    with autograd.record():
+        y = (x.as_np_ndarray() * 3).as_nd_ndarray() * 2
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [6, 6]
+
+
+def test_backward_only_queues():
+    x = _variable(onp.ones((1500, 1500), "float32"))
+    with autograd.record():
+        y = nd.dot(nd.dot(x, x), x)
+    y.backward()
+    assert not x.grad.is_ready()
+    assert x.grad.asnumpy()[0, 0] == 3 * 1500.0**2
+
+
+def test_loops_of_any_length():
+    x = _variable([2.0])
+    with autograd.record():
+        y = x
+        while y.norm().asscalar() < 1000:
+            y = y * 2
+    y.backward()
+    assert x.grad.asscalar() == y.asscalar() / 2
+
+
+def test_a_chain_of_very_many_calls():
+    x = _variable([1.0])
+    with autograd.record():
+        y = x
+        for _ in range(20_000):
+            y = y + x
+    y.backward()
+    assert x.grad.asscalar() == 20_001
+    with autograd.record():
+        y = x
+        for _ in range(20_000):
+            y = y + x
+    del y  # freed one after another, without deep recursion
+
+
+# --- writes in place ---
+
+
+def test_overwritten_values_are_noticed():
+    x = _variable([1.0, 2.0])
+    a = nd.array([3.0, 4.0])
+    with autograd.record():
+        y = x * a
+    a[:] = 100
+    with pytest.raises(mx.MXNetError, match=r"(?s)multiply.*test_autograd.py.*overwritten"):
+        y.backward()
+    # not needed by any gradient: no matter
+    with autograd.record():
+        y = x + a
+    a[:] = 7
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [1, 1]
+
+
+def test_augmented_operators_while_recording():
+    x = _variable([1.0, 2.0])
+    with autograd.record():
+        y = x * 1
+        y += x
+        y *= 3
+        y -= 1
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [6, 6]
+    with autograd.record(), pytest.raises(mx.MXNetError, match="cannot be written while recording"):
+        x += 1
+
+
+def test_writes_to_parts_while_recording():
+    x = _variable([1.0, 2.0, 3.0])
+    with autograd.record():
+        y = x * 2
+        y[1:] = x[:2] * 10
+        y[0] = 5
+        z = y * nd.array([1.0, 2.0, 3.0])
+    z.backward()
+    assert x.grad.asnumpy().tolist() == [20, 30, 0]
+    with autograd.record():
+        buffer = nd.zeros((2, 3))
+        buffer[0] = x * 2
+        buffer[1] = x * x
+        total = (buffer * buffer).sum()
+    total.backward()
+    expected = 8 * onp.array([1, 2, 3.0]) + 4 * onp.array([1, 2, 3.0]) ** 3
+    assert x.grad.asnumpy().tolist() == expected.tolist()
+
+
+def test_update_between_steps_keeps_the_variable():
+    w = _variable([1.0, 2.0])
+    for _ in range(3):
+        with autograd.record():
+            loss = (w * w).sum()
+        loss.backward()
+        w -= 0.25 * w.grad
+    assert w.asnumpy().tolist() == [0.125, 0.25]
+
+
+# --- grad ---
+
+
+def test_grad_leaves_the_buffers_alone():
+    x = _variable([1.0, 2.0])
+    with autograd.record():
+        y = x * x * x
+    gradient = autograd.grad(y, x)
+    assert gradient.asnumpy().tolist() == [3, 12]
+    assert x.grad.asnumpy().tolist() == [0, 0]
+
+
+def test_third_derivative():
+    x = _variable([2.0])
+    with autograd.record():
+        y = x**4
+        first = autograd.grad(y, x, create_graph=True)
+        second = autograd.grad(first, x, create_graph=True)
+        third = second * 1
+    third.backward()
+    assert abs(x.grad.asscalar() - 48) < 1e-3
+
+
+def test_grad_of_intermediate_values():
+    x = _variable([1.0, 2.0])
+    with autograd.record():
+        middle = x * 3
+        y = middle * middle
+    gradients = autograd.grad([y], [middle, x])
+    assert gradients[0].asnumpy().tolist() == [6, 12]
+    assert gradients[1].asnumpy().tolist() == [18, 36]
+
+
+def test_numpy_world():
+    x = _variable([1.0, 2.0], np)
+    with autograd.record():
+        y = (x**2).sum()
+    y.backward()
+    assert isinstance(x.grad, np.ndarray)
+    assert x.grad.asnumpy().tolist() == [2, 4]
+
+
+def test_only_readable_gradients_are_computed():
+    x = _variable(onp.ones((300, 300), "float32"))
+    frozen = nd.ones((300, 300))
+    with autograd.record():
+        y = nd.dot(x, frozen)
+    before = mx.engine.stats()["run"] + mx.engine.stats()["pending"]
+    y.backward()
+    nd.waitall()
+    assert mx.engine.stats()["run"] - before <= 4  # y, ones, one product
+
+
+def test_memory_of_freed_graphs_is_given_back():
+    x = _variable(onp.ones((512, 512), "float32"))
+    nd.waitall()
+    for _ in range(3):
+        with autograd.record():
+            y = x
+            for _ in range(10):
+                y = nd.tanh(nd.dot(y, x))
+        y.backward()
+        del y
+        nd.waitall()
+    before = mx.memory.active()
+    for _ in range(5):
+        with autograd.record():
+            y = x
+            for _ in range(10):
+                y = nd.tanh(nd.dot(y, x))
+        y.backward()
+        del y
+        nd.waitall()
+    assert mx.memory.active() <= before

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every gradient rule against finite differences, for write and add, and of second order."""
+
+from __future__ import annotations
+
+import numpy as onp
+import pytest
+
+import afterglow as mx
+from afterglow import _core, autograd
+from afterglow._gradients import RULES
+
+POSITIVE = ("log", "sqrt", "power", "reciprocal", "rsqrt", "log2", "log10")
+
+
+def _values(shape, seed, positive=False):
+    host = onp.random.default_rng(seed).uniform(0.3, 2.0, shape)
+    if not positive:
+        host *= onp.random.default_rng(seed + 1).choice([-1.0, 1.0], shape)
+    return host
+
+
+def _call(name, legacy, *arguments, **parameters):
+    return _core.operation(name, legacy)(*arguments, **parameters)
+
+
+#: name of the case -> function of (legacy, arrays), shapes of its inputs, positive inputs only
+CASES = {
+    **{
+        name: (lambda legacy, x, name=name: _call(name, legacy, x), [(2, 3)], name in POSITIVE)
+        for name in (["negative", "abs", "exp", "log", "sqrt", "square", "tanh", "sigmoid", "relu"])
+    },
+    **{
+        f"{name} {shapes}": (
+            lambda legacy, x, y, name=name: _call(name, legacy, x, y),
+            shapes,
+            name in POSITIVE,
+        )
+        for name in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum")
+        for shapes in ([(2, 3), (2, 3)], [(2, 3), (3,)], [(2, 1), (1, 3)], [(3,), (2, 3)])
+    },
+    "clip": (lambda legacy, x: _call("clip", legacy, x, -1.0, 1.0), [(3, 4)], False),
+    "modulo": (lambda legacy, x, y: _call("modulo", legacy, x, y), [(2, 3), (2, 3)], True),
+    "numbers": (lambda legacy, x: 2 / (x * 3 + 1) - x**3 + 2**x - (1 - x), [(2, 3)], True),
+    "where": (
+        lambda legacy, x, y: _call("where", legacy, x > 0, x * 2, y * 3),
+        [(2, 3), (2, 3)],
+        False,
+    ),
+    **{
+        f"{name} {parameters}": (
+            lambda legacy, x, name=name, parameters=parameters: _call(
+                name, legacy, x, **parameters
+            ),
+            [(2, 3, 4)],
+            False,
+        )
+        for name in ("sum", "mean", "max", "min", "norm1", "norm2")
+        for parameters in ({}, {"axis": (1,)}, {"axis": (0, 2), "keepdims": True}, {"axis": (-1,)})
+    },
+    **{
+        f"dot {flags}": (
+            lambda legacy, x, y, flags=flags: _call("dot", legacy, x, y, *flags),
+            [(4, 3) if flags[0] else (3, 4), (2, 4) if flags[1] else (4, 2)],
+            False,
+        )
+        for flags in ((False, False), (False, True), (True, False), (True, True))
+    },
+    "dot of vectors": (lambda legacy, x, y: _call("dot", legacy, x, y), [(4,), (4,)], False),
+    "dot with a vector": (lambda legacy, x, y: _call("dot", legacy, x, y), [(3, 4), (4,)], False),
+    "concat": (
+        lambda legacy, x, y: _call("concat", legacy, [x, y, x], 1),
+        [(2, 3), (2, 1)],
+        False,
+    ),
+    "reshape": (lambda legacy, x: x.reshape((3, 2)) * 2, [(2, 3)], False),
+    "transpose": (lambda legacy, x: x.T * 2, [(2, 3)], False),
+    "row": (lambda legacy, x: x[1] * x[0], [(2, 3)], False),
+    "slice": (lambda legacy, x: x[:, 1:] * 2, [(3, 4)], False),
+    "step": (lambda legacy, x: x[::2, ::-1] * 2, [(4, 3)], False),
+}
+CASES["broadcast"] = (
+    lambda legacy, x: _call("copy", legacy, x, shape=(4, 2, 3)),
+    [(2, 1)],
+    False,
+)
+
+
+def _scalar(function, legacy, hosts, weights):
+    world = mx.nd if legacy else mx.np
+    arrays = [world.array(host, dtype="float64") for host in hosts]
+    result = function(legacy, *arrays).asnumpy()
+    return float((result * weights.reshape(result.shape)).sum())
+
+
+def _differences(function, legacy, hosts, weights, index, step=1e-6):
+    gradient = onp.zeros(hosts[index].shape)
+    for place in onp.ndindex(*hosts[index].shape):
+        values = []
+        for sign in (1, -1):
+            moved = [host.copy() for host in hosts]
+            moved[index][place] += sign * step
+            values.append(_scalar(function, legacy, moved, weights))
+        gradient[place] = (values[0] - values[1]) / (2 * step)
+    return gradient
+
+
+@pytest.mark.parametrize("legacy", [True, False], ids=["nd", "np"])
+@pytest.mark.parametrize("name", CASES)
+def test_against_differences(name, legacy):
+    function, shapes, positive = CASES[name]
+    hosts = [_values(shape, 7 * i, positive) for i, shape in enumerate(shapes)]
+    world = mx.nd if legacy else mx.np
+    plain = function(legacy, *(world.array(host, dtype="float64") for host in hosts))
+    weights = onp.random.default_rng(5).normal(size=plain.shape)
+    for request in ("write", "add"):
+        arrays = [world.array(host, dtype="float64") for host in hosts]
+        for array in arrays:
+            array.attach_grad(request)
+            array.grad[:] = 0.5
+        with autograd.record():
+            result = function(legacy, *arrays)
+        result.backward(world.array(weights, dtype="float64"))
+        for index, array in enumerate(arrays):
+            expected = _differences(function, legacy, hosts, weights, index)
+            expected = expected + 0.5 if request == "add" else expected
+            onp.testing.assert_allclose(array.grad.asnumpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name", ["exp", "log", "sqrt", "square", "tanh", "sigmoid", "numbers", "dot (False, False)"]
+)
+def test_second_order(name):
+    function, shapes, _ = CASES[name]
+    hosts = [_values(shape, 3 * i, True) for i, shape in enumerate(shapes)]
+
+    def first(legacy, *arrays):
+        for array in arrays:
+            array.attach_grad()
+        with autograd.record():
+            result = (function(legacy, *arrays) ** 2).sum()
+            gradients = autograd.grad(result, list(arrays), create_graph=True)
+        return gradients[0]
+
+    arrays = [mx.nd.array(host, dtype="float64") for host in hosts]
+    with autograd.record():
+        gradient = first(True, *arrays)
+        total = (gradient * gradient).sum()
+    total.backward()
+    step = 1e-5
+    for place in onp.ndindex(*hosts[0].shape):
+        values = []
+        for sign in (1, -1):
+            moved = hosts[0].copy()
+            moved[place] += sign * step
+            others = [mx.nd.array(host, dtype="float64") for host in (moved, *hosts[1:])]
+            values.append(float((first(True, *others).asnumpy() ** 2).sum()))
+        expected = (values[0] - values[1]) / (2 * step)
+        onp.testing.assert_allclose(arrays[0].grad.asnumpy()[place], expected, rtol=2e-4, atol=1e-5)
+
+
+def test_every_op_has_a_rule():
+    without = {
+        name for name, op in _core.describe_table().items() if op["inputs"] and name not in RULES
+    }
+    assert not without
