@@ -14,13 +14,18 @@ from . import (
     context,
     engine,
     error,
+    kvstore,
+    lr_scheduler,
     memory,
+    metric,
     ndarray,
     numpy,
     numpy_extension,
+    optimizer,
     random,
     util,
 )
+from . import kvstore as kv
 from . import ndarray as nd
 from . import numpy as np
 from . import numpy_extension as npx
@@ -57,7 +62,11 @@ __all__ = [
     "gpu",
     "is_np_array",
     "is_np_shape",
+    "kv",
+    "kvstore",
+    "lr_scheduler",
     "memory",
+    "metric",
     "nd",
     "ndarray",
     "np",
@@ -67,6 +76,7 @@ __all__ = [
     "num_gpus",
     "numpy",
     "numpy_extension",
+    "optimizer",
     "random",
     "rnd",
     "set_np_shape",

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.kv``: values shared between the devices of one process.
+
+On one machine a store is a dictionary: ``push`` sums what the devices send, ``pull`` copies the sum
+to each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._core import Array
+from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from .optimizer import Optimizer, Updater
+
+__all__ = ["KVStore", "create"]
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
+class KVStore:
+    """A store of arrays by key."""
+
+    def __init__(self, kind: str = "local") -> None:
+        self._kind = kind
+        self._values: dict[Any, Any] = {}
+        self._updater: Callable[[Any, Any, Any], None] | None = None
+
+    @property
+    def type(self) -> str:
+        """The name it was created with."""
+        return self._kind
+
+    @property
+    def rank(self) -> int:
+        """The number of this process: there is one."""
+        return 0
+
+    @property
+    def num_workers(self) -> int:
+        """The number of processes: one."""
+        return 1
+
+    @staticmethod
+    def is_capable(capability: str) -> bool:
+        """Tell whether the store can run an optimizer."""
+        return capability.lower() == "optimizer"
+
+    def init(self, key: Any, value: Any) -> None:
+        """Set the first value of a key, or of several."""
+        for one, initial in self._pairs(key, value):
+            if one in self._values:
+                raise ArrayValueError(f"[init] the key {one!r} is already there")
+            self._values[one] = initial[0].copy()
+
+    def push(self, key: Any, value: Any, priority: int = 0) -> None:
+        """Sum the values that devices send for a key, and hand the sum to the updater."""
+        for one, sent in self._pairs(key, value):
+            stored = self._stored(one, "push")
+            place = stored.context
+            total = sent[0].as_in_context(place)
+            for more in sent[1:]:
+                total = total + more.as_in_context(place)
+            if self._updater is not None:
+                self._updater(one, total, stored)
+            else:
+                stored[:] = total
+
+    def pull(
+        self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
+    ) -> None:
+        """Copy the value of a key to each of the arrays."""
+        if out is None:
+            raise ArrayTypeError("[pull] needs out, the arrays to copy to")
+        for one, targets in self._pairs(key, out):
+            stored = self._stored(one, "pull")
+            for target in targets:
+                target[:] = stored.as_in_context(target.context)
+
+    def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
+        """Push, then pull into the same arrays or into others."""
+        self.push(key, value, priority)
+        self.pull(key, value if out is None else out, priority)
+
+    def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
+        """Set a first value and copy it out."""
+        self.init(key, value)
+        self.pull(key, out, priority)
+
+    def row_sparse_pull(self, *args: Any, **kwargs: Any) -> None:
+        """Refuse: there are no sparse arrays."""
+        raise ArrayNotImplementedError("[row_sparse_pull] there are no sparse arrays")
+
+    def set_updater(self, updater: Callable[[Any, Any, Any], None]) -> None:
+        """Let ``updater(key, sum, stored)`` decide what a push does to the stored value."""
+        self._updater = updater
+
+    _set_updater = set_updater
+
+    def set_optimizer(self, optimizer: Optimizer) -> None:
+        """Let pushes of gradients update the stored weights."""
+        self._updater = Updater(optimizer)
+
+    def set_gradient_compression(self, compression_params: Any) -> None:
+        """Refuse: nothing travels between machines."""
+        raise ArrayNotImplementedError("[set_gradient_compression] there is one machine only")
+
+    def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
+        """Write the states of the optimizer to a file."""
+        with open(fname, "wb") as file:
+            file.write(self._need_updater().get_states(dump_optimizer))
+
+    def load_optimizer_states(self, fname: str) -> None:
+        """Read the states of the optimizer from a file."""
+        with open(fname, "rb") as file:
+            self._need_updater().set_states(file.read())
+
+    def barrier(self) -> None:
+        """Wait for the other processes: there are none."""
+
+    def _need_updater(self) -> Updater:
+        if not isinstance(self._updater, Updater):
+            raise ArrayValueError("[kvstore] there is no optimizer; call set_optimizer() first")
+        return self._updater
+
+    def _stored(self, key: Any, what: str) -> Any:
+        if key not in self._values:
+            raise ArrayValueError(f"[{what}] the key {key!r} has not been initialised")
+        return self._values[key]
+
+    @staticmethod
+    def _pairs(key: Any, value: Any) -> list[tuple[Any, list[Any]]]:
+        """Return (key, arrays) for one key or several."""
+        if isinstance(key, (tuple, list)):
+            if len(key) != len(value):
+                raise ArrayValueError(f"[kvstore] {len(key)} keys, but {len(value)} values")
+            pairs = list(zip(key, map(_as_list, value), strict=True))
+        else:
+            pairs = [(key, _as_list(value))]
+        for _, arrays in pairs:
+            for array in arrays:
+                if not isinstance(array, Array):
+                    raise ArrayTypeError(f"[kvstore] values must be arrays, not {type(array)}")
+        return pairs
+
+
+def create(name: str = "local") -> KVStore:
+    """Return a store: 'local' or 'device', which are the same on CPUs."""
+    if not isinstance(name, str):
+        raise ArrayTypeError("name must be a string")
+    if name.lower() not in (
+        "local",
+        "device",
+        "nccl",
+        "local_allreduce_cpu",
+        "local_allreduce_device",
+    ):
+        raise ArrayValueError(
+            f"[create] there is no store {name!r}; there are 'local' and 'device'"
+        )
+    return KVStore(name.lower())

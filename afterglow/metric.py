@@ -1,0 +1,759 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.metric``: how good predictions are, summed up over batches. Updates wait for the values.
+
+>>> from afterglow import metric, nd
+>>> accuracy = metric.Accuracy()
+>>> accuracy.update([nd.array([0, 1, 1])], [nd.array([[0.3, 0.7], [0, 1.0], [0.4, 0.6]])])
+>>> accuracy.get()
+('accuracy', 0.6666666666666666)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import exp, nan, sqrt
+from typing import Any
+
+import numpy as onp
+
+from ._core import Array
+from .error import ArrayValueError
+
+__all__ = [
+    "F1",
+    "MAE",
+    "MCC",
+    "MSE",
+    "PCC",
+    "RMSE",
+    "Accuracy",
+    "Caffe",
+    "CompositeEvalMetric",
+    "CrossEntropy",
+    "CustomMetric",
+    "EvalMetric",
+    "Loss",
+    "NegativeLogLikelihood",
+    "PearsonCorrelation",
+    "Perplexity",
+    "TopKAccuracy",
+    "Torch",
+    "check_label_shapes",
+    "create",
+    "np",
+    "register",
+]
+
+Host = onp.ndarray[Any, Any]
+_registry: dict[str, type[EvalMetric]] = {}
+
+
+def _host(value: Any) -> Host:
+    return value.asnumpy() if isinstance(value, Array) else onp.asarray(value)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool = False) -> Any:
+    """Raise unless there are as many labels as predictions (or their shapes agree)."""
+    seen = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
+    if seen[0] != seen[1]:
+        raise ArrayValueError(
+            f"Shape of labels {seen[0]} does not match shape of predictions {seen[1]}"
+        )
+    return (_as_list(labels), _as_list(preds)) if wrap else (labels, preds)
+
+
+def register(klass: type[EvalMetric]) -> type[EvalMetric]:
+    """Make a class known by its name, in any case."""
+    _registry[klass.__name__.lower()] = klass
+    return klass
+
+
+def _alias(*names: str) -> Callable[[type[EvalMetric]], type[EvalMetric]]:
+    def add(klass: type[EvalMetric]) -> type[EvalMetric]:
+        for name in names:
+            _registry[name] = klass
+        return klass
+
+    return add
+
+
+def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
+    """Return a metric by name, from a function, or of several in a list."""
+    if callable(metric):
+        return CustomMetric(metric, *args, **kwargs)
+    if isinstance(metric, EvalMetric):
+        return metric
+    if isinstance(metric, list):
+        several = CompositeEvalMetric()
+        for one in metric:
+            several.add(create(one, *args, **kwargs))
+        return several
+    klass = _registry.get(str(metric).lower())
+    if klass is None:
+        known = ", ".join(sorted(_registry))
+        raise ArrayValueError(f"{metric} is not registered; there are {known}")
+    return klass(*args, **kwargs)
+
+
+class EvalMetric:
+    """The base class: a sum and a count, since the last reset and over all.
+
+    Subclasses define :meth:`measure`, which returns both for one pair of arrays.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.name = str(name)
+        self.output_names = output_names
+        self.label_names = label_names
+        self._kwargs = kwargs
+        self.reset()
+
+    def __str__(self) -> str:
+        return f"EvalMetric: {dict(self.get_name_value())}"
+
+    def get_config(self) -> dict[str, Any]:
+        """Return what the metric was made with."""
+        return {
+            **self._kwargs,
+            "metric": type(self).__name__,
+            "name": self.name,
+            "output_names": self.output_names,
+            "label_names": self.label_names,
+        }
+
+    # --- sums ---
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.num_inst: float = 0
+        self.sum_metric: float = 0.0
+        self.global_num_inst: float = 0
+        self.global_sum_metric: float = 0.0
+
+    def reset_local(self) -> None:
+        """Begin a new average; the one over all goes on."""
+        self.num_inst = 0
+        self.sum_metric = 0.0
+
+    def _count(self, total: float, instances: float) -> None:
+        self.sum_metric += total
+        self.global_sum_metric += total
+        self.num_inst += instances
+        self.global_num_inst += instances
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Return the sum and the count of one batch."""
+        raise NotImplementedError(f"{type(self).__name__} does not define measure()")
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Take labels and predictions of a batch into account."""
+        labels, preds = check_label_shapes(_as_list(labels), _as_list(preds))
+        for label, pred in zip(labels, preds, strict=True):
+            self._count(*self.measure(_host(label), _host(pred)))
+
+    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+        """Take those of a batch into account that ``label_names`` and ``output_names`` name."""
+        outputs = self.output_names
+        names = self.label_names
+        preds = [pred[one] for one in outputs] if outputs is not None else list(pred.values())
+        labels = [label[one] for one in names] if names is not None else list(label.values())
+        self.update(labels, preds)
+
+    # --- results ---
+
+    def finish(self, total: float, instances: float) -> float:
+        """Return the result of a sum and a count."""
+        return total / instances
+
+    def _result(self, total: float, instances: float) -> tuple[Any, Any]:
+        return (self.name, self.finish(total, instances) if instances else nan)
+
+    def get(self) -> tuple[Any, Any]:
+        """Return name and value since the last reset."""
+        return self._result(self.sum_metric, self.num_inst)
+
+    def get_global(self) -> tuple[Any, Any]:
+        """Return name and value over all."""
+        return self._result(self.global_sum_metric, self.global_num_inst)
+
+    def get_name_value(self) -> list[tuple[str, float]]:
+        """Return pairs of names and values."""
+        names, values = self.get()
+        return list(zip(_as_list(names), _as_list(values), strict=True))
+
+    def get_global_name_value(self) -> list[tuple[str, float]]:
+        """Return pairs of names and values over all."""
+        names, values = self.get_global()
+        return list(zip(_as_list(names), _as_list(values), strict=True))
+
+
+@_alias("composite")
+@register
+class CompositeEvalMetric(EvalMetric):
+    """Several metrics at once."""
+
+    def __init__(
+        self,
+        metrics: Sequence[Any] | None = None,
+        name: str = "composite",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        self.metrics = [create(metric) for metric in metrics or []]
+        super().__init__(name, output_names, label_names)
+
+    def add(self, metric: Any) -> None:
+        """Add one."""
+        self.metrics.append(create(metric))
+
+    def get_metric(self, index: int) -> Any:
+        """Return one of them."""
+        try:
+            return self.metrics[index]
+        except IndexError:
+            raise ArrayValueError(
+                f"Metric index {index} is out of range 0 and {len(self.metrics)}"
+            ) from None
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Update all."""
+        for metric in self.metrics:
+            metric.update(labels, preds)
+
+    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+        """Update all, each with what it names."""
+        if self.label_names is not None:
+            label = {name: label[name] for name in self.label_names if name in label}
+        if self.output_names is not None:
+            pred = {name: pred[name] for name in self.output_names if name in pred}
+        for metric in self.metrics:
+            metric.update_dict(label, pred)
+
+    def reset(self) -> None:
+        """Reset all."""
+        for metric in self.metrics:
+            metric.reset()
+
+    def reset_local(self) -> None:
+        """Begin new averages."""
+        for metric in self.metrics:
+            metric.reset_local()
+
+    @staticmethod
+    def _joined(pairs: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
+        names: list[Any] = []
+        values: list[Any] = []
+        for name, value in pairs:
+            names.extend(_as_list(name))
+            values.extend(_as_list(value))
+        return names, values
+
+    def get(self) -> tuple[Any, Any]:
+        """Return all names and all values."""
+        return self._joined([metric.get() for metric in self.metrics])
+
+    def get_global(self) -> tuple[Any, Any]:
+        """Return all names and all values over all."""
+        return self._joined([metric.get_global() for metric in self.metrics])
+
+    def get_config(self) -> dict[str, Any]:
+        """Return what the metric was made with."""
+        config = super().get_config()
+        config["metrics"] = [metric.get_config() for metric in self.metrics]
+        return config
+
+
+# --- classes ---
+
+
+@_alias("acc")
+@register
+class Accuracy(EvalMetric):
+    """The share of right classes; predictions may be classes or scores along ``axis``."""
+
+    def __init__(
+        self,
+        axis: int = 1,
+        name: str = "accuracy",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names, axis=axis)
+        self.axis = axis
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Count the right ones."""
+        if pred.shape != label.shape:
+            pred = pred.argmax(self.axis)
+        label, pred = label.astype("int64").ravel(), pred.astype("int64").ravel()
+        check_label_shapes(label, pred)
+        return float((label == pred).sum()), label.size
+
+
+@_alias("top_k_accuracy", "top_k_acc")
+@register
+class TopKAccuracy(EvalMetric):
+    """The share of labels among the classes with the highest scores."""
+
+    def __init__(
+        self,
+        top_k: int = 1,
+        name: str = "top_k_accuracy",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        if top_k <= 1:
+            raise ArrayValueError("Please use Accuracy if top_k is no more than 1")
+        super().__init__(f"{name}_{top_k}", output_names, label_names, top_k=top_k)
+        self.top_k = top_k
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Count the labels that are among the first."""
+        if pred.ndim > 2:
+            raise ArrayValueError("Predictions should be no more than 2 dims")
+        label = label.astype("int64").ravel()
+        check_label_shapes(label, pred)
+        if pred.ndim == 1:
+            return float((pred.astype("int64") == label).sum()), label.size
+        first = onp.argsort(pred.astype("float32"), axis=1, kind="stable")[:, -self.top_k :]
+        return float((first == label[:, None]).any(1).sum()), label.size
+
+
+class _Binary(EvalMetric):
+    """Counts of right and wrong answers in two classes; averaged over batches or over all."""
+
+    def __init__(
+        self,
+        name: str,
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        average: str = "macro",
+    ) -> None:
+        self.average = average
+        super().__init__(name, output_names, label_names, average=average)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        super().reset()
+        self._local = onp.zeros(4)
+        self._all = onp.zeros(4)
+
+    def reset_local(self) -> None:
+        """Begin a new average."""
+        super().reset_local()
+        self._local = onp.zeros(4)
+
+    def score(self, right: float, false: float, missed: float, rejected: float) -> float:
+        """Return the measure from true and false positives, false and true negatives."""
+        raise NotImplementedError
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Take labels and predictions of a batch into account."""
+        labels, preds = check_label_shapes(_as_list(labels), _as_list(preds))
+        counts = onp.zeros(4)
+        for label, pred in zip(labels, preds, strict=True):
+            counts += self._counts(_host(label).astype("int64").ravel(), _host(pred))
+        self._local += counts
+        self._all += counts
+        if self.average == "macro":
+            self._count(self.score(*counts), 1)
+        else:
+            size = counts.sum()
+            self.num_inst, self.global_num_inst = self._local.sum(), self._all.sum()
+            self.sum_metric = self.score(*self._local) * self.num_inst if size else 0.0
+            self.global_sum_metric = self.score(*self._all) * self.global_num_inst
+
+    def _counts(self, label: Host, pred: Host) -> Host:
+        chosen = pred.argmax(1) if pred.ndim > 1 else pred.astype("int64")
+        check_label_shapes(label, chosen)
+        if len(onp.unique(label)) > 2 or label.min(initial=0) < 0 or label.max(initial=0) > 1:
+            raise ArrayValueError(f"{type(self).__name__} currently only supports binary classes.")
+        return onp.array(
+            [
+                ((chosen == 1) & (label == 1)).sum(),
+                ((chosen == 1) & (label == 0)).sum(),
+                ((chosen == 0) & (label == 1)).sum(),
+                ((chosen == 0) & (label == 0)).sum(),
+            ],
+            dtype="float64",
+        )
+
+
+@register
+class F1(_Binary):
+    """The harmonic mean of precision and recall."""
+
+    def __init__(
+        self,
+        name: str = "f1",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        average: str = "macro",
+    ) -> None:
+        super().__init__(name, output_names, label_names, average)
+
+    def score(self, right: float, false: float, missed: float, rejected: float) -> float:
+        """Return the harmonic mean."""
+        precision = right / (right + false) if right + false else 0.0
+        recall = right / (right + missed) if right + missed else 0.0
+        both = precision + recall
+        return 2 * precision * recall / both if both else 0.0
+
+
+@register
+class MCC(_Binary):
+    """Matthews' correlation of labels and predictions."""
+
+    def __init__(
+        self,
+        name: str = "mcc",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        average: str = "macro",
+    ) -> None:
+        super().__init__(name, output_names, label_names, average)
+
+    def score(self, right: float, false: float, missed: float, rejected: float) -> float:
+        """Return the correlation."""
+        terms = (right + false, right + missed, rejected + false, rejected + missed)
+        denominator = 1.0
+        for term in terms:
+            denominator *= term or 1.0
+        return (right * rejected - false * missed) / sqrt(denominator)
+
+
+@register
+class PCC(EvalMetric):
+    """The correlation of labels and predictions for any number of classes."""
+
+    def __init__(
+        self,
+        name: str = "pcc",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        has_global_stats: bool = True,
+    ) -> None:
+        self._local = self._all = onp.zeros((2, 2))
+        super().__init__(name, output_names, label_names)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        super().reset()
+        self._local = onp.zeros((2, 2))
+        self._all = onp.zeros((2, 2))
+
+    def reset_local(self) -> None:
+        """Begin a new average."""
+        super().reset_local()
+        self._local = onp.zeros((2, 2))
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Take labels and predictions of a batch into account."""
+        labels, preds = check_label_shapes(_as_list(labels), _as_list(preds))
+        for label, pred in zip(labels, preds, strict=True):
+            truth = _host(label).astype("int64").ravel()
+            scores = _host(pred)
+            if scores.shape != _host(label).shape:
+                scores = scores.argmax(1)
+            chosen = scores.astype("int64").ravel()
+            size = int(max(truth.max(initial=0), chosen.max(initial=0))) + 1
+            counts = onp.zeros((max(size, 2),) * 2)
+            onp.add.at(counts, (chosen, truth), 1)
+            self._local = self._grown(self._local, len(counts)) + self._grown(
+                counts, len(self._local)
+            )
+            self._all = self._grown(self._all, len(counts)) + self._grown(counts, len(self._all))
+        self.num_inst = self.global_num_inst = 1
+        self.sum_metric = self._correlation(self._local)
+        self.global_sum_metric = self._correlation(self._all)
+
+    @staticmethod
+    def _grown(counts: Host, size: int) -> Host:
+        missing = max(0, size - len(counts))
+        return onp.pad(counts, ((0, missing), (0, missing)))
+
+    @staticmethod
+    def _correlation(counts: Host) -> float:
+        total = counts.sum()
+        chosen, truth = counts.sum(1), counts.sum(0)
+        covariance = onp.trace(counts) * total - (chosen * truth).sum()
+        spread = (total * total - (chosen**2).sum()) * (total * total - (truth**2).sum())
+        return float(covariance / sqrt(spread)) if spread > 0 else nan
+
+
+# --- probabilities ---
+
+
+@_alias("ce")
+@register
+class CrossEntropy(EvalMetric):
+    """The mean of -log of the probability given to the label."""
+
+    def __init__(
+        self,
+        eps: float = 1e-12,
+        name: str = "cross-entropy",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names, eps=eps)
+        self.eps = eps
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Sum -log of the probabilities."""
+        label = label.astype("int64").ravel()
+        check_label_shapes(label, pred)
+        chosen = pred[onp.arange(label.size), label].astype("float64")
+        return float(-onp.log(chosen + self.eps).sum()), label.size
+
+
+@_alias("nll_loss")
+@register
+class NegativeLogLikelihood(CrossEntropy):
+    """The mean of -log of the probability given to the label."""
+
+    def __init__(
+        self,
+        eps: float = 1e-12,
+        name: str = "nll-loss",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(eps, name, output_names, label_names)
+
+
+@register
+class Perplexity(EvalMetric):
+    """e to the mean of -log of the probability given to the label."""
+
+    def __init__(
+        self,
+        ignore_label: int | None,
+        axis: int = -1,
+        name: str = "perplexity",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names, ignore_label=ignore_label, axis=axis)
+        self.ignore_label = ignore_label
+        self.axis = axis
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Sum -log of the probabilities of labels that count."""
+        label = label.astype("int64").ravel()
+        scores = onp.moveaxis(pred, self.axis, -1).reshape(-1, pred.shape[self.axis])
+        check_label_shapes(label, scores)
+        chosen = scores[onp.arange(label.size), label].astype("float64")
+        count = label.size
+        if self.ignore_label is not None:
+            ignored = label == self.ignore_label
+            chosen = onp.where(ignored, 1.0, chosen)
+            count -= int(ignored.sum())
+        return float(-onp.log(onp.maximum(chosen, 1e-10)).sum()), count
+
+    def finish(self, total: float, instances: float) -> float:
+        """Return e to the mean."""
+        return exp(total / instances)
+
+
+# --- numbers ---
+
+
+class _Distance(EvalMetric):
+    def _pair(self, label: Host, pred: Host) -> tuple[Host, Host]:
+        if label.ndim == 1:
+            label = label.reshape(-1, 1)
+        if pred.ndim == 1:
+            pred = pred.reshape(-1, 1)
+        return label, pred
+
+
+@register
+class MAE(_Distance):
+    """The mean absolute error, averaged over batches."""
+
+    def __init__(
+        self,
+        name: str = "mae",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Return the mean of one batch."""
+        label, pred = self._pair(label, pred)
+        return float(onp.abs(label - pred).mean()), 1
+
+
+@register
+class MSE(_Distance):
+    """The mean squared error, averaged over batches."""
+
+    def __init__(
+        self,
+        name: str = "mse",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Return the mean of one batch."""
+        label, pred = self._pair(label, pred)
+        return float(((label - pred) ** 2.0).mean()), 1
+
+
+@register
+class RMSE(_Distance):
+    """The root of the mean squared error, averaged over batches."""
+
+    def __init__(
+        self,
+        name: str = "rmse",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Return the root of one batch."""
+        label, pred = self._pair(label, pred)
+        return sqrt(float(((label - pred) ** 2.0).mean())), 1
+
+
+@_alias("pearsonr")
+@register
+class PearsonCorrelation(EvalMetric):
+    """The correlation of labels and predictions, averaged over batches or over all elements."""
+
+    def __init__(
+        self,
+        name: str = "pearsonr",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        average: str = "macro",
+    ) -> None:
+        self.average = average
+        self._seen: list[tuple[Host, Host]] = []
+        super().__init__(name, output_names, label_names)
+
+    def reset(self) -> None:
+        """Forget everything."""
+        super().reset()
+        self._seen = []
+
+    def measure(self, label: Host, pred: Host) -> tuple[float, float]:
+        """Return the correlation of one batch."""
+        check_label_shapes(label, pred, shape=True)
+        if self.average == "macro":
+            return float(onp.corrcoef(pred.ravel(), label.ravel())[0, 1]), 1
+        self._seen.append((label.ravel(), pred.ravel()))
+        labels, preds = (onp.concatenate(parts) for parts in zip(*self._seen, strict=True))
+        self.reset_local()
+        self.global_sum_metric, self.global_num_inst = 0.0, 0
+        return float(onp.corrcoef(preds, labels)[0, 1]), 1
+
+
+@register
+class Loss(EvalMetric):
+    """The mean of all predictions: for losses."""
+
+    def __init__(
+        self,
+        name: str = "loss",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)
+
+    def update(self, _: Any, preds: Any) -> None:
+        """Take the losses of a batch into account."""
+        for pred in _as_list(preds):
+            host = _host(pred)
+            self._count(float(host.sum()), host.size)
+
+
+@register
+class Torch(Loss):
+    """The mean of all predictions."""
+
+    def __init__(
+        self,
+        name: str = "torch",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)
+
+
+@register
+class Caffe(Loss):
+    """The mean of all predictions."""
+
+    def __init__(
+        self,
+        name: str = "caffe",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)
+
+
+@register
+class CustomMetric(EvalMetric):
+    """A function of label and prediction, both NumPy arrays; it may return (sum, count)."""
+
+    def __init__(
+        self,
+        feval: Callable[[Host, Host], Any],
+        name: str | None = None,
+        allow_extra_outputs: bool = False,
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        if name is None:
+            name = getattr(feval, "__name__", "custom")
+            if "<" in name:
+                name = f"custom({name})"
+        super().__init__(name, output_names, label_names)
+        self._feval = feval
+        self._allow_extra_outputs = allow_extra_outputs
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Take labels and predictions of a batch into account."""
+        labels, preds = _as_list(labels), _as_list(preds)
+        if not self._allow_extra_outputs:
+            check_label_shapes(labels, preds)
+        for label, pred in zip(labels, preds, strict=False):
+            value = self._feval(_host(label), _host(pred))
+            if isinstance(value, tuple):
+                self._count(float(value[0]), float(value[1]))
+            else:
+                self._count(float(value), 1)
+
+    def get_config(self) -> dict[str, Any]:
+        """Refuse: a function has no description."""
+        raise NotImplementedError("CustomMetric cannot be serialized")
+
+
+def np(
+    numpy_feval: Callable[[Host, Host], Any],
+    name: str | None = None,
+    allow_extra_outputs: bool = False,
+) -> CustomMetric:
+    """Return a metric made of a function of two NumPy arrays."""
+    shown = name or numpy_feval.__name__
+    return CustomMetric(
+        numpy_feval, f"custom({shown})" if "<" in shown else shown, allow_extra_outputs
+    )

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers with a rate of its own for every element."""
+
+from __future__ import annotations
+
+from math import sqrt as scalar_sqrt
+from typing import Any, ClassVar
+
+from .._core import operation
+from .base import (
+    Index,
+    Optimizer,
+    Rates,
+    absolute,
+    maximum,
+    register,
+    sign,
+    sqrt,
+    square,
+    zeros_like,
+)
+
+__all__ = ["FTML", "AdaDelta", "AdaGrad", "Adam", "AdamW", "Adamax", "Ftrl", "Nadam", "RMSProp"]
+
+
+def _pair(weight: Any) -> tuple[Any, Any]:
+    return zeros_like(weight), zeros_like(weight)
+
+
+@register
+class Adam(Optimizer):
+    """Mean and mean square of the gradients, both corrected for their start at zero."""
+
+    decay_before_clip: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        lazy_update: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+        self.lazy_update = lazy_update
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        """Return mean and mean square."""
+        return _pair(weight)
+
+    def corrected(self, rates: Rates) -> float:
+        """Return the rate, corrected for the start at zero."""
+        bias1, bias2 = 1 - self.beta1**rates.number, 1 - self.beta2**rates.number
+        return rates.lr * scalar_sqrt(bias2) / bias1
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Follow the mean, slower where gradients are large."""
+        mean, variance = state
+        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
+        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        weight[:] = weight - self.corrected(rates) * mean / (sqrt(variance) + self.epsilon)
+
+
+@register
+class AdamW(Adam):
+    """Adam with a weight decay of its own, beside the gradient."""
+
+    decay_before_clip: ClassVar[bool] = False
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Follow the mean, and shrink the weight."""
+        mean, variance = state
+        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
+        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        move = self.corrected(rates) * mean / (sqrt(variance) + self.epsilon)
+        weight[:] = weight - move - rates.lr * rates.wd * weight
+
+
+@register
+class Adamax(Adam):
+    """Adam with the largest gradient instead of the mean square."""
+
+    def __init__(
+        self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, **kwargs: Any
+    ) -> None:
+        super().__init__(learning_rate, beta1, beta2, **kwargs)
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Follow the mean, slower where gradients were large."""
+        mean, largest = state
+        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
+        largest[:] = maximum(self.beta2 * largest, absolute(grad))
+        weight[:] = weight - rates.lr / (1 - self.beta1**rates.number) * mean / largest
+
+
+@register
+class Nadam(Adam):
+    """Adam that looks ahead like Nesterov."""
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        schedule_decay: float = 0.004,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
+        self.schedule_decay = schedule_decay
+        self.m_schedule = 1.0
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Follow a mean that already counts the next step."""
+        count = rates.number
+        now, then = (
+            self.beta1 * (1 - 0.5 * 0.96 ** (moment * self.schedule_decay))
+            for moment in (count, count + 1)
+        )
+        self.m_schedule *= now
+        mean, variance = state
+        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
+        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        ahead = (1 - now) / (1 - self.m_schedule) * grad + then / (
+            1 - self.m_schedule * then
+        ) * mean
+        spread = sqrt(variance / (1 - self.beta2**count)) + self.epsilon
+        weight[:] = weight - rates.lr * ahead / spread
+
+
+@register
+class AdaGrad(Optimizer):
+    """Slower where the sum of squared gradients is large."""
+
+    def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.float_stable_eps = eps
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        """Return the sum of squares."""
+        return zeros_like(weight)
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Follow the gradient over the root of the sum."""
+        lr, wd, _ = rates
+        state += square(grad)
+        weight[:] = weight - lr * (grad / sqrt(state + self.float_stable_eps) + wd * weight)
+
+
+@register
+class RMSProp(Optimizer):
+    """Slower where recent gradients are large; centred: where they vary."""
+
+    decay_before_clip: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        gamma1: float = 0.9,
+        gamma2: float = 0.9,
+        epsilon: float = 1e-8,
+        centered: bool = False,
+        clip_weights: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.gamma1 = gamma1
+        self.gamma2 = gamma2
+        self.epsilon = epsilon
+        self.centered = centered
+        self.clip_weights = clip_weights
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        """Return the mean square; if centred also the mean and the last move."""
+        return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Follow the gradient over its recent size."""
+        squares = state[0]
+        squares[:] = self.gamma1 * squares + (1 - self.gamma1) * square(grad)
+        if self.centered:
+            mean, move = state[1:]
+            mean[:] = self.gamma1 * mean + (1 - self.gamma1) * grad
+            spread = sqrt(squares - square(mean) + self.epsilon)
+            move[:] = self.gamma2 * move - rates.lr * grad / spread
+            updated = weight + move
+        else:
+            updated = weight - rates.lr * grad / sqrt(squares + self.epsilon)
+        if self.clip_weights:
+            updated = operation("clip", weight._legacy)(
+                updated, -self.clip_weights, self.clip_weights
+            )
+        weight[:] = updated
+
+
+@register
+class AdaDelta(Optimizer):
+    """A rate that follows from the sizes of earlier moves and gradients alone."""
+
+    def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.rho = rho
+        self.epsilon = epsilon
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        """Return the mean squares of gradients and of moves."""
+        return _pair(weight)
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Move as far as moves used to be for such gradients."""
+        gradients, moves = state
+        gradients[:] = self.rho * gradients + (1 - self.rho) * square(grad)
+        move = sqrt(moves + self.epsilon) / sqrt(gradients + self.epsilon) * grad
+        moves[:] = self.rho * moves + (1 - self.rho) * square(move)
+        weight[:] = weight - (move + rates.wd * weight)
+
+
+@register
+class Ftrl(Optimizer):
+    """Follow the regularised leader: weights that matter little become exactly zero."""
+
+    def __init__(
+        self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any
+    ) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.lamda1 = lamda1
+        self.beta = beta
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        """Return the shifted sum of gradients and the sum of their squares."""
+        return _pair(weight)
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Solve for the weight that all gradients so far ask for."""
+        lr, wd, _ = rates
+        total, squares = state
+        grown = squares + square(grad)
+        total[:] = total + grad - (sqrt(grown) - sqrt(squares)) / lr * weight
+        squares[:] = grown
+        beyond = maximum(absolute(total) - self.lamda1, 0)
+        weight[:] = -sign(total) * beyond / ((self.beta + sqrt(squares)) / lr + wd)
+
+
+@register
+class FTML(Optimizer):
+    """Follow the moving leader."""
+
+    decay_before_clip: ClassVar[bool] = True
+
+    def __init__(
+        self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.epsilon = epsilon
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        """Return the last denominator, the mean square and the shifted mean."""
+        return tuple(zeros_like(weight) for _ in range(3))
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Solve for the weight that recent gradients ask for."""
+        lr, _, count = rates
+        denominator, variance, total = state
+        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        spread = sqrt(variance / (1 - self.beta2**count)) + self.epsilon
+        fresh = (1 - self.beta1**count) / lr * spread
+        total[:] = (
+            self.beta1 * total
+            + (1 - self.beta1) * grad
+            - (fresh - self.beta1 * denominator) * weight
+        )
+        denominator[:] = fresh
+        weight[:] = -total / denominator

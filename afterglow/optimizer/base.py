@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all optimizers have in common: rates, counts, scaling of gradients, precision, names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from .._core import operation
+from .._dtype import FLOAT16, FLOAT32
+from ..error import ArrayValueError
+from ..lr_scheduler import LRScheduler
+
+__all__ = ["Optimizer", "create", "register"]
+
+Index = int | str
+
+
+class Rates(NamedTuple):
+    """What holds for one update of one weight."""
+
+    lr: float
+    wd: float
+    number: int  #: updates of this weight so far, this one included
+
+
+def function(name: str) -> Callable[..., Any]:
+    """Return an op of one array, answering in the array's own world."""
+    legacy, numpy = operation(name, True), operation(name, False)
+
+    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return (legacy if x._legacy else numpy)(x, *args, **kwargs)
+
+    return call
+
+
+sqrt = function("sqrt")
+square = function("square")
+absolute = function("abs")
+maximum = function("maximum")
+_copy = function("copy")
+_clip = function("clip")
+
+
+def zeros_like(weight: Any, dtype: int | None = None) -> Any:
+    """Return zeros of the shape and place of a weight."""
+    return operation("copy", weight._legacy)(
+        0,
+        shape=weight.shape,
+        dtype=weight._dtype_number if dtype is None else dtype,
+        ctx=weight._context_numbers,
+    )
+
+
+def sign(x: Any) -> Any:
+    """Return -1, 0 or 1 for each element, in the type of the array."""
+    positive, negative = x > 0, x < 0
+    if not x._legacy:
+        number = x._dtype_number
+        positive, negative = _copy(positive, dtype=number), _copy(negative, dtype=number)
+    return positive - negative
+
+
+class Optimizer:
+    """The base class: subclasses define ``create_state`` and ``step``.
+
+    ``step`` is given the gradient scaled by ``rescale_grad`` and clipped to ``clip_gradient``.
+    Where the weight decay is a part of the gradient before clipping, ``decay_before_clip`` is set.
+    """
+
+    opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
+    decay_before_clip: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        rescale_grad: float = 1.0,
+        param_idx2name: Mapping[Index, str] | None = None,
+        wd: float = 0.0,
+        clip_gradient: float | None = None,
+        learning_rate: float | None = None,
+        lr_scheduler: LRScheduler | None = None,
+        sym: Any = None,
+        begin_num_update: int = 0,
+        multi_precision: bool = False,
+        param_dict: Mapping[Index, Any] | None = None,
+    ) -> None:
+        if param_idx2name is not None and not isinstance(param_idx2name, Mapping):
+            raise ArrayValueError("param_idx2name should be a dict of param indexes to names.")
+        self.rescale_grad = rescale_grad
+        self.lr_scheduler = lr_scheduler
+        self.lr = 0.01 if learning_rate is None else learning_rate
+        if lr_scheduler is not None and learning_rate is not None:
+            lr_scheduler.base_lr = learning_rate
+        elif lr_scheduler is not None:
+            self.lr = lr_scheduler.base_lr
+        self.wd = wd
+        self.clip_gradient = clip_gradient
+        self.multi_precision = multi_precision
+        self.begin_num_update = begin_num_update
+        self.num_update = begin_num_update
+        self.aggregate_num = 0
+        self.idx2name: dict[Index, str] = dict(param_idx2name or {})
+        self.param_dict: dict[Index, Any] = dict(param_dict or {})
+        self.sym_info = ()
+        self.lr_mult: dict[Index, float] = {}
+        self.wd_mult: dict[Index, float] = {}
+        self.set_lr_mult({})
+        self.set_wd_mult({})
+        self._counts: dict[Index, int] = {}
+
+    # --- names ---
+
+    @staticmethod
+    def register(klass: type[Optimizer]) -> type[Optimizer]:
+        """Make a class known by its name, in any case."""
+        name = klass.__name__.lower()
+        if name in Optimizer.opt_registry and Optimizer.opt_registry[name] is not klass:
+            warnings.warn(
+                f"WARNING: New optimizer {klass.__module__}.{klass.__name__} is overriding "
+                f"existing optimizer {Optimizer.opt_registry[name].__name__}",
+                stacklevel=2,
+            )
+        Optimizer.opt_registry[name] = klass
+        return klass
+
+    @staticmethod
+    def create_optimizer(name: str, **kwargs: Any) -> Optimizer:
+        """Return a new optimizer of a registered name."""
+        try:
+            return Optimizer.opt_registry[name.lower()](**kwargs)
+        except KeyError:
+            known = ", ".join(sorted(Optimizer.opt_registry))
+            raise ArrayValueError(f"Cannot find optimizer {name}; there are {known}") from None
+
+    # --- rates ---
+
+    @property
+    def learning_rate(self) -> float:
+        """The rate for the next update, before any multiplier."""
+        if self.lr_scheduler is not None:
+            return float(self.lr_scheduler(self.num_update))
+        return self.lr
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Set the rate; refused where a scheduler sets it."""
+        if self.lr_scheduler is not None:
+            raise UserWarning(
+                "LRScheduler of the optimizer has already been defined. Note that "
+                "set_learning_rate can mutate the value of the learning rate of the optimizer "
+                "only when the LRScheduler of the optimizer is undefined."
+            )
+        self.lr = lr
+
+    def set_lr_mult(self, args_lr_mult: Mapping[Index, float]) -> None:
+        """Set factors of the rate, by index or name."""
+        self.lr_mult = dict(args_lr_mult)
+
+    def set_wd_mult(self, args_wd_mult: Mapping[Index, float]) -> None:
+        """Set factors of the weight decay, by index or name; biases have 0 unless named."""
+        self.wd_mult = {
+            name: 0.0 for name in self.idx2name.values() if not name.endswith(("_weight", "_gamma"))
+        }
+        self.wd_mult.update(args_wd_mult)
+
+    def _multiplier(self, index: Index, attribute: str, given: Mapping[Index, float]) -> float:
+        parameter = self.param_dict.get(index)
+        if parameter is not None:
+            return float(getattr(parameter, attribute))
+        if index in given:
+            return given[index]
+        return given.get(self.idx2name.get(index, index), 1.0)
+
+    def _get_lr(self, index: Index) -> float:
+        return self.learning_rate * self._multiplier(index, "lr_mult", self.lr_mult)
+
+    def _get_wd(self, index: Index) -> float:
+        return self.wd * self._multiplier(index, "wd_mult", self.wd_mult)
+
+    def _get_lrs(self, indices: Sequence[Index]) -> list[float]:
+        return [self._get_lr(index) for index in indices]
+
+    def _get_wds(self, indices: Sequence[Index]) -> list[float]:
+        return [self._get_wd(index) for index in indices]
+
+    def _update_count(self, index: Index | Sequence[Index]) -> None:
+        for one in index if isinstance(index, (tuple, list)) else (index,):
+            count = self._counts.get(one, self.begin_num_update) + 1
+            self._counts[one] = count
+            self.num_update = max(self.num_update, count)
+
+    @property
+    def _index_update_count(self) -> dict[Index, int]:
+        return self._counts
+
+    # --- updates ---
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        """Return what the rule remembers of a weight from update to update."""
+        return None
+
+    def create_state_multi_precision(self, index: Index, weight: Any) -> Any:
+        """Return the state, with a float32 copy of a float16 weight if ``multi_precision``."""
+        if weight._dtype_number == FLOAT16:
+            if self.multi_precision:
+                master = _copy(weight, dtype=FLOAT32)
+                return (master, self.create_state(index, master))
+            warnings.warn(
+                "Accumulating with float16 in optimizer can lead to poor accuracy or slow "
+                "convergence. Consider using multi_precision=True option of the optimizer",
+                stacklevel=2,
+            )
+        return self.create_state(index, weight)
+
+    def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Queue one update of a weight, or of each of several given as lists."""
+        if isinstance(index, (tuple, list)):
+            for one in zip(index, weight, grad, state, strict=True):
+                self.update(*one)
+            return
+        self._update_count(index)
+        rates = Rates(self._get_lr(index), self._get_wd(index), self._counts[index])
+        self.step(weight, self._prepared(weight, grad, rates.wd), state, rates)
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
+        """Update in float32 where ``create_state_multi_precision`` made a copy."""
+        if isinstance(index, (tuple, list)):
+            for one in zip(index, weight, grad, state, strict=True):
+                self.update_multi_precision(*one)
+        elif self.multi_precision and weight._dtype_number == FLOAT16:
+            master, inner = state
+            self.update(index, master, _copy(grad, dtype=FLOAT32), inner)
+            weight[:] = _copy(master, dtype=FLOAT16)
+        else:
+            self.update(index, weight, grad, state)
+
+    def _prepared(self, weight: Any, grad: Any, wd: float) -> Any:
+        if self.rescale_grad != 1.0:
+            grad = grad * self.rescale_grad
+        if self.decay_before_clip and wd:
+            grad = grad + wd * weight
+        if self.clip_gradient is not None and self.clip_gradient >= 0:
+            grad = _clip(grad, -self.clip_gradient, self.clip_gradient)
+        return grad
+
+    def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
+        """Change the weight, and the state, in place."""
+        raise NotImplementedError(f"{type(self).__name__} does not define step()")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state["param_dict"] = {}  # parameters hold devices and graphs; the trainer sets them again
+        return state
+
+
+register = Optimizer.register
+create = Optimizer.create_optimizer

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics, against what MXNet 1.9.1 says of the same batches."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as onp
+import pytest
+
+from afterglow import metric, nd
+
+PREDICTIONS = [[0.3, 0.7], [0, 1.0], [0.4, 0.6]]
+LABELS = [0, 1, 1]
+NUMBERS = [[1.0, 2], [3, 4]], [[1.5, 2], [2, 4.5]]
+
+
+def _value(made, *batches):
+    for label, pred in batches:
+        made.update([nd.array(label)], [nd.array(pred)])
+    return made.get()
+
+
+@pytest.mark.parametrize(
+    ("made", "name", "value"),
+    [
+        (lambda: metric.create("acc"), "accuracy", 2 / 3),
+        (lambda: metric.create("ce"), "cross-entropy", 0.5715994834899902),
+        (lambda: metric.NegativeLogLikelihood(), "nll-loss", 0.5715994834899902),
+        (lambda: metric.create("f1"), "f1", 0.8),
+        (lambda: metric.create("mcc"), "mcc", 0.0),
+        (lambda: metric.TopKAccuracy(top_k=2), "top_k_accuracy_2", 1.0),
+        (lambda: metric.Perplexity(ignore_label=None), "perplexity", 1.7710976285155853),
+        (lambda: metric.Perplexity(ignore_label=0), "perplexity", 1.2909944168689313),
+    ],
+)
+def test_classes(made, name, value):
+    shown, found = _value(made(), (LABELS, PREDICTIONS))
+    assert shown == name
+    assert math.isclose(found, value, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "both"),
+    [
+        ("mae", 0.5, 1.5),
+        ("mse", 0.375, 4.4375),
+        ("rmse", 0.6123724579811096, 1.7639241516590118),
+        ("pearsonr", 0.8581163303210331, 0.8581163303210331),
+        ("loss", 2.5, 3.75),
+    ],
+)
+def test_numbers(name, first, both):
+    made = metric.create(name)
+    label, pred = NUMBERS
+    assert math.isclose(_value(made, (label, pred))[1], first, rel_tol=1e-6)
+    doubled = (onp.array(pred) * 2).tolist()
+    assert math.isclose(_value(made, (label, doubled))[1], both, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize(("average", "f1"), [("macro", 0.65), ("micro", 2 / 3)])
+def test_averages(average, f1):
+    batches = (LABELS, PREDICTIONS), ([1, 0, 0], PREDICTIONS)
+    assert math.isclose(_value(metric.F1(average=average), *batches)[1], f1)
+    assert _value(metric.MCC(average=average), *batches)[1] == 0
+
+
+def test_local_and_global():
+    made = metric.Accuracy()
+    assert math.isnan(made.get()[1])
+    assert made.get_name_value()[0][0] == "accuracy"
+    _value(made, (LABELS, PREDICTIONS))
+    made.reset_local()
+    assert math.isnan(made.get()[1])
+    assert math.isclose(made.get_global()[1], 2 / 3)
+    made.reset()
+    assert math.isnan(made.get_global()[1])
+
+
+def test_several_at_once():
+    made = metric.create(["acc", "ce"])
+    names, values = _value(made, (LABELS, PREDICTIONS))
+    assert names == ["accuracy", "cross-entropy"]
+    assert math.isclose(values[0], 2 / 3)
+    assert str(made).startswith("EvalMetric: {'accuracy': 0.66666666")
+    assert made.get_config()["metrics"][0] == {
+        "axis": 1,
+        "metric": "Accuracy",
+        "name": "accuracy",
+        "output_names": None,
+        "label_names": None,
+    }
+    assert isinstance(made.get_metric(0), metric.Accuracy)
+
+
+def test_functions():
+    def right(label, pred):
+        return float((label == pred.argmax(1)).mean())
+
+    assert _value(metric.np(right), (LABELS, PREDICTIONS))[0] == "right"
+    assert _value(metric.np(lambda a, b: 1.0), (LABELS, PREDICTIONS))[0] == "custom(<lambda>)"
+    made = metric.CustomMetric(lambda label, pred: (3.0, 4), name="mine")
+    assert _value(made, (LABELS, PREDICTIONS)) == ("mine", 0.75)
+
+
+def test_names_of_outputs():
+    made = metric.Accuracy(output_names=["o"], label_names=["l"])
+    made.update_dict({"l": nd.array(LABELS), "other": nd.array([9])}, {"o": nd.array(PREDICTIONS)})
+    assert math.isclose(made.get()[1], 2 / 3)
+
+
+def test_correlation_of_many_classes():
+    made = metric.PCC()
+    generator = onp.random.default_rng(1)
+    label, pred = generator.integers(0, 4, 200), generator.integers(0, 4, 200)
+    pred[:120] = label[:120]
+    made.update([nd.array(label)], [nd.array(pred)])
+    one_hot = [onp.eye(4)[values] for values in (label, pred)]
+    centred = [values - values.mean(0) for values in one_hot]
+    covariance = (centred[0] * centred[1]).sum()
+    spread = (centred[0] ** 2).sum() * (centred[1] ** 2).sum()
+    assert math.isclose(made.get()[1], covariance / math.sqrt(spread), rel_tol=1e-9)
+
+
+def test_mistakes():
+    with pytest.raises(ValueError, match="Shape of labels 2 does not match shape of predictions 3"):
+        _value(metric.Accuracy(), ([0, 1], PREDICTIONS))
+    with pytest.raises(ValueError, match=r"labels 2 .* predictions 1"):
+        metric.Accuracy().update([nd.array(LABELS)] * 2, [nd.array(PREDICTIONS)])
+    with pytest.raises(ValueError, match="not registered"):
+        metric.create("zzz")
+    with pytest.raises(ValueError, match="top_k"):
+        metric.TopKAccuracy()
