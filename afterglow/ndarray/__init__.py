@@ -14,6 +14,7 @@ from . import (
     ndarray,
     products,
     random,
+    random_ops,
     reduce,
     shape,
     softmax,
@@ -26,6 +27,7 @@ from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .ndarray import NDArray
 from .products import *  # noqa: F403
+from .random_ops import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
 from .softmax import *  # noqa: F403
@@ -43,6 +45,7 @@ __all__ = [
     *files.__all__,
     *indexing.__all__,
     *products.__all__,
+    *random_ops.__all__,
     *reduce.__all__,
     *shape.__all__,
     *softmax.__all__,

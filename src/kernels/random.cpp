@@ -45,6 +45,13 @@ void generate(const RandomFill& fill, PhiloxPosition position, std::int64_t grou
       table.normal_double(position, groups, first, second, output);
     return;
   }
+  if (fill.distribution == Distribution::exponential) {
+    if constexpr (sizeof(Real) == 4)
+      table.exponential_float(position, groups, first, output);
+    else
+      table.exponential_double(position, groups, first, output);
+    return;
+  }
   Real largest = std::numeric_limits<Real>::infinity();
   if (first < second) {
     if constexpr (sizeof(Real) == 4)

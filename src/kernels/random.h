@@ -9,11 +9,11 @@
 
 namespace afterglow::kernels {
 
-enum class Distribution : std::uint8_t { uniform, normal };
+enum class Distribution : std::uint8_t { uniform, normal, exponential };
 
 struct RandomFill {
   Distribution distribution = Distribution::uniform;
-  double first = 0;   ///< low, or mean
+  double first = 0;   ///< low, mean, or scale
   double second = 1;  ///< high (excluded), or standard deviation
   std::uint64_t key = 0;
   std::uint64_t counter = 0;     ///< in generator blocks of four 32-bit words

@@ -63,6 +63,9 @@ using UniformFunction = void (*)(PhiloxPosition position, std::int64_t groups, R
 template <class Real>
 using NormalFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real mean,
                                 Real deviation, Real* output);
+template <class Real>
+using ExponentialFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real scale,
+                                     Real* output);
 
 struct KernelTable {
   BlockFunction formulas[formula_count][dtype_count];
@@ -80,6 +83,10 @@ struct KernelTable {
   UniformFunction<double> uniform_double;
   NormalFunction<float> normal_float;
   NormalFunction<double> normal_double;
+  ExponentialFunction<float> exponential_float;
+  ExponentialFunction<double> exponential_double;
+  /// 64 words per group; word w of block b stands at 16 w + b.
+  void (*random_words)(PhiloxPosition position, std::int64_t groups, std::uint32_t* output);
 };
 
 /// The table of the best instruction set that this machine has. The environment variable

@@ -3,6 +3,15 @@
 // the seed and the order of statements only.
 #include "kernels/random.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "kernels/samplers.h"
+#include "lazy/immediate.h"
 #include "lazy/random_stream.h"
 #include "ops/common.h"
 #include "ops/table.h"
@@ -12,61 +21,354 @@ namespace {
 
 using lazy::Call;
 using lazy::Inference;
+using lazy::Operand;
 
-class RandomPass : public lazy::Pass {
+/// Takes the call's place in the stream; the kernel finds it in the last attributes.
+void draw(Inference& inference, std::uint64_t counters) {
+  const lazy::Draw drawn = lazy::draw_random(inference.context, counters);
+  inference.call.attributes[4].integer = static_cast<std::int64_t>(drawn.key);
+  inference.call.attributes[5].integer = static_cast<std::int64_t>(drawn.counter);
+}
+
+kernels::RandomStart start_of(const Call& call) {
+  return {static_cast<std::uint64_t>(call.attributes[4].integer),
+          static_cast<std::uint64_t>(call.attributes[5].integer)};
+}
+
+/// A fill of src/kernels as a pass.
+template <class Fill>
+class FillPass : public lazy::Pass {
  public:
-  RandomPass(const Call& call, kernels::Distribution distribution) {
-    fill_.distribution = distribution;
-    fill_.first = call.attributes[0].number;
-    fill_.second = call.attributes[1].number;
-    fill_.key = static_cast<std::uint64_t>(call.attributes[2].integer);
-    fill_.counter = static_cast<std::uint64_t>(call.attributes[3].integer);
-    fill_.output = call.outputs[0].data();
-    fill_.dtype = call.outputs[0].dtype;
-    fill_.size = call.outputs[0].size();
-  }
-  int shares() const override { return fill_.size ? kernels::share_count(fill_) : 0; }
+  FillPass(Fill fill, std::int64_t size) : fill_(std::move(fill)), size_(size) {}
+  int shares() const override { return size_ ? kernels::share_count(fill_) : 0; }
   void run(int share) override { kernels::run_share(fill_, share); }
 
  private:
-  kernels::RandomFill fill_;
+  Fill fill_;
+  std::int64_t size_;
 };
 
-template <kernels::Distribution distribution>
-void infer(Inference& inference) {
+template <class Fill>
+std::unique_ptr<lazy::Pass> pass_of(Fill fill, const Call& call) {
+  return std::make_unique<FillPass<Fill>>(std::move(fill), call.outputs[0].size());
+}
+
+/// The kernels read their arrays as they lie in memory.
+const Operand& need_array(const Inference& inference, int input) {
+  const Operand& operand = inference.call.inputs[input];
+  if (operand.is_immediate()) inference.refuse("needs an array, not a number", ErrorKind::type);
+  if (!operand.layout->is_contiguous()) inference.refuse("needs a contiguous array");
+  return operand;
+}
+
+DType floating_argument(const Inference& inference) {
   const DType dtype = dtype_argument(inference, "dtype", DType::float32);
   if (!is_floating(dtype)) {
     inference.refuse(std::string("needs a floating type, not ") + name_of(dtype), ErrorKind::type);
   }
+  return dtype;
+}
+
+// --- uniform, normal, exponential: one formula for each number ---
+
+template <kernels::Distribution distribution>
+void infer(Inference& inference) {
+  const DType dtype = floating_argument(inference);
   const auto& parameters = inference.op.parameters;
+  constexpr bool has_second = distribution != kernels::Distribution::exponential;
   const double first = inference.number(parameters[0].name);
-  const double second = inference.number(parameters[1].name);
+  const double second = has_second ? inference.number(parameters[1].name) : 0;
   if (distribution == kernels::Distribution::normal && !(second >= 0)) {
     inference.refuse("the standard deviation is " + std::to_string(second) +
                      "; it must not be negative");
+  }
+  if (distribution == kernels::Distribution::exponential && !(first >= 0)) {
+    inference.refuse("the scale is " + std::to_string(first) + "; it must not be negative");
   }
   inference.add_output(inference.shape("shape"), dtype);
   kernels::RandomFill fill;
   fill.distribution = distribution;
   fill.dtype = dtype;
   fill.size = inference.call.outputs[0].size();
-  const lazy::Draw draw = lazy::draw_random(inference.context, kernels::counters_used(fill));
   inference.call.attributes[0].number = first;
   inference.call.attributes[1].number = second;
-  inference.call.attributes[2].integer = static_cast<std::int64_t>(draw.key);
-  inference.call.attributes[3].integer = static_cast<std::int64_t>(draw.counter);
+  draw(inference, kernels::counters_used(fill));
   inference.call.cost = 200 + 2.0 * static_cast<double>(fill.size);
 }
 
 template <kernels::Distribution distribution>
 std::unique_ptr<lazy::Pass> kernel(const Call& call) {
-  return std::make_unique<RandomPass>(call, distribution);
+  kernels::RandomFill fill;
+  fill.distribution = distribution;
+  fill.first = call.attributes[0].number;
+  fill.second = call.attributes[1].number;
+  fill.key = start_of(call).key;
+  fill.counter = start_of(call).counter;
+  fill.output = call.outputs[0].data();
+  fill.dtype = call.outputs[0].dtype;
+  fill.size = call.outputs[0].size();
+  return pass_of(fill, call);
+}
+
+// --- gamma, Poisson: the parameter is a number, or one float64 for each element ---
+
+void sample_infer(Inference& inference) {
+  const DType dtype = floating_argument(inference);
+  Operand& parameter = inference.call.inputs[0];
+  if (parameter.is_immediate()) {
+    inference.add_output(inference.shape("shape"), dtype);
+    lazy::settle_immediate(parameter, DType::float64);
+  } else {
+    need_array(inference, 0);
+    if (parameter.dtype != DType::float64) {
+      inference.refuse("needs its parameter in float64", ErrorKind::type);
+    }
+    inference.add_output(parameter.shape(), dtype);
+  }
+  kernels::SampleFill fill;
+  fill.size = inference.call.outputs[0].size();
+  draw(inference, kernels::counters_used(fill));
+  inference.call.cost = 300 + 60.0 * static_cast<double>(fill.size);
+}
+
+template <kernels::Sampler sampler>
+std::unique_ptr<lazy::Pass> sample_kernel(const Call& call) {
+  const Operand& parameter = call.inputs[0];
+  kernels::SampleFill fill;
+  fill.sampler = sampler;
+  if (parameter.is_immediate())
+    std::memcpy(&fill.parameter, parameter.immediate.data(), sizeof(double));
+  else
+    fill.parameters = reinterpret_cast<const double*>(parameter.data());
+  fill.start = start_of(call);
+  fill.output = call.outputs[0].data();
+  fill.dtype = call.outputs[0].dtype;
+  fill.size = call.outputs[0].size();
+  return pass_of(fill, call);
+}
+
+// --- integers ---
+
+void randint_infer(Inference& inference) {
+  const DType dtype = dtype_argument(inference, "dtype", DType::int32);
+  if (dtype != DType::int32 && dtype != DType::int64) {
+    inference.refuse(std::string("gives int32 or int64, not ") + name_of(dtype), ErrorKind::type);
+  }
+  const std::int64_t low = inference.integer("low"), high = inference.integer("high");
+  if (low >= high) {
+    inference.refuse("low is " + std::to_string(low) + ", high is " + std::to_string(high) +
+                     "; low must be less than high");
+  }
+  inference.add_output(inference.shape("shape"), dtype);
+  kernels::IntegerFill fill;
+  fill.size = inference.call.outputs[0].size();
+  inference.call.attributes[0].integer = low;
+  inference.call.attributes[1].integer = high;
+  draw(inference, kernels::counters_used(fill));
+  inference.call.cost = 200 + 4.0 * static_cast<double>(fill.size);
+}
+
+std::unique_ptr<lazy::Pass> randint_kernel(const Call& call) {
+  kernels::IntegerFill fill;
+  fill.low = call.attributes[0].integer;
+  fill.range =
+      static_cast<std::uint64_t>(call.attributes[1].integer) - static_cast<std::uint64_t>(fill.low);
+  fill.start = start_of(call);
+  fill.output = call.outputs[0].data();
+  fill.dtype = call.outputs[0].dtype;
+  fill.size = call.outputs[0].size();
+  return pass_of(fill, call);
+}
+
+// --- categories ---
+
+/// What infer and kernel both need of a drawing of categories.
+kernels::CategoryFill category_fill(const Operand& data, std::int64_t samples) {
+  kernels::CategoryFill fill;
+  fill.probability_type = data.dtype;
+  fill.categories = data.shape().back();
+  fill.samples = samples;
+  fill.rows = fill.categories ? data.size() / fill.categories : 0;
+  return fill;
+}
+
+void category_infer(Inference& inference) {
+  const Operand& data = need_array(inference, 0);
+  if (!is_floating(data.dtype)) {
+    inference.refuse("needs probabilities of a floating type", ErrorKind::type);
+  }
+  if (!data.layout->rank() || !data.shape().back()) {
+    inference.refuse("needs a probability for at least one category");
+  }
+  Shape shape(data.shape().begin(), data.shape().end() - 1);
+  const std::size_t rows = shape.size();
+  for (std::int64_t extent : inference.shape("shape")) shape.push_back(extent);
+  std::int64_t samples = 1;
+  for (std::size_t axis = rows; axis < shape.size(); ++axis) samples *= shape[axis];
+  if (inference.legacy && shape.empty()) shape.push_back(1);
+  const DType probability_type = data.dtype;
+  const kernels::CategoryFill fill = category_fill(data, samples);
+  inference.add_output(shape, dtype_argument(inference, "dtype", DType::int32));
+  if (inference.boolean("get_prob")) inference.add_output(shape, probability_type);
+  inference.call.attributes[0].integer = samples;
+  draw(inference, kernels::counters_used(fill));
+  inference.call.cost = 300 + 2.0 * static_cast<double>(fill.rows * fill.categories) +
+                        20.0 * static_cast<double>(fill.rows * samples);
+}
+
+std::unique_ptr<lazy::Pass> category_kernel(const Call& call) {
+  kernels::CategoryFill fill = category_fill(call.inputs[0], call.attributes[0].integer);
+  fill.probabilities = call.inputs[0].data();
+  fill.start = start_of(call);
+  fill.output = call.outputs[0].data();
+  fill.dtype = call.outputs[0].dtype;
+  if (call.outputs.size() > 1) fill.logarithms = call.outputs[1].data();
+  return pass_of(fill, call);
+}
+
+// --- how often each category comes up ---
+
+void count_infer(Inference& inference) {
+  const Operand& pvals = need_array(inference, 0);
+  if (pvals.dtype != DType::float64 || pvals.layout->rank() != 1 || !pvals.size()) {
+    inference.refuse("needs one row of probabilities in float64");
+  }
+  const std::int64_t trials = inference.integer("n");
+  if (trials < 0) {
+    inference.refuse("n is " + std::to_string(trials) + "; it must not be negative");
+  }
+  const std::int64_t categories = pvals.size();
+  kernels::CountFill fill;
+  fill.trials = trials;
+  fill.rows = 1;
+  Shape shape = inference.shape("shape");
+  for (std::int64_t extent : shape) fill.rows *= extent;
+  shape.push_back(categories);
+  inference.add_output(shape, DType::int64);
+  inference.call.attributes[0].integer = trials;
+  inference.call.attributes[1].integer = fill.rows;
+  draw(inference, kernels::counters_used(fill));
+  inference.call.cost = 300 + static_cast<double>(fill.rows) * (static_cast<double>(categories) +
+                                                                10.0 * static_cast<double>(trials));
+}
+
+std::unique_ptr<lazy::Pass> count_kernel(const Call& call) {
+  const auto* pvals = reinterpret_cast<const double*>(call.inputs[0].data());
+  kernels::CountFill fill;
+  double sum = 0;
+  for (std::int64_t i = 0; i < call.inputs[0].size(); ++i) {
+    if (!(pvals[i] >= 0)) {
+      throw Error(ErrorKind::value, "probability " + std::to_string(i) + " is " +
+                                        std::to_string(pvals[i]) + "; it must not be negative");
+    }
+    if (i) fill.sums.push_back(sum);
+    sum += pvals[i];
+  }
+  // Probabilities in float32 sum up to 1 within their precision only.
+  if (sum > 1 + 1e-5) {
+    throw Error(ErrorKind::value,
+                "the probabilities sum up to " + std::to_string(sum) + "; they must not exceed 1");
+  }
+  fill.trials = call.attributes[0].integer;
+  fill.rows = call.attributes[1].integer;
+  fill.start = start_of(call);
+  fill.output = reinterpret_cast<std::int64_t*>(call.outputs[0].data());
+  return pass_of(std::move(fill), call);
+}
+
+// --- shuffling along the first axis ---
+
+class ShufflePass : public lazy::Pass {
+ public:
+  explicit ShufflePass(const Call& call)
+      : source_(call.inputs[0].data()), target_(call.outputs[0].data()) {
+    const std::int64_t rows = call.outputs[0].shape()[0];
+    if (!call.outputs[0].size()) return;
+    order_ = kernels::permutation(start_of(call), rows);
+    row_bytes_ =
+        call.outputs[0].size() / rows * static_cast<std::int64_t>(size_of(call.outputs[0].dtype));
+    rows_per_share_ = std::max<std::int64_t>(1, share_bytes / row_bytes_);
+  }
+  int shares() const override {
+    const auto rows = static_cast<std::int64_t>(order_.size());
+    return static_cast<int>((rows + rows_per_share_ - 1) / rows_per_share_);
+  }
+  void run(int share) override {
+    const std::int64_t begin = share * rows_per_share_;
+    const std::int64_t end =
+        std::min(static_cast<std::int64_t>(order_.size()), begin + rows_per_share_);
+    for (std::int64_t row = begin; row < end; ++row) {
+      std::memcpy(target_ + row * row_bytes_,
+                  source_ + order_[static_cast<std::size_t>(row)] * row_bytes_,
+                  static_cast<std::size_t>(row_bytes_));
+    }
+  }
+
+ private:
+  static constexpr std::int64_t share_bytes = 1 << 19;
+
+  const std::byte* source_;
+  std::byte* target_;
+  std::vector<std::int64_t> order_;
+  std::int64_t row_bytes_ = 0;
+  std::int64_t rows_per_share_ = 1;
+};
+
+void shuffle_infer(Inference& inference) {
+  const Operand& data = need_array(inference, 0);
+  if (!data.layout->rank()) inference.refuse("needs an array with at least one dimension");
+  const std::int64_t rows = data.shape()[0];
+  const double bytes = static_cast<double>(data.size()) * static_cast<double>(size_of(data.dtype));
+  inference.add_output(data.shape(), data.dtype);
+  draw(inference, kernels::counters_of_permutation(rows));
+  inference.call.cost = 200 + 8.0 * static_cast<double>(rows) + 0.2 * bytes;
+}
+
+// --- parameters given as arrays ---
+
+/// Hands on an array whose elements must stay within bounds; a failure shows at the read.
+class CheckPass : public lazy::Pass {
+ public:
+  explicit CheckPass(const Call& call) : call_(call) {}
+  int shares() const override { return call_.inputs[0].size() ? 1 : 0; }
+  void run(int) override {
+    const Operand& data = call_.inputs[0];
+    const auto* values = reinterpret_cast<const double*>(data.data());
+    const double lowest = call_.attributes[0].number;
+    const bool strict = call_.attributes[1].integer;
+    const double highest = call_.attributes[2].number;
+    for (std::int64_t i = 0; i < data.size(); ++i) {
+      const double value = values[i];
+      if (value < lowest || value > highest || (strict && value == lowest)) {
+        throw Error(ErrorKind::value,
+                    "a parameter is " + std::to_string(value) + "; it must be " +
+                        (strict ? "greater than " : "at least ") + std::to_string(lowest) +
+                        (std::isinf(highest) ? "" : " and at most " + std::to_string(highest)));
+      }
+    }
+    std::memcpy(call_.outputs[0].data(), values,
+                static_cast<std::size_t>(data.size()) * sizeof(double));
+  }
+
+ private:
+  const Call& call_;
+};
+
+void check_infer(Inference& inference) {
+  const Operand& data = need_array(inference, 0);
+  if (data.dtype != DType::float64) inference.refuse("needs float64", ErrorKind::type);
+  inference.call.attributes[0].number = inference.number("lowest");
+  inference.call.attributes[1].integer = inference.boolean("strict");
+  inference.call.attributes[2].number = inference.number("highest");
+  inference.call.cost = 100 + static_cast<double>(data.size());
+  inference.add_output(data.shape(), data.dtype);
 }
 
 }  // namespace
 
 void declare_random(Table& table) {
   using kernels::Distribution;
+  using kernels::Sampler;
   table.add({.name = "random_uniform",
              .mxnet_names = {"_random_uniform", "random_uniform", "uniform", "_npi_uniform"},
              .parameters = {{"low", 0.0}, {"high", 1.0}, {"shape"}, {"dtype"}},
@@ -77,6 +379,58 @@ void declare_random(Table& table) {
              .parameters = {{"loc", 0.0}, {"scale", 1.0}, {"shape"}, {"dtype"}},
              .infer = infer<Distribution::normal>,
              .kernel = kernel<Distribution::normal>});
+  table.add({.name = "random_exponential",
+             .mxnet_names = {"_random_exponential", "random_exponential", "_npi_exponential"},
+             .parameters = {{"scale", 1.0}, {"shape"}, {"dtype"}},
+             .infer = infer<Distribution::exponential>,
+             .kernel = kernel<Distribution::exponential>});
+  table.add({.name = "random_gamma",
+             .mxnet_names = {"_random_gamma", "random_gamma", "_npi_gamma"},
+             .inputs = {"alpha"},
+             .parameters = {{"shape"}, {"dtype"}},
+             .infer = sample_infer,
+             .kernel = sample_kernel<Sampler::gamma>});
+  table.add({.name = "random_poisson",
+             .mxnet_names = {"_random_poisson", "random_poisson"},
+             .inputs = {"lam"},
+             .parameters = {{"shape"}, {"dtype"}},
+             .infer = sample_infer,
+             .kernel = sample_kernel<Sampler::poisson>});
+  table.add({.name = "random_randint",
+             .mxnet_names = {"_random_randint", "random_randint"},
+             .parameters = {{"low"}, {"high"}, {"shape"}, {"dtype"}},
+             .infer = randint_infer,
+             .kernel = randint_kernel});
+  table.add({.name = "sample_multinomial",
+             .mxnet_names = {"_sample_multinomial", "sample_multinomial", "_npi_choice"},
+             .inputs = {"data"},
+             .parameters = {{"shape"}, {"get_prob", false}, {"dtype"}},
+             .infer = category_infer,
+             .kernel = category_kernel});
+  table.add({.name = "multinomial_counts",
+             .mxnet_names = {"_npi_multinomial"},
+             .inputs = {"pvals"},
+             .parameters = {{"n"}, {"shape"}},
+             .infer = count_infer,
+             .kernel = count_kernel,
+             .may_fail = true});
+  table.add({.name = "shuffle",
+             .mxnet_names = {"_shuffle", "shuffle"},
+             .inputs = {"data"},
+             .infer = shuffle_infer,
+             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+               return std::make_unique<ShufflePass>(call);
+             }});
+  table.add({.name = "check_parameter",
+             .inputs = {"data"},
+             .parameters = {{"lowest", 0.0},
+                            {"strict", false},
+                            {"highest", std::numeric_limits<double>::infinity()}},
+             .infer = check_infer,
+             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+               return std::make_unique<CheckPass>(call);
+             },
+             .may_fail = true});
 }
 
 }  // namespace afterglow::ops

@@ -102,6 +102,52 @@ void uniform_double(PhiloxPosition position, std::int64_t groups, double low, do
   }
 }
 
+/// The words as they come.
+void random_words(PhiloxPosition position, std::int64_t groups, std::uint32_t* output) {
+  PhiloxGroup group;
+  for (std::int64_t g = 0; g < groups; ++g, output += floats_per_group) {
+    generate(position, group);
+    position.counter += philox_blocks_per_group;
+    __builtin_memcpy(output, group.words, sizeof(group.words));
+  }
+}
+
+/// A number in (0, 1], fine near 0, where the far tails come from.
+AFTERGLOW_INLINE float positive_unit(std::uint32_t word) {
+  return multiply_add(static_cast<float>(word), 0x1p-32f, 0x1p-33f);
+}
+
+void exponential_float(PhiloxPosition position, std::int64_t groups, float scale, float* output) {
+  PhiloxGroup group;
+  const std::uint32_t* words = group.words[0];
+  for (std::int64_t g = 0; g < groups; ++g, output += floats_per_group) {
+    generate(position, group);
+    position.counter += philox_blocks_per_group;
+    for (int i = 0; i < floats_per_group; ++i) {
+      // Below 1, so that the logarithm of the result is finite.
+      const float unit = positive_unit(words[i]);
+      output[i] = -scale * logarithm(unit > 0x1.fffffep-1f ? 0x1.fffffep-1f : unit);
+    }
+  }
+}
+
+void exponential_double(PhiloxPosition position, std::int64_t groups, double scale,
+                        double* output) {
+  PhiloxGroup group;
+  for (std::int64_t g = 0; g < groups; ++g, output += doubles_per_group) {
+    generate(position, group);
+    position.counter += philox_blocks_per_group;
+    for (int pair = 0; pair < 2; ++pair) {
+      for (int i = 0; i < lanes_per_group; ++i) {
+        const std::uint64_t bits =
+            bits_of_pair(group.words[2 * pair][i], group.words[2 * pair + 1][i]);
+        const double unit = (static_cast<double>(bits >> 1) + 0.5) * 0x1p-52;
+        output[pair * lanes_per_group + i] = -scale * logarithm(unit);
+      }
+    }
+  }
+}
+
 /// Sine and cosine of 2 pi turn / 2^32; the quarter turn is taken off exactly, in integers.
 AFTERGLOW_INLINE void sine_and_cosine(std::uint32_t turn, float& sine, float& cosine) {
   const std::uint32_t quarter = (turn + 0x20000000u) >> 30;
@@ -132,9 +178,8 @@ void normal_float(PhiloxPosition position, std::int64_t groups, float mean, floa
       float* first = output + 2 * pair * lanes_per_group;
       float* second = first + lanes_per_group;
       for (int i = 0; i < lanes_per_group; ++i) {
-        // In (0, 1], fine near 0, where the far tails come from.
-        const float unit = multiply_add(static_cast<float>(sizes[i]), 0x1p-32f, 0x1p-33f);
-        const float radius = deviation * __builtin_sqrtf(-2.0f * logarithm(unit));
+        const float radius =
+            deviation * __builtin_sqrtf(-2.0f * logarithm(positive_unit(sizes[i])));
         float sine, cosine;
         sine_and_cosine(turns[i], sine, cosine);
         first[i] = multiply_add(radius, cosine, mean);

@@ -68,6 +68,9 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.uniform_double = uniform_double;
   table.normal_float = normal_float;
   table.normal_double = normal_double;
+  table.exponential_float = exponential_float;
+  table.exponential_double = exponential_double;
+  table.random_words = random_words;
   return table;
 }
 

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/samplers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "kernels/table.h"
+
+namespace afterglow::kernels {
+namespace {
+
+__extension__ typedef unsigned __int128 Product;
+
+constexpr std::int64_t share_size = 16 * block_size;
+constexpr std::int64_t lanes = philox_blocks_per_group;
+/// Elements per group when each takes 64 bits.
+constexpr std::int64_t pairs_per_group = 2 * lanes;
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::int64_t shares_of(std::int64_t count, std::int64_t size) {
+  return std::max<std::int64_t>(1, (count + size - 1) / size);
+}
+
+std::uint64_t counters_of_pairs(std::int64_t count) {
+  return static_cast<std::uint64_t>((count + pairs_per_group - 1) / pairs_per_group * lanes);
+}
+
+struct Block {
+  std::uint32_t words[4];
+};
+
+/// One generator block. Fills use those of number 0, repetitions of an element the others.
+Block generate(RandomStart position, std::uint32_t number) {
+  std::uint32_t w0 = static_cast<std::uint32_t>(position.counter);
+  std::uint32_t w1 = static_cast<std::uint32_t>(position.counter >> 32);
+  std::uint32_t w2 = number, w3 = 0;
+  std::uint32_t key0 = static_cast<std::uint32_t>(position.key);
+  std::uint32_t key1 = static_cast<std::uint32_t>(position.key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product0 = std::uint64_t{w0} * 0xD2511F53u;
+    const std::uint64_t product1 = std::uint64_t{w2} * 0xCD9E8D57u;
+    w0 = static_cast<std::uint32_t>(product1 >> 32) ^ w1 ^ key0;
+    w1 = static_cast<std::uint32_t>(product1);
+    w2 = static_cast<std::uint32_t>(product0 >> 32) ^ w3 ^ key1;
+    w3 = static_cast<std::uint32_t>(product0);
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return {{w0, w1, w2, w3}};
+}
+
+std::uint64_t joined(std::uint32_t high, std::uint32_t low) {
+  return std::uint64_t{high} << 32 | low;
+}
+
+/// In [0, 1).
+double unit(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+/// In (0, 1].
+double positive_unit(std::uint64_t bits) {
+  return static_cast<double>((bits >> 11) + 1) * 0x1p-53;
+}
+
+/// The generator blocks of one element: the first is at hand, others are made when needed.
+class ElementStream {
+ public:
+  ElementStream(RandomStart position, const Block& first) : position_(position), block_(first) {}
+  const Block& next() {
+    if (number_) block_ = generate(position_, number_);
+    ++number_;
+    return block_;
+  }
+
+ private:
+  RandomStart position_;
+  Block block_;
+  std::uint32_t number_ = 0;
+};
+
+/// 64 bits for each element of a fill.
+class PairStream {
+ public:
+  explicit PairStream(RandomStart start) : start_(start) {}
+
+  std::uint64_t bits(std::int64_t element) {
+    const std::int64_t group = element / pairs_per_group;
+    if (group != group_) load(group);
+    const std::int64_t place = element % pairs_per_group;
+    const std::uint32_t* pair = words_ + place / lanes * 2 * lanes + place % lanes;
+    return joined(pair[0], pair[lanes]);
+  }
+
+  /// A number below `range`, all equally likely (Lemire, 2019).
+  std::uint64_t below(std::uint64_t range, std::int64_t element) {
+    Product product = Product{bits(element)} * range;
+    if (static_cast<std::uint64_t>(product) < range) {
+      const std::uint64_t unfair = -range % range;
+      for (std::uint32_t number = 1; static_cast<std::uint64_t>(product) < unfair; ++number) {
+        product = Product{repeated(element, number)} * range;
+      }
+    }
+    return static_cast<std::uint64_t>(product >> 64);
+  }
+
+ private:
+  void load(std::int64_t group) {
+    group_ = group;
+    kernel_table().random_words(
+        {start_.key, start_.counter + static_cast<std::uint64_t>(group * lanes)}, 1, words_);
+  }
+  std::uint64_t repeated(std::int64_t element, std::uint32_t number) const {
+    const std::int64_t place = element % pairs_per_group;
+    const std::int64_t counter = element / pairs_per_group * lanes + place % lanes;
+    const Block block =
+        generate({start_.key, start_.counter + static_cast<std::uint64_t>(counter)}, number);
+    const std::int64_t first = place / lanes * 2;
+    return joined(block.words[first], block.words[first + 1]);
+  }
+
+  RandomStart start_;
+  std::int64_t group_ = -1;
+  std::uint32_t words_[floats_per_group];
+};
+
+/// Marsaglia and Tsang (2000): a transformed normal number is nearly gamma distributed.
+double gamma(double shape, ElementStream stream) {
+  if (!(shape >= 0)) return nan;
+  if (shape == 0 || std::isinf(shape)) return shape;
+  double boost = 1;
+  if (shape < 1) {
+    const Block& block = stream.next();
+    boost = std::pow(positive_unit(joined(block.words[0], block.words[1])), 1 / shape);
+    shape += 1;
+  }
+  const double size = shape - 1.0 / 3, spread = 1 / std::sqrt(9 * size);
+  while (true) {
+    const Block& block = stream.next();
+    const double radius = std::sqrt(-2 * std::log((block.words[0] + 0.5) * 0x1p-32));
+    const double normal = radius * std::cos(block.words[1] * (6.283185307179586477 * 0x1p-32));
+    const double root = 1 + spread * normal;
+    if (root <= 0) continue;
+    const double cube = root * root * root, square = normal * normal;
+    const double chance = positive_unit(joined(block.words[2], block.words[3]));
+    if (chance < 1 - 0.0331 * square * square ||
+        std::log(chance) < 0.5 * square + size * (1 - cube + std::log(cube))) {
+      return boost * size * cube;
+    }
+  }
+}
+
+/// Adds up probabilities until they pass a uniform number.
+double small_poisson(double mean, const Block& block) {
+  double rest = unit(joined(block.words[0], block.words[1]));
+  double probability = std::exp(-mean), count = 0;
+  // Rounding may leave a rest that no probability of the upper tail reaches.
+  while (rest >= probability && probability > 1e-18) {
+    rest -= probability;
+    probability *= mean / ++count;
+  }
+  return count;
+}
+
+/// Transformed rejection (Hoermann, 1993, PTRS).
+double large_poisson(double mean, ElementStream stream) {
+  const double b = 0.931 + 2.53 * std::sqrt(mean), a = -0.059 + 0.02483 * b;
+  const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+  const double surely = 0.9277 - 3.6224 / (b - 2);
+  const double log_mean = std::log(mean);
+  while (true) {
+    const Block& block = stream.next();
+    const double u = unit(joined(block.words[0], block.words[1])) - 0.5;
+    const double v = positive_unit(joined(block.words[2], block.words[3]));
+    const double edge = 0.5 - std::abs(u);
+    const double count = std::floor((2 * a / edge + b) * u + mean + 0.43);
+    if (edge >= 0.07 && v <= surely) return count;
+    if (count < 0 || (edge < 0.013 && v > edge)) continue;
+    int sign;
+    const double density = count * log_mean - mean - ::lgamma_r(count + 1, &sign);
+    if (std::log(v * inverse_alpha / (a / (edge * edge) + b)) <= density) return count;
+  }
+}
+
+double poisson(double mean, ElementStream stream) {
+  if (!(mean >= 0) || std::isinf(mean)) return nan;
+  return mean < 10 ? small_poisson(mean, stream.next()) : large_poisson(mean, stream);
+}
+
+}  // namespace
+
+std::uint64_t counters_used(const SampleFill& fill) {
+  return static_cast<std::uint64_t>((fill.size + lanes - 1) / lanes * lanes);
+}
+
+int share_count(const SampleFill& fill) {
+  return static_cast<int>(shares_of(fill.size, share_size));
+}
+
+void run_share(const SampleFill& fill, int share) {
+  const CastFunction store = cast_function(DType::float64, fill.dtype);
+  const std::int64_t begin = share * share_size, end = std::min(fill.size, begin + share_size);
+  alignas(64) std::uint32_t words[floats_per_group];
+  double values[lanes];
+  for (std::int64_t first = begin; first < end; first += lanes) {
+    RandomStart position{fill.start.key, fill.start.counter + static_cast<std::uint64_t>(first)};
+    kernel_table().random_words({position.key, position.counter}, 1, words);
+    const std::int64_t count = std::min(lanes, end - first);
+    for (std::int64_t lane = 0; lane < count; ++lane, ++position.counter) {
+      const Block block{
+          {words[lane], words[lanes + lane], words[2 * lanes + lane], words[3 * lanes + lane]}};
+      const double parameter = fill.parameters ? fill.parameters[first + lane] : fill.parameter;
+      const ElementStream stream(position, block);
+      values[lane] =
+          fill.sampler == Sampler::gamma ? gamma(parameter, stream) : poisson(parameter, stream);
+    }
+    const auto offset = first * static_cast<std::int64_t>(size_of(fill.dtype));
+    store(values, static_cast<char*>(fill.output) + offset, count);
+  }
+}
+
+std::uint64_t counters_used(const IntegerFill& fill) {
+  return counters_of_pairs(fill.size);
+}
+
+int share_count(const IntegerFill& fill) {
+  return static_cast<int>(shares_of(fill.size, share_size));
+}
+
+void run_share(const IntegerFill& fill, int share) {
+  const CastFunction store = cast_function(DType::int64, fill.dtype);
+  const std::int64_t begin = share * share_size, end = std::min(fill.size, begin + share_size);
+  PairStream stream(fill.start);
+  std::int64_t values[block_size];
+  for (std::int64_t first = begin; first < end; first += block_size) {
+    const std::int64_t count = std::min(block_size, end - first);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint64_t drawn = stream.below(fill.range, first + i);
+      values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(fill.low) + drawn);
+    }
+    const auto offset = first * static_cast<std::int64_t>(size_of(fill.dtype));
+    store(values, static_cast<char*>(fill.output) + offset, count);
+  }
+}
+
+namespace {
+
+/// How many samples make a share. Each share sums up the rows it touches, so that it should take as
+/// many samples as a row has categories, at least.
+std::int64_t samples_per_share(const CategoryFill& fill) {
+  if (fill.categories <= 8 * fill.samples) return std::max<std::int64_t>(8192, fill.categories / 8);
+  const std::int64_t row = fill.categories + 8 * fill.samples;
+  return fill.samples * std::max<std::int64_t>(1, 65536 / row);
+}
+
+/// Finds categories by the running sums of their probabilities.
+class Categories {
+ public:
+  explicit Categories(const CategoryFill& fill)
+      : fill_(fill),
+        probabilities_(static_cast<std::size_t>(fill.categories)),
+        sums_(probabilities_.size()),
+        guide_(4 * fill.samples >= fill.categories ? probabilities_.size() : 0) {}
+
+  void load(std::int64_t row) {
+    const auto row_bytes =
+        fill_.categories * static_cast<std::int64_t>(size_of(fill_.probability_type));
+    cast_function(fill_.probability_type, DType::float64)(
+        static_cast<const char*>(fill_.probabilities) + row * row_bytes, probabilities_.data(),
+        fill_.categories);
+    std::partial_sum(probabilities_.begin(), probabilities_.end(), sums_.begin());
+    const double step = sums_.back() / static_cast<double>(sums_.size());
+    std::size_t found = 0;
+    for (std::size_t entry = 0; entry < guide_.size(); ++entry) {
+      while (found + 1 < sums_.size() && !(sums_[found] > step * static_cast<double>(entry)))
+        ++found;
+      guide_[entry] = found;
+    }
+  }
+
+  /// The first category whose running sum is greater than this part of the total.
+  std::size_t at(double part) const {
+    const double position = part * sums_.back();
+    if (guide_.empty()) {
+      const auto found = std::upper_bound(sums_.begin(), sums_.end(), position);
+      return found == sums_.end() ? last() : static_cast<std::size_t>(found - sums_.begin());
+    }
+    // Few steps are left from where the guide leads.
+    std::size_t found = guide_[static_cast<std::size_t>(part * static_cast<double>(sums_.size()))];
+    while (!(sums_[found] > position)) {
+      if (++found == sums_.size()) return last();
+    }
+    return found;
+  }
+
+  double logarithm(std::size_t category) const { return std::log(probabilities_[category]); }
+
+ private:
+  /// The last category that can be drawn at all: rounding may put a position at the very end.
+  std::size_t last() const {
+    return static_cast<std::size_t>(std::lower_bound(sums_.begin(), sums_.end(), sums_.back()) -
+                                    sums_.begin());
+  }
+
+  const CategoryFill& fill_;
+  std::vector<double> probabilities_, sums_;
+  /// Entry i: the category at i equal parts of the total. Empty where a row has few samples.
+  std::vector<std::size_t> guide_;
+};
+
+}  // namespace
+
+std::uint64_t counters_used(const CategoryFill& fill) {
+  return counters_of_pairs(fill.rows * fill.samples);
+}
+
+int share_count(const CategoryFill& fill) {
+  return static_cast<int>(shares_of(fill.rows * fill.samples, samples_per_share(fill)));
+}
+
+void run_share(const CategoryFill& fill, int share) {
+  const CastFunction store = cast_function(DType::int64, fill.dtype);
+  const CastFunction store_logarithm = cast_function(DType::float64, fill.probability_type);
+  const auto item_size = static_cast<std::int64_t>(size_of(fill.dtype));
+  const auto logarithm_size = static_cast<std::int64_t>(size_of(fill.probability_type));
+  const std::int64_t begin = share * samples_per_share(fill);
+  const std::int64_t end = std::min(fill.rows * fill.samples, begin + samples_per_share(fill));
+  PairStream stream(fill.start);
+  Categories categories(fill);
+  std::int64_t row = -1;
+  for (std::int64_t i = begin; i < end; ++i) {
+    if (i / fill.samples != row) categories.load(row = i / fill.samples);
+    const auto category = static_cast<std::int64_t>(categories.at(unit(stream.bits(i))));
+    store(&category, static_cast<char*>(fill.output) + i * item_size, 1);
+    if (fill.logarithms) {
+      const double logarithm = categories.logarithm(static_cast<std::size_t>(category));
+      store_logarithm(&logarithm, static_cast<char*>(fill.logarithms) + i * logarithm_size, 1);
+    }
+  }
+}
+
+namespace {
+
+std::int64_t rows_per_share(const CountFill& fill) {
+  const auto categories = static_cast<std::int64_t>(fill.sums.size()) + 1;
+  return std::max<std::int64_t>(1, 8192 / (fill.trials + categories));
+}
+
+}  // namespace
+
+std::uint64_t counters_used(const CountFill& fill) {
+  return counters_of_pairs(fill.rows * fill.trials);
+}
+
+int share_count(const CountFill& fill) {
+  return static_cast<int>(shares_of(fill.rows, rows_per_share(fill)));
+}
+
+void run_share(const CountFill& fill, int share) {
+  const std::int64_t begin = share * rows_per_share(fill);
+  const std::int64_t end = std::min(fill.rows, begin + rows_per_share(fill));
+  const std::size_t categories = fill.sums.size() + 1;
+  PairStream stream(fill.start);
+  for (std::int64_t row = begin; row < end; ++row) {
+    std::int64_t* counts = fill.output + row * static_cast<std::int64_t>(categories);
+    std::fill_n(counts, categories, 0);
+    for (std::int64_t trial = 0; trial < fill.trials; ++trial) {
+      const double position = unit(stream.bits(row * fill.trials + trial));
+      ++counts[std::upper_bound(fill.sums.begin(), fill.sums.end(), position) - fill.sums.begin()];
+    }
+  }
+}
+
+std::uint64_t counters_of_permutation(std::int64_t size) {
+  return counters_of_pairs(size);
+}
+
+std::vector<std::int64_t> permutation(RandomStart start, std::int64_t size) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  PairStream stream(start);
+  for (std::int64_t last = size - 1; last > 0; --last) {
+    const std::uint64_t other = stream.below(static_cast<std::uint64_t>(last) + 1, last);
+    std::swap(order[static_cast<std::size_t>(last)], order[other]);
+  }
+  return order;
+}
+
+}  // namespace afterglow::kernels
