@@ -305,6 +305,11 @@ PyObject* as_class(PyObject* self, PyObject* legacy) {
       nullptr, [&] { return wrap(as_array(self).array, PyObject_IsTrue(legacy) == 1); });
 }
 
+PyObject* shares_memory(PyObject* self, PyObject* other) {
+  if (!is_array(other)) Py_RETURN_FALSE;
+  return PyBool_FromLong(may_overlap(as_array(self).array, as_array(other).array));
+}
+
 // --- properties ---
 
 PyObject* get_shape(PyObject* self, void*) {
@@ -357,6 +362,8 @@ PyMethodDef methods[] = {
     {"_number", item, METH_NOARGS, "The value of an array of one element as a Python number."},
     {"_view", view, METH_VARARGS, "_view(offset, shape, strides): shares the memory."},
     {"_assign", assign, METH_O, "_assign(value): writes value into all elements."},
+    {"_shares_memory", shares_memory, METH_O,
+     "_shares_memory(other): whether both lie in the same part of one memory block."},
     {"_as_class", as_class, METH_O, "_as_class(legacy): the same array as NDArray or ndarray."},
     {nullptr, nullptr, 0, nullptr}};
 
