@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Sequence
 from math import prod
@@ -36,7 +37,7 @@ def as_integers(value: Any, what: str) -> Shape:
 
 
 def _is_integer(value: Any) -> bool:
-    return hasattr(type(value), "__index__")
+    return hasattr(type(value), "__index__") and not getattr(value, "ndim", 0)
 
 
 def as_axes(axis: Any) -> Shape | None:
@@ -126,16 +127,60 @@ def extended_reshape(shape: Shape, wanted: Shape, reverse: bool = False) -> Shap
     """
     if reverse:
         return extended_reshape(shape[::-1], wanted[::-1])[::-1]
-    codes = {-2: 0, -4: -2, -5: -3, -6: -4}
-    if -3 not in wanted:
-        if 0 in wanted:
-            return numpy_reshape(shape, wanted)
-        return legacy_reshape(shape, tuple(codes.get(code, code) for code in wanted))
-    position = wanted.index(-3)
-    if any(code in (-4, -5, -6) for code in wanted[:position]) or shape[position] != 1:
-        raise ArrayValueError(f"[reshape] -3 must stand at an extent of 1; {shape} to {wanted}")
-    rest = shape[:position] + shape[position + 1 :]
-    return extended_reshape(rest, wanted[:position] + wanted[position + 1 :])
+    result: list[int] = []
+    codes = iter(wanted)
+    source = _Extents(shape, wanted)
+    for code in codes:
+        if code >= -1:
+            source.skip()
+            result.append(code)
+        elif code == -2:
+            result.append(source.take())
+        elif code == -3:
+            if source.take() != 1:
+                raise ArrayValueError(
+                    f"[reshape] -3 must stand at an extent of 1; {shape} to {wanted}"
+                )
+        elif code == -4:
+            result.extend(source.rest())
+        elif code == -5:
+            result.append(source.take() * source.take())
+        elif code == -6:
+            result.extend(_split(source.take(), next(codes, None), next(codes, None), wanted))
+        else:
+            raise ArrayValueError(f"[reshape] there is no code {code}, in {wanted}")
+    if result.count(-1) > 1:
+        raise ArrayValueError(f"[reshape] one extent can be inferred, not several: {wanted}")
+    return _fill_in(shape, result, wanted)
+
+
+def reshaped_like(
+    shape: Shape,
+    like: Shape,
+    begin: int | None = None,
+    end: int | None = None,
+    like_begin: int | None = None,
+    like_end: int | None = None,
+) -> Shape:
+    """Return ``shape`` with its axes begin:end replaced by like_begin:like_end of ``like``."""
+    first, last = _range(begin, end, shape, "lhs")
+    like_first, like_last = _range(like_begin, like_end, like, "rhs")
+    result = shape[:first] + like[like_first:like_last] + shape[last:]
+    if prod(result) != prod(shape):
+        raise ArrayValueError(f"[reshape_like] shape {shape} cannot become {result}")
+    return result
+
+
+def _range(begin: int | None, end: int | None, shape: Shape, side: str) -> tuple[int, int]:
+    """Return two bounds of axes, counted from the front."""
+    ndim = len(shape)
+    first = 0 if begin is None else begin + ndim if begin < 0 else begin
+    last = ndim if end is None else end + ndim if end < 0 else end
+    if not 0 <= first <= last <= ndim:
+        raise ArrayValueError(
+            f"[reshape_like] {side}_begin {begin} and {side}_end {end} must lie within {shape}"
+        )
+    return first, last
 
 
 class _Extents:
@@ -185,7 +230,59 @@ def squeezed(shape: Shape, axis: Any) -> Shape:
     return tuple(extent for position, extent in enumerate(shape) if position not in removed)
 
 
-def expanded(shape: Shape, axis: int) -> Shape:
-    """Return the shape with an axis of extent 1 more."""
-    position = normal_axis(axis, len(shape) + 1)
-    return (*shape[:position], 1, *shape[position:])
+def expanded(shape: Shape, axis: Any) -> Shape:
+    """Return the shape with an axis of extent 1 more, or with several."""
+    axes = as_integers(axis, "axis")
+    ndim = len(shape) + len(axes)
+    added = {normal_axis(one, ndim) for one in axes}
+    if len(added) < len(axes):
+        raise ArrayValueError(f"[expand_dims] the axes {axes} must be different")
+    rest = iter(shape)
+    return tuple(1 if position in added else next(rest) for position in range(ndim))
+
+
+def moved_axes(ndim: int, source: Any, destination: Any) -> Shape:
+    """Return the order of the axes after moving some of them to other places."""
+    origins = [normal_axis(one, ndim) for one in as_integers(source, "source")]
+    places = [normal_axis(one, ndim) for one in as_integers(destination, "destination")]
+    if len(origins) != len(places):
+        raise ArrayValueError(
+            f"[moveaxis] source {source} and destination {destination} must be equally long"
+        )
+    if len(set(origins)) < len(origins) or len(set(places)) < len(places):
+        raise ArrayValueError(
+            f"[moveaxis] source {source} and destination {destination} must not repeat an axis"
+        )
+    rest = (axis for axis in range(ndim) if axis not in origins)
+    moved = dict(zip(places, origins, strict=True))
+    return tuple(moved[place] if place in moved else next(rest) for place in range(ndim))
+
+
+def swapped_axes(ndim: int, first: int, second: int) -> Shape:
+    """Return the order of the axes after two of them changed places."""
+    order = list(range(ndim))
+    left, right = normal_axis(first, ndim), normal_axis(second, ndim)
+    order[left], order[right] = right, left
+    return tuple(order)
+
+
+def equal_parts(extent: int, parts: int) -> list[int]:
+    """Return the bounds that cut an extent into equal parts."""
+    if parts < 1 or extent % parts:
+        raise ArrayValueError(
+            f"[split] array split does not result in an equal division: {extent} into {parts}"
+        )
+    return [extent // parts * part for part in range(parts + 1)]
+
+
+def parts_at(extent: int, indices: Iterable[int]) -> list[int]:
+    """Return the bounds that cut an extent at some indices."""
+    bounds = [0, *(operator.index(index) for index in indices), extent]
+    return [max(0, bound + extent) if bound < 0 else min(bound, extent) for bound in bounds]
+
+
+def range_length(start: float, stop: float, step: float) -> int:
+    """Return how many numbers lie between start and stop; none gives 0 or less."""
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return -((start - stop) // step)
+    return math.ceil((stop - start) / step)

@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from .._core import Array, operation
-from .._dtype import BOOL, FLOAT16, FLOAT32, dtype_number
+from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number, is_known
 from .._host import from_host, host_array
-from .._shapes import as_shape
+from .._rearrange import diagonal
+from .._shapes import as_shape, normal_axis, range_length
 from ..context import Context, context_numbers
-from ..error import ArrayTypeError, ArrayValueError
+from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 from .shape import stack
 
@@ -25,6 +27,7 @@ __all__ = [
     "array",
     "empty",
     "eye",
+    "from_numpy",
     "full",
     "linspace",
     "ones",
@@ -42,6 +45,10 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     """Return an array with the values of a list, a number, a NumPy array or another array.
 
     The type is float32 unless one is named; another array keeps its own.
+
+    >>> nd.array([[1, 2], [3, 4]]).asnumpy()
+    array([[1., 2.],
+           [3., 4.]], dtype=float32)
     """
     context = context_numbers(ctx)
     result: NDArray
@@ -66,11 +73,21 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
 def empty(
     shape: Any, ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
-    """Return an array whose values are whatever the memory held."""
+    """Return an array whose values are whatever the memory held.
+
+    >>> nd.empty((2, 3)).shape
+    (2, 3)
+    """
+    _check_stype(stype)
     result: NDArray = _empty(
         shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx)
     )
     return result
+
+
+def _check_stype(stype: str | None) -> None:
+    if stype not in (None, "default"):
+        raise ArrayNotImplementedError(f"arrays are dense, there is no storage type {stype!r}")
 
 
 def _filled(value: float, shape: Any, ctx: Context | None, dtype: Any) -> NDArray:
@@ -87,12 +104,21 @@ def zeros(
     stype: str | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return an array of zeros."""
+    """Return an array of zeros.
+
+    >>> nd.zeros((2,)).asnumpy()
+    array([0., 0.], dtype=float32)
+    """
+    _check_stype(stype)
     return _filled(0, shape, ctx, dtype)
 
 
 def ones(shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """Return an array of ones."""
+    """Return an array of ones.
+
+    >>> nd.ones((2,), dtype="int32").asnumpy()
+    array([1, 1], dtype=int32)
+    """
     return _filled(1, shape, ctx, dtype)
 
 
@@ -103,7 +129,11 @@ def full(
     dtype: Any = onp.float32,
     out: NDArray | None = None,
 ) -> NDArray:
-    """Return an array with the same number everywhere."""
+    """Return an array with the same number everywhere.
+
+    >>> nd.full((2,), 7).asnumpy()
+    array([7., 7.], dtype=float32)
+    """
     if out is None:
         return _filled(val, shape, ctx, dtype)
     if out.shape != as_shape(shape):
@@ -113,12 +143,20 @@ def full(
 
 
 def zeros_like(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return zeros of the same shape, type and place."""
+    """Return zeros of the same shape, type and place.
+
+    >>> nd.zeros_like(nd.array([1, 2])).asnumpy()
+    array([0., 0.], dtype=float32)
+    """
     return _like(0, need(data), out)
 
 
 def ones_like(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return ones of the same shape, type and place."""
+    """Return ones of the same shape, type and place.
+
+    >>> nd.ones_like(nd.array([5, 6])).asnumpy()
+    array([1., 1.], dtype=float32)
+    """
     return _like(1, need(data), out)
 
 
@@ -138,22 +176,60 @@ def arange(
     ctx: Context | None = None,
     dtype: Any = onp.float32,
 ) -> NDArray:
-    """Return evenly spaced numbers from start up to stop, each ``repeat`` times."""
+    """Return evenly spaced numbers from start up to stop, each ``repeat`` times.
+
+    The type is float32; float64 for ``dtype=None``. ``infer_range`` is accepted: the range is
+    always known here.
+
+    >>> nd.arange(1, 3, repeat=2).asnumpy()
+    array([1., 1., 2., 2.], dtype=float32)
+    """
     if stop is None:
         start, stop = 0, start
     if step == 0:
         raise ArrayValueError("[arange] the step must not be 0")
-    count = math.ceil((stop - start) / step)
-    if count <= 0:
+    count = range_length(start, stop, step)
+    if count <= 0 or repeat < 1:
         raise ArrayValueError(
-            f"[arange] nothing lies between {start} and {stop} by steps of {step}"
+            f"[arange] nothing lies between {start} and {stop} by steps of {step}, {repeat} times"
         )
-    number = dtype_number(dtype)
+    return _counted(start, step, count, repeat, dtype_number(dtype, FLOAT64), ctx)
+
+
+def _counted(
+    start: float, step: float, count: int, repeat: int, number: int, ctx: Context | None
+) -> NDArray:
     if number == BOOL:
         raise ArrayTypeError("[arange] has no answer for type bool")
     made = FLOAT32 if number == FLOAT16 else number
+    if isinstance(start, int) and isinstance(step, float) and step.is_integer():
+        step = int(step)  # so that integers are counted exactly
     result: NDArray = _arange(start, step, count, repeat, made, ctx=context_numbers(ctx))
     return result if made == number else _copy(result, dtype=number)
+
+
+def arange_like(
+    data: NDArray,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: Context | None = None,
+    axis: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return evenly spaced numbers in the shape of an array, or as many as one of its axes has.
+
+    >>> nd.contrib.arange_like(nd.zeros((2, 3)), start=1).asnumpy()
+    array([[1., 2., 3.],
+           [4., 5., 6.]], dtype=float32)
+    """
+    shape = need(data).shape if axis is None else (data.shape[normal_axis(axis, data.ndim)],)
+    size = math.prod(shape)
+    place = data.ctx if ctx is None else ctx
+    numbers = _counted(start, step, -(-size // repeat), repeat, data._dtype_number, place)
+    result = numbers._shaped(shape)
+    return result if out is None else _copy(result, out=out)
 
 
 def linspace(
@@ -164,12 +240,17 @@ def linspace(
     ctx: Context | None = None,
     dtype: Any = onp.float32,
 ) -> NDArray:
-    """Return ``num`` evenly spaced numbers from start to stop."""
-    parts = num - 1 if endpoint else num
-    step = (stop - start) / parts if parts > 0 else 0.0
-    result: NDArray = _arange(start, step, num, 1, FLOAT32, ctx=context_numbers(ctx))
-    number = dtype_number(dtype)
-    return result if number == FLOAT32 else _copy(result, dtype=number)
+    """Return ``num`` evenly spaced numbers from start to stop.
+
+    >>> nd.linspace(0, 1, 4, endpoint=False).asnumpy()
+    array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
+    """
+    count = operator.index(num)
+    if count < 0:
+        raise ArrayValueError(f"[linspace] num must not be negative, but is {count}")
+    gaps = count - 1 if endpoint else count
+    step = (stop - start) / gaps if gaps > 0 else 0.0
+    return _counted(float(start), step, count, 1, dtype_number(dtype), ctx)
 
 
 def eye(
@@ -180,11 +261,31 @@ def eye(
     dtype: Any = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return a matrix with ones on the diagonal that starts ``k`` columns to the right."""
-    rows, columns = N, M or N
-    result = zeros((rows, columns), ctx, dtype)
-    length = min(rows, columns - k) if k >= 0 else min(rows + k, columns)
-    if length > 0:
-        first = k if k >= 0 else -k * columns
-        result._view(first, (length,), (columns + 1,))._assign(1)
+    """Return a matrix with ones on the diagonal that starts ``k`` columns to the right.
+
+    >>> nd.eye(2, 3, k=1).asnumpy()
+    array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    result = zeros((N, M or N), ctx, dtype)
+    ones_there = diagonal(result, k, 0, 1)
+    if ones_there.size:
+        ones_there._assign(1)
     return result
+
+
+def from_numpy(ndarray: Any, zero_copy: bool = True, array_cls: Any = None) -> Any:
+    """Return an array with the values and the type of a NumPy array.
+
+    It is a copy in any case: memory that others may write cannot be read later. ``array_cls`` may
+    name ``np.ndarray`` as the class of the result.
+
+    >>> nd.from_numpy(onp.arange(3, dtype="int32")).asnumpy()
+    array([0, 1, 2], dtype=int32)
+    """
+    if not isinstance(ndarray, onp.ndarray):
+        raise ArgumentError(f"from_numpy needs a NumPy array, but got {type(ndarray)}")
+    if not is_known(ndarray.dtype):
+        raise ArrayValueError(f"[from_numpy] {ndarray.dtype} is not supported.")
+    legacy = array_cls is None or array_cls._legacy
+    return from_host(ndarray, context_numbers(None), legacy)

@@ -130,6 +130,77 @@ class NDArray(ArrayBase):
 
     # --- shapes ---
 
+    def flip(self, axis: Any, **kwargs: Any) -> NDArray:
+        """Return the elements in reverse order along axes."""
+        return shape.flip(self, axis, **kwargs)
+
+    def tile(self, reps: Any, **kwargs: Any) -> NDArray:
+        """Return the whole array several times along its axes."""
+        return shape.tile(self, reps, **kwargs)
+
+    def repeat(self, repeats: int, axis: int | None = None, **kwargs: Any) -> NDArray:
+        """Return every element several times in a row."""
+        return shape.repeat(self, repeats, axis, **kwargs)
+
+    def pad(self, mode: str, pad_width: Any, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the array with more elements around it."""
+        return shape.pad(self, mode, pad_width, *args, **kwargs)
+
+    def split(self, num_outputs: int, *args: Any, **kwargs: Any) -> Any:
+        """Return a list of equal parts along an axis."""
+        return shape.split(self, num_outputs, *args, **kwargs)
+
+    def split_v2(self, indices_or_sections: Any, *args: Any, **kwargs: Any) -> Any:
+        """Return a list of parts along an axis: a number of equal ones, or cut at indices."""
+        return shape.split_v2(self, indices_or_sections, *args, **kwargs)
+
+    def diag(self, k: int = 0, **kwargs: Any) -> NDArray:
+        """Return a diagonal, or a matrix with a vector on one."""
+        return shape.diag(self, k, **kwargs)
+
+    def broadcast_axes(self, axis: Any = (), size: Any = (), **kwargs: Any) -> NDArray:
+        """Return a copy with axes of extent 1 stretched to the sizes given."""
+        return shape.broadcast_axes(self, axis, size, **kwargs)
+
+    def depth_to_space(self, block_size: int, **kwargs: Any) -> NDArray:
+        """Return blocks of pixels that were spread over the channels as an image."""
+        return shape.depth_to_space(self, block_size, **kwargs)
+
+    def space_to_depth(self, block_size: int, **kwargs: Any) -> NDArray:
+        """Return the pixels of every block as channels."""
+        return shape.space_to_depth(self, block_size, **kwargs)
+
+    def slice_like(self, shape_like: NDArray, axes: Any = (), **kwargs: Any) -> NDArray:
+        """Return the beginning of the array, as long as another one along axes."""
+        return shape.slice_like(self, shape_like, axes, **kwargs)
+
+    def slice_assign(self, rhs: Any, begin: Any, end: Any, step: Any = None) -> Self:
+        """Write an array into a block, from begin to end, and return the whole."""
+        block = shape.block_of(self, begin, end, step)
+        if block.size:
+            block._assign(rhs)
+        return self
+
+    slice_assign_scalar = slice_assign
+
+    def shape_array(self, **kwargs: Any) -> NDArray:
+        """Return the shape as an array of int64."""
+        return shape.shape_array(self, **kwargs)
+
+    def size_array(self, **kwargs: Any) -> NDArray:
+        """Return the number of elements as an array of int64."""
+        return shape.size_array(self, **kwargs)
+
+    def __index__(self) -> int:
+        number = None if self.ndim else self._number()
+        if type(number) is not int:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return number
+
+    def __contains__(self, value: Any) -> bool:
+        found: Any = self == value
+        return bool(found.asnumpy().any())
+
     # --- elementwise ---
 
     def abs(self, **kwargs: Any) -> NDArray:

@@ -29,9 +29,9 @@ from . import (
     products,
     random,
     reduce,
-    shape,
     sorting,
 )
+from . import shape as shapes  # np.shape is a function
 from .bitwise import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
@@ -81,6 +81,6 @@ __all__ = [
     *indexing.__all__,
     *products.__all__,
     *reduce.__all__,
-    *shape.__all__,
+    *shapes.__all__,
     *sorting.__all__,
 ]

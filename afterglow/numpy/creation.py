@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
-import math
+import operator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from .._core import Array, operation
-from .._dtype import BOOL, FLOAT16, FLOAT32, dtype_number
+from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number
 from .._host import from_host, host_array
-from .._shapes import as_shape
+from .._rearrange import diagonal as diagonal_view
+from .._rearrange import diagonal_matrix
+from .._shapes import Shape, as_shape, range_length
 from ..context import Context, context_numbers
-from ..error import ArrayTypeError, ArrayValueError
+from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 from .shape import stack
 
@@ -23,16 +26,29 @@ if TYPE_CHECKING:
 __all__ = [
     "arange",
     "array",
+    "blackman",
     "copy",
+    "diag",
+    "diag_indices_from",
+    "diagflat",
+    "diagonal",
     "empty",
     "empty_like",
     "eye",
     "full",
     "full_like",
+    "hamming",
+    "hanning",
     "identity",
+    "indices",
     "linspace",
+    "logspace",
+    "meshgrid",
     "ones",
     "ones_like",
+    "tri",
+    "tril",
+    "triu",
     "zeros",
     "zeros_like",
 ]
@@ -40,12 +56,21 @@ __all__ = [
 _copy = operation("copy", False)
 _empty = operation("empty", False)
 _arange = operation("arange", False)
+_power = operation("power", False)
+_where = operation("where", False)
+_greater_equal = operation("greater_equal", False)
 
 
 def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     """Return an array with the values of a list, a number, a NumPy array or another array.
 
     Arrays, ours and NumPy's, keep their type; all else becomes float32 unless a type is named.
+
+    >>> np.array([[1, 2], [3, 4]])
+    array([[1., 2.],
+           [3., 4.]])
+    >>> np.array([1, 2], dtype="int32").dtype
+    dtype('int32')
     """
     context = context_numbers(ctx)
     result: ndarray
@@ -73,7 +98,11 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
 
 
 def copy(a: ndarray, out: ndarray | None = None) -> ndarray:
-    """Return a copy."""
+    """Return a copy.
+
+    >>> np.copy(np.array([1, 2]))
+    array([1., 2.])
+    """
     result: ndarray = _copy(need(a), out=out)
     return result
 
@@ -87,13 +116,17 @@ def _filled(value: float, shape: Any, dtype: Any, ctx: Context | None) -> ndarra
 
 def _check_order(order: str) -> None:
     if order != "C":
-        raise NotImplementedError(f"arrays are stored in order 'C', not {order!r}")
+        raise ArrayNotImplementedError(f"arrays are stored in order 'C', not {order!r}")
 
 
 def empty(
     shape: Any, dtype: Any = onp.float32, order: str = "C", ctx: Context | None = None
 ) -> ndarray:
-    """Return an array whose values are whatever the memory held."""
+    """Return an array whose values are whatever the memory held.
+
+    >>> np.empty((2, 3)).shape
+    (2, 3)
+    """
     _check_order(order)
     result: ndarray = _empty(
         shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx)
@@ -102,7 +135,11 @@ def empty(
 
 
 def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None = None) -> ndarray:
-    """Return an array of zeros."""
+    """Return an array of zeros.
+
+    >>> np.zeros((2,))
+    array([0., 0.])
+    """
     _check_order(order)
     return _filled(0, shape, dtype, ctx)
 
@@ -110,7 +147,11 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None =
 def ones(
     shape: Any, dtype: Any = onp.float32, order: str = "C", ctx: Context | None = None
 ) -> ndarray:
-    """Return an array of ones."""
+    """Return an array of ones.
+
+    >>> np.ones((2,), dtype="int32")
+    array([1, 1], dtype=int32)
+    """
     _check_order(order)
     return _filled(1, shape, dtype, ctx)
 
@@ -123,7 +164,11 @@ def full(
     ctx: Context | None = None,
     out: ndarray | None = None,
 ) -> ndarray:
-    """Return an array with the same number everywhere; an array as value is broadcast."""
+    """Return an array with the same number everywhere; an array as value is broadcast.
+
+    >>> np.full((2,), 7)
+    array([7., 7.])
+    """
     _check_order(order)
     extents = as_shape(shape)
     result: ndarray
@@ -136,13 +181,16 @@ def full(
     return result
 
 
-def _like(value: Any, a: Any, dtype: Any, ctx: Context | None, out: ndarray | None) -> ndarray:
-    need(a)
+def _like(
+    value: Any, a: Any, dtype: Any, order: str, ctx: Context | None, out: ndarray | None
+) -> ndarray:
+    _check_order(order)
+    like = need(a)
     result: ndarray = _copy(
         value,
-        shape=a.shape,
-        dtype=dtype_number(dtype, a._dtype_number),
-        ctx=a._context_numbers if ctx is None else context_numbers(ctx),
+        shape=like.shape,
+        dtype=dtype_number(dtype, like._dtype_number),
+        ctx=like._context_numbers if ctx is None else context_numbers(ctx),
         out=out,
     )
     return result
@@ -156,8 +204,12 @@ def zeros_like(
     out: ndarray | None = None,
     **kwargs: Any,
 ) -> ndarray:
-    """Return zeros of the same shape, type and place."""
-    return _like(0, a, dtype, ctx, out)
+    """Return zeros of the same shape, type and place.
+
+    >>> np.zeros_like(np.array([1, 2]))
+    array([0., 0.])
+    """
+    return _like(0, a, dtype, order, ctx, out)
 
 
 def ones_like(
@@ -168,8 +220,12 @@ def ones_like(
     out: ndarray | None = None,
     **kwargs: Any,
 ) -> ndarray:
-    """Return ones of the same shape, type and place."""
-    return _like(1, a, dtype, ctx, out)
+    """Return ones of the same shape, type and place.
+
+    >>> np.ones_like(np.array([5, 6]))
+    array([1., 1.])
+    """
+    return _like(1, a, dtype, order, ctx, out)
 
 
 def full_like(
@@ -181,18 +237,28 @@ def full_like(
     out: ndarray | None = None,
     **kwargs: Any,
 ) -> ndarray:
-    """Return an array like another one with the same number everywhere."""
-    return _like(fill_value, a, dtype, ctx, out)
+    """Return an array like another one with the same number everywhere.
+
+    >>> np.full_like(np.array([1, 2]), 7)
+    array([7., 7.])
+    """
+    return _like(fill_value, a, dtype, order, ctx, out)
 
 
 def empty_like(
     prototype: Any, dtype: Any = None, order: str = "C", subok: bool = False, shape: Any = None
 ) -> ndarray:
-    """Return an array like another one with whatever the memory held."""
+    """Return an array like another one with whatever the memory held.
+
+    >>> np.empty_like(np.zeros((2, 3))).shape
+    (2, 3)
+    """
+    _check_order(order)
+    like = need(prototype, "prototype")
     result: ndarray = _empty(
-        shape=need(prototype).shape if shape is None else as_shape(shape),
-        dtype=dtype_number(dtype, prototype._dtype_number),
-        ctx=prototype._context_numbers,
+        shape=like.shape if shape is None else as_shape(shape),
+        dtype=dtype_number(dtype, like._dtype_number),
+        ctx=like._context_numbers,
     )
     return result
 
@@ -204,15 +270,24 @@ def arange(
     dtype: Any = None,
     ctx: Context | None = None,
 ) -> ndarray:
-    """Return evenly spaced numbers from start up to stop."""
+    """Return evenly spaced numbers from start up to stop.
+
+    >>> np.arange(3)
+    array([0., 1., 2.])
+    >>> np.arange(5, 1, -2, dtype="int32")
+    array([5, 3], dtype=int32)
+    """
     if stop is None:
         start, stop = 0, start
     if step == 0:
         raise ZeroDivisionError("step cannot be 0")
+    return _counted(start, step, max(0, range_length(start, stop, step)), dtype, ctx)
+
+
+def _counted(start: float, step: float, count: int, dtype: Any, ctx: Context | None) -> ndarray:
     number = dtype_number(dtype)
     if number == BOOL:
         raise ArrayTypeError("[arange] has no answer for type bool")
-    count = max(0, math.ceil((stop - start) / step))
     made = FLOAT32 if number == FLOAT16 else number
     result: ndarray = _arange(start, step, count, 1, made, ctx=context_numbers(ctx))
     return result if made == number else _copy(result, dtype=number)
@@ -228,15 +303,43 @@ def linspace(
     axis: int = 0,
     ctx: Context | None = None,
 ) -> Any:
-    """Return ``num`` evenly spaced numbers from start to stop, and their distance on request."""
-    parts = num - 1 if endpoint else num
-    step = (stop - start) / parts if parts > 0 else float("nan")
-    numbers: ndarray = _arange(
-        start, step if parts > 0 else 0.0, num, 1, FLOAT32, ctx=context_numbers(ctx)
-    )
-    number = dtype_number(dtype)
-    result = numbers if number == FLOAT32 else _copy(numbers, dtype=number)
+    """Return ``num`` evenly spaced numbers from start to stop, and their distance on request.
+
+    >>> np.linspace(0, 1, 5)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    >>> np.linspace(0, 1, 4, endpoint=False, retstep=True)
+    (array([0.  , 0.25, 0.5 , 0.75]), 0.25)
+    """
+    if axis != 0 or not all(isinstance(end, (int, float, onp.number)) for end in (start, stop)):
+        raise ArrayNotImplementedError("[linspace] takes numbers as start and stop, and axis 0")
+    count = operator.index(num)
+    if count < 0:
+        raise ArrayValueError(f"[linspace] num must not be negative, but is {count}")
+    gaps = count - 1 if endpoint else count
+    step = float(stop - start) / gaps if gaps > 0 else float("nan")
+    result = _counted(float(start), step if gaps > 0 else 0.0, count, dtype, ctx)
     return (result, step) if retstep else result
+
+
+def logspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+    ctx: Context | None = None,
+) -> ndarray:
+    """Return ``num`` numbers from base ** start to base ** stop at equal ratios.
+
+    >>> np.logspace(0, 2, 3)
+    array([  1.,  10., 100.])
+    """
+    exponents = linspace(start, stop, num, endpoint, False, onp.float64, axis, ctx)
+    number = dtype_number(dtype)
+    powers: ndarray = _power(float(base), exponents)
+    return powers if number == FLOAT64 else _copy(powers, dtype=number)
 
 
 def eye(
@@ -247,16 +350,227 @@ def eye(
     ctx: Context | None = None,
     **kwargs: Any,
 ) -> ndarray:
-    """Return a matrix with ones on the diagonal that starts ``k`` columns to the right."""
-    rows, columns = N, N if M is None else M
-    result = zeros((rows, columns), dtype, ctx=ctx)
-    length = min(rows, columns - k) if k >= 0 else min(rows + k, columns)
-    if length > 0:
-        first = k if k >= 0 else -k * columns
-        result._view(first, (length,), (columns + 1,))._assign(1)
+    """Return a matrix with ones on the diagonal that starts ``k`` columns to the right.
+
+    >>> np.eye(2, 3, k=1)
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    result = zeros((N, N if M is None else M), dtype, ctx=ctx)
+    ones_there = diagonal_view(result, k, 0, 1)
+    if ones_there.size:
+        ones_there._assign(1)
     return result
 
 
 def identity(n: int, dtype: Any = None, ctx: Context | None = None) -> ndarray:
-    """Return a square matrix with ones on the diagonal."""
+    """Return a square matrix with ones on the diagonal.
+
+    >>> np.identity(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if not isinstance(n, (int, onp.integer)):
+        raise ArrayTypeError("Input 'n' should be an integer")
     return eye(n, dtype=dtype, ctx=ctx)
+
+
+# --- parts of matrices ---
+
+
+def diag(array: Any, k: int = 0) -> ndarray:
+    """Return a diagonal of a matrix, or a matrix with a vector on a diagonal.
+
+    >>> np.diag(np.array([[1, 2], [3, 4]]), k=1)
+    array([2.])
+    >>> np.diag(np.array([1, 2]))
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    source = need(array, "array")
+    if source.ndim not in (1, 2):
+        raise ArrayValueError(f"[diag] Input must be 1- or 2-d, but has shape {source.shape}")
+    if source.ndim == 1:
+        return diagonal_matrix(source, k)  # type: ignore[no-any-return]
+    return diagonal(source, k)
+
+
+def diagflat(array: Any, k: int = 0) -> ndarray:
+    """Return a matrix with all elements of an array on a diagonal.
+
+    >>> np.diagflat(np.array([[1, 2]]))
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    return diagonal_matrix(need(array, "array"), k)  # type: ignore[no-any-return]
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
+    """Return a copy of the diagonals of two axes, as the last axis of the result.
+
+    >>> np.diagonal(np.array([[1, 2], [3, 4]]))
+    array([1., 4.])
+    """
+    source = need(a)
+    if source.ndim < 2:
+        raise ArrayValueError(f"[diagonal] needs two axes, but the shape is {source.shape}")
+    return copy(diagonal_view(source, offset, axis1, axis2))
+
+
+def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
+    """Return the indices of the main diagonal, one array per axis.
+
+    >>> np.diag_indices_from(np.zeros((2, 2)))
+    (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
+    """
+    extents = need(arr, "arr").shape
+    if len(extents) < 2 or len(set(extents)) > 1:
+        raise ArrayValueError(
+            f"[diag_indices_from] needs two or more axes of one extent, but the shape is {extents}"
+        )
+    return tuple(_counted(0, 1, extent, onp.int64, None) for extent in extents)
+
+
+def _lower(rows: int, columns: int, k: int, ctx: Context | None) -> ndarray:
+    """Return a mask of what lies on a diagonal of a matrix or below it."""
+    row = _counted(k, 1, rows, onp.int64, ctx)._shaped((rows, 1))
+    result: ndarray = _greater_equal(row, _counted(0, 1, columns, onp.int64, ctx))
+    return result
+
+
+def tri(
+    N: int,  # noqa: N803
+    M: int | None = None,  # noqa: N803
+    k: int = 0,
+    dtype: Any = None,
+    ctx: Context | None = None,
+) -> ndarray:
+    """Return a matrix with ones on a diagonal and below it.
+
+    >>> np.tri(2, 3)
+    array([[1., 0., 0.],
+           [1., 1., 0.]])
+    """
+    result: ndarray = _copy(_lower(N, N if M is None else M, k, ctx), dtype=dtype_number(dtype))
+    return result
+
+
+def tril(m: Any, k: int = 0) -> ndarray:
+    """Return matrices with zeros above a diagonal.
+
+    >>> np.tril(np.ones((2, 2)))
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    return _triangle(need(m, "m"), k, lower=True)
+
+
+def triu(m: Any, k: int = 0) -> ndarray:
+    """Return matrices with zeros below a diagonal.
+
+    >>> np.triu(np.ones((2, 2)))
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    return _triangle(need(m, "m"), k - 1, lower=False)
+
+
+def _triangle(matrices: Any, k: int, lower: bool) -> ndarray:
+    if not matrices.ndim:
+        raise ArrayValueError("[tril] needs an array with an axis")
+    rows, columns = matrices.shape[-2:] if matrices.ndim > 1 else matrices.shape * 2
+    nothing = False if matrices._dtype_number == BOOL else 0
+    sides = (matrices, nothing) if lower else (nothing, matrices)
+    result: ndarray = _where(_lower(rows, columns, k, matrices.ctx), *sides)
+    return result
+
+
+# --- grids ---
+
+
+def meshgrid(
+    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> list[ndarray]:
+    """Return the coordinates of a grid, one array per vector; ``indexing="ij"`` keeps their order.
+
+    >>> np.meshgrid(np.array([1, 2]), np.array([3, 4, 5]))[1]
+    array([[3., 3.],
+           [4., 4.],
+           [5., 5.]])
+    >>> [x.shape for x in np.meshgrid(np.zeros((2,)), np.zeros((3,)), sparse=True)]
+    [(1, 2), (3, 1)]
+    """
+    if indexing not in ("xy", "ij"):
+        raise ArrayValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    vectors = [need(one, "xi") for one in xi]
+    order = list(range(len(vectors)))
+    if indexing == "xy":
+        order[:2] = order[1::-1]
+    shape = [vectors[axis].size for axis in order]
+    grid = []
+    for axis, vector in zip(order, vectors, strict=True):
+        extents = [1] * len(vectors)
+        extents[axis] = vector.size
+        line = vector._shaped(tuple(extents))
+        grid.append(_copy(line) if sparse else _copy(line, shape=tuple(shape)))
+    return grid
+
+
+def indices(
+    dimensions: Sequence[int], dtype: Any = onp.int32, ctx: Context | None = None
+) -> ndarray:
+    """Return the index of every element of a shape: one array per axis, stacked.
+
+    >>> np.indices((2, 2))
+    array([[[0, 0],
+            [1, 1]],
+    <BLANKLINE>
+           [[0, 1],
+            [0, 1]]], dtype=int32)
+    """
+    if not isinstance(dimensions, (tuple, list)):
+        raise ArrayValueError("The dimensions must be sequence of ints")
+    shape = as_shape(dimensions)
+    result = empty((len(shape), *shape), dtype, ctx=ctx)
+    for axis, extent in enumerate(shape):
+        if result.size:
+            line: Shape = tuple(extent if one == axis else 1 for one in range(len(shape)))
+            result[axis]._assign(_counted(0, 1, extent, onp.int64, ctx)._shaped(line))
+    return result
+
+
+# --- windows ---
+
+
+def blackman(M: int, dtype: Any = onp.float32, ctx: Context | None = None) -> ndarray:  # noqa: N803
+    """Return the Blackman window of ``M`` points.
+
+    >>> np.blackman(3).shape
+    (3,)
+    """
+    return _window(onp.blackman, M, dtype, ctx)
+
+
+def hamming(M: int, dtype: Any = onp.float32, ctx: Context | None = None) -> ndarray:  # noqa: N803
+    """Return the Hamming window of ``M`` points.
+
+    >>> np.hamming(3)
+    array([0.08, 1.  , 0.08])
+    """
+    return _window(onp.hamming, M, dtype, ctx)
+
+
+def hanning(M: int, dtype: Any = onp.float32, ctx: Context | None = None) -> ndarray:  # noqa: N803
+    """Return the Hann window of ``M`` points.
+
+    >>> np.hanning(3)
+    array([0., 1., 0.])
+    """
+    return _window(onp.hanning, M, dtype, ctx)
+
+
+def _window(
+    function: Callable[[int], onp.ndarray[Any, Any]], points: int, dtype: Any, ctx: Context | None
+) -> ndarray:
+    result: ndarray = from_host(function(points), context_numbers(ctx), False, dtype_number(dtype))
+    return result

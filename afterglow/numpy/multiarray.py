@@ -189,6 +189,14 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- shapes ---
 
+    def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:  # type: ignore[override]
+        """Return every element several times in a row."""
+        return shape.repeat(self, repeats, axis)
+
+    def reshape_view(self, *args: Any, **kwargs: Any) -> Self:
+        """Return a view in another shape, by the codes of ``nd``."""
+        return super().reshape(*args, **kwargs)
+
     # --- what only nd has ---
 
     asscalar = _Absent()
@@ -218,6 +226,19 @@ class ndarray(NDArray):  # noqa: N801
     # --- only nd: picking elements ---
 
     # --- only nd: shapes ---
+
+    flip = _Absent()
+    tile = _Absent()
+    pad = _Absent()
+    split = _Absent()
+    split_v2 = _Absent()
+    diag = _Absent()
+    broadcast_axes = _Absent()
+    depth_to_space = _Absent()
+    space_to_depth = _Absent()
+    slice_like = _Absent()
+    shape_array = _Absent()
+    size_array = _Absent()
 
     # --- only nd: products ---
 

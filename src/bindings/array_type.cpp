@@ -347,6 +347,11 @@ PyObject* detached(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] { return wrap_like(as_array(self).array, self); });
 }
 
+PyObject* shares_memory(PyObject* self, PyObject* other) {
+  if (!is_array(other)) Py_RETURN_FALSE;
+  return PyBool_FromLong(may_overlap(as_array(self).array, as_array(other).array));
+}
+
 // --- properties ---
 
 PyObject* get_shape(PyObject* self, void*) {
@@ -401,6 +406,8 @@ PyMethodDef methods[] = {
     {"_assign", assign, METH_O, "_assign(value): writes value into all elements."},
     {"_write", write, METH_VARARGS,
      "_write(value, offset, shape, strides): writes value into a part of the memory."},
+    {"_shares_memory", shares_memory, METH_O,
+     "_shares_memory(other): whether both lie in the same part of one memory block."},
     {"_as_class", as_class, METH_O, "_as_class(legacy): the same array as NDArray or ndarray."},
     {"_detached", detached, METH_NOARGS, "The same array, but a constant."},
     {nullptr, nullptr, 0, nullptr}};

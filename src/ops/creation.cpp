@@ -25,15 +25,21 @@ class ArangePass : public lazy::Pass {
   explicit ArangePass(const Call& call)
       : output_(reinterpret_cast<T*>(call.outputs[0].data())),
         size_(call.outputs[0].size()),
-        start_(call.attributes[0].number),
-        step_(call.attributes[1].number),
-        repeat_(call.attributes[2].integer) {}
+        repeat_(call.attributes[2].integer),
+        is_exact_(call.attributes[3].integer),
+        start_(call.attributes[0]),
+        step_(call.attributes[1]) {}
   int shares() const override { return static_cast<int>((size_ + share_size - 1) / share_size); }
   void run(int share) override {
     const std::int64_t begin = share * share_size;
     const std::int64_t end = std::min(size_, begin + share_size);
     for (std::int64_t i = begin; i < end; ++i) {
-      const double value = start_ + step_ * static_cast<double>(repeat_ == 1 ? i : i / repeat_);
+      const std::int64_t position = repeat_ == 1 ? i : i / repeat_;
+      if (is_exact_) {
+        output_[i] = static_cast<T>(start_.integer + step_.integer * position);
+        continue;
+      }
+      const double value = start_.number + step_.number * static_cast<double>(position);
       if constexpr (std::is_integral_v<T>) {
         output_[i] = static_cast<T>(static_cast<std::int64_t>(value));
       } else {
@@ -47,8 +53,9 @@ class ArangePass : public lazy::Pass {
 
   T* output_;
   std::int64_t size_;
-  double start_, step_;
   std::int64_t repeat_;
+  bool is_exact_;
+  lazy::Attribute start_, step_;
 };
 
 std::unique_ptr<lazy::Pass> arange_kernel(const Call& call) {
@@ -80,9 +87,19 @@ void arange_infer(Inference& inference) {
   const std::int64_t count = inference.integer("count") * repeat;
   const std::int64_t shape[] = {count};
   inference.add_output(shape, dtype);
-  inference.call.attributes[0].number = inference.number("start");
-  inference.call.attributes[1].number = inference.number("step");
-  inference.call.attributes[2].integer = repeat;
+  // Integers are counted as such: 2**53 + 1 is no float64.
+  const auto* start = std::get_if<std::int64_t>(&inference.argument("start"));
+  const auto* step = std::get_if<std::int64_t>(&inference.argument("step"));
+  auto& attributes = inference.call.attributes;
+  if (start && step) {
+    attributes[0].integer = *start;
+    attributes[1].integer = *step;
+  } else {
+    attributes[0].number = inference.number("start");
+    attributes[1].number = inference.number("step");
+  }
+  attributes[2].integer = repeat;
+  attributes[3].integer = start && step;
   inference.call.cost = 100 + static_cast<double>(count);
 }
 
