@@ -117,6 +117,11 @@ def part(array: A, axis: int, begin: int, end: int) -> A:
     )
 
 
+def write_part(whole: Any, view: Any, value: Any) -> None:
+    """Write to a part of an array, given as a view of it; the tape knows it for a write to all."""
+    whole._write(value, view._offset - whole._offset, view.shape, view._strides)
+
+
 def parts(array: A, axis: int, bounds: Iterable[int]) -> list[A]:
     """Return views of the parts of one axis between every two bounds."""
     return [part(array, axis, begin, end) for begin, end in itertools.pairwise(bounds)]
@@ -146,7 +151,7 @@ def diagonal_matrix(array: A, offset: int) -> A:
         0, shape=(extent, extent), dtype=array._dtype_number, ctx=array._context_numbers
     )
     if array.size:
-        diagonal(result, offset, 0, 1)._assign(array._shaped((array.size,)))
+        write_part(result, diagonal(result, offset, 0, 1), array._shaped((array.size,)))
     return result
 
 
@@ -194,7 +199,7 @@ def padded(array: A, widths: Sequence[tuple[int, int]], mode: str, values: Seque
     for axis, (before, _) in enumerate(widths):
         frame = part(frame, axis, before, before + array.shape[axis])
     if array.size:
-        frame._assign(array)
+        write_part(result, frame, array)
     for axis, (before, after) in enumerate(widths):
         band = result
         for later in range(axis + 1, array.ndim):
@@ -202,12 +207,18 @@ def padded(array: A, widths: Sequence[tuple[int, int]], mode: str, values: Seque
             band = part(band, later, start, start + array.shape[later])
         if band.size and (before or after):
             pair = values[axis] if values else (0, 0)
-            _pad_axis(band, axis, before, array.shape[axis], mode, pair)
+            _pad_axis(result, band, axis, before, array.shape[axis], mode, pair)
     return result
 
 
 def _pad_axis(
-    band: Any, axis: int, before: int, extent: int, mode: str, constants: tuple[Any, Any]
+    whole: Any,
+    band: Any,
+    axis: int,
+    before: int,
+    extent: int,
+    mode: str,
+    constants: tuple[Any, Any],
 ) -> None:
     """Fill what lies before and behind the middle of one axis."""
     end, last = before + extent, band.shape[axis]
@@ -222,14 +233,14 @@ def _pad_axis(
         middle = band._copied(part(band, axis, before, end))
         sources = (_folds[mode, band._legacy](middle, axis=(axis,), keepdims=True),) * 2
     else:
-        _pad_mirrored(band, axis, before, extent, mode)
+        _pad_mirrored(whole, band, axis, before, extent, mode)
         return
     for side, source in zip((left, right), sources, strict=True):
         if side.size:
-            side._assign(source)
+            write_part(whole, side, source)
 
 
-def _pad_mirrored(band: Any, axis: int, before: int, extent: int, mode: str) -> None:
+def _pad_mirrored(whole: Any, band: Any, axis: int, before: int, extent: int, mode: str) -> None:
     """Continue the middle of one axis to both sides by "reflect", "symmetric" or "wrap"."""
     middle = part(band, axis, before, before + extent)
     mirrored = flipped(middle, (axis,))
@@ -243,4 +254,4 @@ def _pad_mirrored(band: Any, axis: int, before: int, extent: int, mode: str) -> 
             source = back if mode != "wrap" and number % 2 == 0 else onward
             length = min(period, band.shape[axis] - begin)
             target = part(outside, axis, begin, begin + length)
-            target._assign(part(source, axis, skipped, skipped + length))
+            write_part(whole, target, part(source, axis, skipped, skipped + length))

@@ -10,6 +10,7 @@ from .. import _printing
 from .._array import ArrayBase
 from .._core import Operation, operation
 from .._dtype import TYPES
+from .._rearrange import write_part
 from .._shapes import as_integers, expanded, legacy_reshape, squeezed
 from ..error import ArgumentError, ArrayValueError
 from . import elementwise, reduce, shape
@@ -178,7 +179,7 @@ class NDArray(ArrayBase):
         """Write an array into a block, from begin to end, and return the whole."""
         block = shape.block_of(self, begin, end, step)
         if block.size:
-            block._assign(rhs)
+            write_part(self, block, rhs)
         return self
 
     slice_assign_scalar = slice_assign

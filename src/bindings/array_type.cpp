@@ -364,6 +364,10 @@ PyObject* get_strides(PyObject* self, void*) {
       nullptr, [&] { return shape_tuple(as_array(self).array.layout->strides()).release().ptr(); });
 }
 
+PyObject* get_offset(PyObject* self, void*) {
+  return PyLong_FromLongLong(as_array(self).array.offset);
+}
+
 PyObject* get_ndim(PyObject* self, void*) {
   return PyLong_FromLong(as_array(self).array.layout->rank());
 }
@@ -417,6 +421,8 @@ PyGetSetDef properties[] = {
     {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
     {"size", get_size, nullptr, "Number of elements.", nullptr},
     {"_strides", get_strides, nullptr, "Steps between elements, in elements.", nullptr},
+    {"_offset", get_offset, nullptr, "Place of the first element in the memory, in elements.",
+     nullptr},
     {"_dtype_number", get_dtype, nullptr, "Data type as MXNet's number.", nullptr},
     {"_context_numbers", get_context, nullptr, "Device type and id.", nullptr},
     {"_version", get_version, nullptr, "Number of writes issued to the memory.", nullptr},
