@@ -8,6 +8,7 @@ and comes back as an array of ours.
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -82,7 +83,7 @@ def call_function(
         ours = ours if function.__name__ in _legacy_functions else None
     else:
         ours = _numpy_function(function)
-    if ours is not None and not _is_beyond(function, args):
+    if ours is not None and not _is_beyond(function, args) and _takes(ours, args, kwargs):
         try:
             return ours(*args, **kwargs)
         except ArrayNotImplementedError:
@@ -91,8 +92,19 @@ def call_function(
 
 
 def _is_beyond(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
-    """Tell whether NumPy takes arguments that ours does not: arrays as bounds of ``clip``."""
+    """Tell whether NumPy's is another function: arrays as bounds of ``clip``, complete ``svd``."""
+    if function is onp.linalg.svd:
+        return True
     return function is onp.clip and any(not isinstance(bound, _numbers) for bound in args[1:3])
+
+
+def _takes(ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell whether our function knows these arguments; NumPy's may have more."""
+    try:
+        inspect.signature(ours).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 #: Functions that nd and NumPy call with the same arguments.
@@ -144,6 +156,8 @@ def _to_host(value: Any) -> Any:
 def _from_host(value: Any, like: Any) -> Any:
     if isinstance(value, (onp.ndarray, onp.generic)) and is_known(value.dtype):
         return from_host(onp.asarray(value), like._context_numbers, like._legacy)
-    if type(value) in (list, tuple):
-        return type(value)(_from_host(item, like) for item in value)
+    if isinstance(value, (list, tuple)):
+        items = [_from_host(item, like) for item in value]
+        # Tuples with names take their items one by one.
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     return value

@@ -64,6 +64,10 @@ class ndarray(NDArray):  # noqa: N801
     def __rmatmul__(self, other: Any) -> ndarray:
         return products.matmul(other, self)
 
+    def __imatmul__(self, other: Any) -> Self:
+        products.matmul(self, other, self)
+        return self
+
     def __and__(self, other: Any) -> Any:
         return bitwise.bitwise_and(self, other)
 

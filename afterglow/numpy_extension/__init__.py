@@ -15,10 +15,11 @@ from ..util import (
     use_np_array,
     use_np_shape,
 )
-from . import elementwise, files, indexing, random, shape, softmax
+from . import elementwise, files, indexing, products, random, shape, softmax
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
+from .products import *  # noqa: F403
 from .shape import *  # noqa: F403
 from .softmax import *  # noqa: F403
 
@@ -43,6 +44,7 @@ __all__ = [
     *elementwise.__all__,
     *files.__all__,
     *indexing.__all__,
+    *products.__all__,
     *shape.__all__,
     *softmax.__all__,
 ]

@@ -19,6 +19,8 @@ namespace {
 constexpr double share_operations = 2e9;
 // Below this (about 0.1 ms) waking another thread does not pay.
 constexpr double smallest_cut_operations = 8e6;
+// What calling the library weighs: a stack of small matrices is slower than its operations say.
+constexpr double call_operations = 10e3;
 // What one operation of a matrix-vector product or of the plain loop weighs.
 constexpr double vector_weight = 8, plain_weight = 40;
 constexpr std::int64_t smallest_side = 64;
@@ -186,20 +188,27 @@ DType widened(DType dtype) {
 struct ProductPass::Piece {
   std::int64_t row, column, start;  ///< where it begins in m, n and k
   ProductShape shape;               ///< its own lengths, the strides of the whole
+  StackPlace place;                 ///< of its matrix
 
   std::int64_t a_offset() const {
     const Steps s = steps(shape.transpose_a, shape.lda);
-    return row * s.row + start * s.column;
+    return place.a + row * s.row + start * s.column;
   }
   std::int64_t b_offset() const {
     const Steps s = steps(shape.transpose_b, shape.ldb);
-    return start * s.row + column * s.column;
+    return place.b + start * s.row + column * s.column;
   }
 };
 
 ProductPass::ProductPass(const ProductShape& shape, DType dtype, const void* a, const void* b,
-                         void* c, int threads, Epilogue epilogue)
-    : shape_(shape), dtype_(dtype), a_(a), b_(b), c_(c), epilogue_(std::move(epilogue)) {
+                         void* c, int threads, Epilogue epilogue, std::vector<StackPlace> stack)
+    : shape_(shape),
+      dtype_(dtype),
+      a_(a),
+      b_(b),
+      c_(c),
+      epilogue_(std::move(epilogue)),
+      stack_(std::move(stack)) {
   const std::int64_t a_rows = shape.transpose_a ? shape.k : shape.m;
   const std::int64_t a_columns = shape.transpose_a ? shape.m : shape.k;
   const std::int64_t b_rows = shape.transpose_b ? shape.n : shape.k;
@@ -209,34 +218,57 @@ ProductPass::ProductPass(const ProductShape& shape, DType dtype, const void* a, 
   library_ = dtype == DType::float16 ||
              (is_floating(dtype) && suits_library(shape_.lda, a_columns) &&
               suits_library(shape_.ldb, b_columns) && shape.n <= std::numeric_limits<int>::max());
-  const bool vector = shape.m == 1 || shape.n == 1;
-  const double weight = !library_ ? plain_weight : vector ? vector_weight : 1;
-  cut_ = choose_cut(shape_, weight, library_, threads);
-  shares_ = static_cast<int>(cut_.row_tiles * cut_.column_tiles * cut_.parts);
+  cut(std::max(threads, 1));
   if (cut_.parts > 1)
     parts_.resize(static_cast<std::size_t>(cut_.parts * shape.m * shape.n) *
                   size_of(widened(dtype)));
 }
 
+/// A single matrix is cut into tiles. Of a stack, whole matrices are shared out where they are
+/// enough for all threads, and only large ones are cut.
+void ProductPass::cut(int threads) {
+  const bool vector = shape_.m == 1 || shape_.n == 1;
+  const double weight = !library_ ? plain_weight : vector ? vector_weight : 1;
+  const auto height = static_cast<std::int64_t>(stack_.size());
+  const std::int64_t threads_each = divide_up(threads, std::max<std::int64_t>(1, height));
+  cut_ = choose_cut(shape_, weight, library_ && height == 1, static_cast<int>(threads_each));
+  pieces_ = cut_.row_tiles * cut_.column_tiles * cut_.parts;
+  if (pieces_ == 1 && height > 1) {
+    const double operations = 2.0 * shape_.m * shape_.n * shape_.k * weight + call_operations;
+    const double most = std::max(1.0, share_operations / operations);
+    per_share_ = std::min(height, static_cast<std::int64_t>(most));
+    if (operations * static_cast<double>(height) >= smallest_cut_operations)
+      per_share_ = std::min(per_share_, divide_up(height, threads));
+  }
+  shares_ = static_cast<int>(divide_up(height * pieces_, per_share_));
+}
+
 void ProductPass::run(int share) {
   if (shape_.m == 0 || shape_.n == 0) return;
-  const std::int64_t column_tile = share % cut_.column_tiles;
-  const std::int64_t row_tile = share / cut_.column_tiles % cut_.row_tiles;
-  const std::int64_t part = share / cut_.column_tiles / cut_.row_tiles;
+  if (pieces_ > 1) return run_piece(share / pieces_, share % pieces_);
+  const std::int64_t end =
+      std::min<std::int64_t>((share + 1) * per_share_, static_cast<std::int64_t>(stack_.size()));
+  for (std::int64_t matrix = share * per_share_; matrix < end; ++matrix) run_piece(matrix, 0);
+}
+
+void ProductPass::run_piece(std::int64_t matrix, std::int64_t number) {
+  const std::int64_t column_tile = number % cut_.column_tiles;
+  const std::int64_t row_tile = number / cut_.column_tiles % cut_.row_tiles;
+  const std::int64_t part = number / cut_.column_tiles / cut_.row_tiles;
   Piece piece{row_tile * cut_.tile_rows, column_tile * cut_.tile_columns, part * cut_.part_length,
-              shape_};
+              shape_, stack_[static_cast<std::size_t>(matrix)]};
   piece.shape.m = std::min(cut_.tile_rows, shape_.m - piece.row);
   piece.shape.n = std::min(cut_.tile_columns, shape_.n - piece.column);
   piece.shape.k = std::min(cut_.part_length, shape_.k - piece.start);
 
-  const std::int64_t place = piece.row * shape_.n + piece.column;
+  const std::int64_t first_row = matrix * shape_.m + piece.row;
+  const std::int64_t place = first_row * shape_.n + piece.column;
   if (shape_.k == 0) {
     for (std::int64_t i = 0; i < piece.shape.m; ++i)
       std::memset(static_cast<char*>(c_) + (place + i * shape_.n) * size_of(dtype_), 0,
                   piece.shape.n * size_of(dtype_));
   } else if (!library_) {
-    plain_function(dtype_)(shape_, a_, b_, c_, piece.row, piece.row + piece.shape.m, piece.column,
-                           piece.column + piece.shape.n);
+    run_plain(piece, matrix);
   } else {
     const bool direct = cut_.parts == 1;
     const std::size_t element = size_of(direct ? dtype_ : widened(dtype_));
@@ -249,7 +281,15 @@ void ProductPass::run(int share) {
       run_library(piece, base + place * element, shape_.n);
   }
   if (epilogue_ && cut_.parts == 1)
-    epilogue_(piece.row, piece.row + piece.shape.m, piece.column, piece.column + piece.shape.n);
+    epilogue_(first_row, first_row + piece.shape.m, piece.column, piece.column + piece.shape.n);
+}
+
+void ProductPass::run_plain(const Piece& piece, std::int64_t matrix) const {
+  const auto item = static_cast<std::int64_t>(size_of(dtype_));
+  plain_function(dtype_)(shape_, static_cast<const char*>(a_) + piece.place.a * item,
+                         static_cast<const char*>(b_) + piece.place.b * item,
+                         static_cast<char*>(c_) + matrix * shape_.m * shape_.n * item, piece.row,
+                         piece.row + piece.shape.m, piece.column, piece.column + piece.shape.n);
 }
 
 void ProductPass::run_library(const Piece& piece, void* target, std::int64_t target_stride) const {

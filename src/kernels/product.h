@@ -17,31 +17,42 @@ struct ProductShape {
   std::int64_t lda = 0, ldb = 0;  ///< row strides of a and b as stored, in elements
 };
 
+/// Where the factors of one product of a stack begin, in elements behind the first. The results
+/// follow each other without gaps.
+struct StackPlace {
+  std::int64_t a = 0, b = 0;
+};
+
 /// The pieces of a product: tiles of c, and for very long k also parts of the sum.
 struct ProductCut {
   std::int64_t tile_rows = 0, tile_columns = 0, part_length = 0;
   std::int64_t row_tiles = 1, column_tiles = 1, parts = 1;
 };
 
-/// The cut depends on the shape and on `threads` (the configured limit) only. Each share takes at
-/// most about 20 ms. float32 and float64 use the library; float16 is widened to float32 and rounded
-/// once; integers and booleans have a plain blocked loop with wrap-around arithmetic (booleans: or
-/// of ands).
+/// One product or a stack of them. The cut depends on the shape, on the height of the stack and on
+/// `threads` (the configured limit) only. Each share takes at most about 20 ms. float32 and float64
+/// use the library; float16 is widened to float32 and rounded once; integers and booleans have a
+/// plain blocked loop with wrap-around arithmetic (booleans: or of ands).
 class ProductPass {
  public:
-  /// Called when rows [row_begin, row_end) and columns [column_begin, column_end) of c are
-  /// complete: once for each element, from the thread that ran its last share, or from finish().
+  /// Called when rows [row_begin, row_end) and columns [column_begin, column_end) of c, where the
+  /// matrices of a stack lie one below the other, are complete: once for each element, from the
+  /// thread that ran its last share, or from finish().
   using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                       std::int64_t column_begin, std::int64_t column_end)>;
 
   ProductPass(const ProductShape& shape, DType dtype, const void* a, const void* b, void* c,
-              int threads, Epilogue epilogue = {});
+              int threads, Epilogue epilogue = {},
+              std::vector<StackPlace> stack = std::vector<StackPlace>(1));
   int shares() const { return shares_; }
   void run(int share);
   void finish();
 
  private:
   struct Piece;
+  void cut(int threads);
+  void run_piece(std::int64_t matrix, std::int64_t number);
+  void run_plain(const Piece& piece, std::int64_t matrix) const;
   void run_library(const Piece& piece, void* target, std::int64_t target_stride) const;
   void run_widened(const Piece& piece, void* target, std::int64_t target_stride) const;
 
@@ -51,9 +62,12 @@ class ProductPass {
   const void* b_;
   void* c_;
   Epilogue epilogue_;
+  std::vector<StackPlace> stack_;
   int shares_ = 1;
   ProductCut cut_;
-  bool library_ = false;  ///< the library can take these strides and types
+  std::int64_t pieces_ = 1;     ///< of one matrix
+  std::int64_t per_share_ = 1;  ///< matrices in one share, where they are in one piece
+  bool library_ = false;        ///< the library can take these strides and types
   std::vector<unsigned char>
       parts_;  ///< a copy of c for each part of the sum, where there are several
 };

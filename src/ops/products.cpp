@@ -2,6 +2,10 @@
 // Matrix products.
 #include "kernels/product.h"
 
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "lazy/window.h"
 #include "ops/common.h"
 #include "ops/table.h"
@@ -38,18 +42,133 @@ class Dot : public lazy::Pass {
   kernels::ProductPass pass_;
 };
 
-/// mx.nd: the last axis of a with the first of b, after the transposes (which reverse all axes).
-/// NumPy: the last axis of a with the last but one of b; the front end moves that axis first.
-void infer(Inference& inference) {
-  Call& call = inference.call;
-  const Operand& a = call.inputs[0];
-  const Operand& b = call.inputs[1];
+/// The matrix in the last two axes of a view, as products take it.
+struct MatrixView {
+  bool transposed;      ///< its columns, not its rows, lie without gaps
+  std::int64_t stride;  ///< from one row (transposed: column) to the next
+};
+
+/// Nothing where neither rows nor columns lie without gaps.
+std::optional<MatrixView> matrix_view(const Layout& layout) {
+  const auto shape = layout.shape().last(2);
+  const auto strides = layout.strides().last(2);
+  if (strides[1] == 1 || shape[1] <= 1) return MatrixView{false, strides[0]};
+  if (strides[0] == 1 || shape[0] <= 1) return MatrixView{true, strides[1]};
+  return std::nullopt;
+}
+
+/// Where each matrix of a stack begins; both factors have the same stack.
+std::vector<kernels::StackPlace> stack_places(const Layout& a, const Layout& b) {
+  std::vector<kernels::StackPlace> places(1);
+  for (int axis = 0; axis < a.rank() - 2; ++axis) {
+    std::vector<kernels::StackPlace> next;
+    next.reserve(places.size() * static_cast<std::size_t>(a.shape()[axis]));
+    for (const kernels::StackPlace& place : places) {
+      for (std::int64_t i = 0; i < a.shape()[axis]; ++i)
+        next.push_back({place.a + i * a.strides()[axis], place.b + i * b.strides()[axis]});
+    }
+    places = std::move(next);
+  }
+  return places;
+}
+
+class BatchDot : public lazy::Pass {
+ public:
+  explicit BatchDot(const Call& call, lazy::Epilogue epilogue = {})
+      : pass_(shape_of(call), call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(),
+              call.outputs[0].data(), static_cast<int>(call.attributes[5].integer),
+              std::move(epilogue), stack_places(*call.inputs[0].layout, *call.inputs[1].layout)) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+  void finish() override { pass_.finish(); }
+
+ private:
+  static kernels::ProductShape shape_of(const Call& call) {
+    const MatrixView a = *matrix_view(*call.inputs[0].layout);
+    const MatrixView b = *matrix_view(*call.inputs[1].layout);
+    kernels::ProductShape shape;
+    shape.m = call.attributes[0].integer;
+    shape.n = call.attributes[1].integer;
+    shape.k = call.attributes[2].integer;
+    shape.transpose_a = a.transposed != (call.attributes[3].integer != 0);
+    shape.transpose_b = b.transposed != (call.attributes[4].integer != 0);
+    shape.lda = a.stride;
+    shape.ldb = b.stride;
+    return shape;
+  }
+  kernels::ProductPass pass_;
+};
+
+void set_product(Call& call, std::int64_t m, std::int64_t n, std::int64_t k, bool transpose_a,
+                 bool transpose_b) {
+  call.attributes[0].integer = m;
+  call.attributes[1].integer = n;
+  call.attributes[2].integer = k;
+  call.attributes[3].integer = transpose_a;
+  call.attributes[4].integer = transpose_b;
+  call.attributes[5].integer = lazy::window().configured_threads();
+  // Nanoseconds at about 60 billion operations a second; integers have no library.
+  const double operations =
+      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  call.cost = 200 + operations / (is_floating(call.inputs[0].dtype) ? 60 : 4);
+}
+
+void check_factors(const Inference& inference) {
+  const Operand& a = inference.call.inputs[0];
+  const Operand& b = inference.call.inputs[1];
   if (a.is_immediate() || b.is_immediate()) {
     inference.refuse("needs two arrays", ErrorKind::type);
   }
   if (a.dtype != b.dtype) {
     inference.refuse("inputs must have the same type; convert one with astype");
   }
+}
+
+void check_inner(const Inference& inference, std::int64_t a, std::int64_t b) {
+  if (a != b) {
+    inference.refuse("the inner dimensions " + std::to_string(a) + " and " + std::to_string(b) +
+                     " differ");
+  }
+}
+
+/// Matrices in the last two axes, stacks of the same shape in front of them. Views are taken as
+/// they are, so a transposed or repeated matrix costs no copy.
+void batch_infer(Inference& inference) {
+  check_factors(inference);
+  Call& call = inference.call;
+  const auto shape_a = call.inputs[0].shape();
+  const auto shape_b = call.inputs[1].shape();
+  const std::size_t rank = shape_a.size();
+  if (rank < 2 || shape_b.size() != rank ||
+      !std::equal(shape_a.begin(), shape_a.end() - 2, shape_b.begin())) {
+    inference.refuse("needs two stacks of matrices with the same leading dimensions");
+  }
+  if (!matrix_view(*call.inputs[0].layout) || !matrix_view(*call.inputs[1].layout)) {
+    inference.refuse("needs matrices whose rows or columns lie without gaps");
+  }
+  const bool transpose_a = inference.boolean("transpose_a");
+  const bool transpose_b = inference.boolean("transpose_b");
+  const std::int64_t inner = shape_a[transpose_a ? rank - 2 : rank - 1];
+  check_inner(inference, inner, shape_b[transpose_b ? rank - 1 : rank - 2]);
+  Shape result(shape_a.begin(), shape_a.end() - 2);
+  std::int64_t height = 1;
+  for (std::int64_t extent : result) height *= extent;
+  const std::int64_t m = shape_a[transpose_a ? rank - 1 : rank - 2];
+  const std::int64_t n = shape_b[transpose_b ? rank - 2 : rank - 1];
+  result.insert(result.end(), {m, n});
+  call.row_axes = static_cast<int>(rank) - 1;
+  inference.add_output(result, call.inputs[0].dtype);
+  set_product(call, m, n, inner, transpose_a, transpose_b);
+  call.cost *= static_cast<double>(height);
+}
+
+/// mx.nd: the last axis of a with the first of b, after the transposes (which reverse all axes).
+/// NumPy: the last axis of a with the last but one of b; the front end moves that axis first.
+void infer(Inference& inference) {
+  check_factors(inference);
+  Call& call = inference.call;
+  const Operand& a = call.inputs[0];
+  const Operand& b = call.inputs[1];
   if (!a.layout->rank() || !b.layout->rank()) {
     inference.refuse("needs arrays of at least one dimension");
   }
@@ -59,10 +178,7 @@ void infer(Inference& inference) {
   const auto shape_b = b.shape();
   const std::int64_t inner_a = transpose_a ? shape_a.front() : shape_a.back();
   const std::int64_t inner_b = transpose_b ? shape_b.back() : shape_b.front();
-  if (inner_a != inner_b) {
-    inference.refuse("the inner dimensions " + std::to_string(inner_a) + " and " +
-                     std::to_string(inner_b) + " differ");
-  }
+  check_inner(inference, inner_a, inner_b);
   Shape result;
   if (transpose_a) {
     result.assign(shape_a.begin() + 1, shape_a.end());
@@ -77,16 +193,7 @@ void infer(Inference& inference) {
   result.insert(result.end(), rest.begin(), rest.end());
   if (result.empty() && inference.legacy) result.push_back(1);
   inference.add_output(result, a.dtype);
-  call.attributes[0].integer = m;
-  call.attributes[1].integer = n;
-  call.attributes[2].integer = inner_a;
-  call.attributes[3].integer = transpose_a;
-  call.attributes[4].integer = transpose_b;
-  call.attributes[5].integer = lazy::window().configured_threads();
-  // Nanoseconds at about 60 billion operations a second; integers have no library.
-  const double operations =
-      2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(inner_a);
-  call.cost = 200 + operations / (is_floating(a.dtype) ? 60 : 4);
+  set_product(call, m, n, inner_a, transpose_a, transpose_b);
 }
 
 }  // namespace
@@ -103,6 +210,18 @@ void declare_products(Table& table) {
        },
        .kernel_then = [](const Call& call, lazy::Epilogue epilogue) -> std::unique_ptr<lazy::Pass> {
          return std::make_unique<Dot>(call, std::move(epilogue));
+       }});
+  table.add(
+      {.name = "batch_dot",
+       .mxnet_names = {"batch_dot", "_npx_batch_dot"},
+       .inputs = {"lhs", "rhs"},
+       .parameters = {{"transpose_a", false}, {"transpose_b", false}},
+       .infer = batch_infer,
+       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+         return std::make_unique<BatchDot>(call);
+       },
+       .kernel_then = [](const Call& call, lazy::Epilogue epilogue) -> std::unique_ptr<lazy::Pass> {
+         return std::make_unique<BatchDot>(call, std::move(epilogue));
        }});
 }
 

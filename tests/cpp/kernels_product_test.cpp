@@ -2,6 +2,8 @@
 // Matrix products against the definition. Needs AFTERGLOW_BLAS.
 #include <cmath>
 #include <limits>
+#include <mutex>
+#include <vector>
 
 #include "check.h"
 #include "kernels/product.h"
@@ -106,6 +108,56 @@ TEST("shares are enough for the threads and not too long") {
   const ProductPass middle({256, 256, 256, false, false, 256, 256}, DType::float32, nullptr,
                            nullptr, nullptr, 4);
   CHECK_EQUAL(middle.shares(), 4);
+}
+
+TEST("stacks of products") {
+  // Factors lie apart, or are one and the same for the whole stack; a part of the stacks is so high
+  // that several matrices share a share, a part so large that matrices are cut.
+  const struct {
+    std::int64_t height, m, n, k;
+  } cases[] = {{0, 3, 4, 5}, {1, 3, 4, 5}, {7, 3, 4, 5},      {300, 8, 9, 33},
+               {5, 1, 4, 6}, {5, 4, 1, 6}, {2, 300, 310, 90}, {3, 4, 5, 0}};
+  for (DType dtype : {DType::float32, DType::float16, DType::int32, DType::boolean}) {
+    for (const auto& [height, m, n, k] : cases) {
+      for (bool shared : {false, true}) {
+        ProductShape shape{m, n, k, false, false, k, n};
+        Buffer a(dtype, height * (m * k + 3) + 1), b(dtype, height * k * n + 1);
+        Buffer c(dtype, height * m * n);
+        fill_small(a);
+        fill_small(b);
+        std::vector<StackPlace> places;
+        for (std::int64_t i = 0; i < height; ++i)
+          places.push_back({i * (m * k + 3), shared ? 0 : i * k * n});
+        std::vector<int> seen(static_cast<std::size_t>(height * m * n));
+        std::mutex lock;
+        const auto epilogue = [&](std::int64_t row_begin, std::int64_t row_end,
+                                  std::int64_t column_begin, std::int64_t column_end) {
+          const std::lock_guard hold(lock);
+          for (std::int64_t row = row_begin; row < row_end; ++row)
+            for (std::int64_t column = column_begin; column < column_end; ++column)
+              ++seen[static_cast<std::size_t>(row * n + column)];
+        };
+        ProductPass pass(shape, dtype, a.data(), b.data(), c.data(), 2, epilogue, places);
+        for (int share = pass.shares() - 1; share >= 0; --share) pass.run(share);
+        pass.finish();
+        for (int count : seen) CHECK(count == 1);
+        const std::int64_t step = m * n * k > 1000000 ? 97 : 1;
+        for (std::int64_t place = 0; place < height * m * n; place += step) {
+          const std::int64_t matrix = place / (m * n), i = place / n % m, j = place % n;
+          long double sum = 0, size = 0;
+          for (std::int64_t l = 0; l < k; ++l) {
+            const long double term = a[places[static_cast<std::size_t>(matrix)].a + i * k + l] *
+                                     b[places[static_cast<std::size_t>(matrix)].b + l * n + j];
+            sum += term;
+            size += std::fabs(term);
+          }
+          const long double unit = dtype == DType::float16 ? 1e-3L : 1e-6L;
+          const long double tolerance = is_floating(dtype) ? unit * (size + 1) : 0;
+          CHECK(std::fabs(c[place] - wrapped(dtype, sum)) <= tolerance);
+        }
+      }
+    }
+  }
 }
 
 CHECK_MAIN
