@@ -6,6 +6,7 @@ from __future__ import annotations
 from .._core import waitall
 from . import (
     broadcast,
+    contrib,
     creation,
     elementwise,
     files,
@@ -16,6 +17,7 @@ from . import (
     random,
     reduce,
     shape,
+    sharing,
     softmax,
     sorting,
 )
@@ -28,11 +30,13 @@ from .ndarray import NDArray
 from .products import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
+from .sharing import *  # noqa: F403
 from .softmax import *  # noqa: F403
 from .sorting import *  # noqa: F403
 
 __all__ = [
     "NDArray",
+    "contrib",
     "linalg",
     "ndarray",
     "random",
@@ -45,6 +49,7 @@ __all__ = [
     *products.__all__,
     *reduce.__all__,
     *shape.__all__,
+    *sharing.__all__,
     *softmax.__all__,
     *sorting.__all__,
 ]

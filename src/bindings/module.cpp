@@ -20,6 +20,7 @@ NB_MODULE(_core, module) {
   bind_array_type(module);
   bind_operations(module);
   bind_host(module);
+  bind_dlpack(module);
   bind_engine(module);
   bind_recording(module);
 }
