@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as onp
 
-from . import _interop, autograd
+from . import _core, _dlpack, _interop, autograd
 from ._core import Array, Operation, from_buffer, mark_variable, origin_of
 from ._dtype import TYPES, dtype_number
 from ._host import convert, host_array
@@ -51,6 +51,11 @@ class ArrayBase(Array):
     def stype(self) -> str:
         """The storage type: always dense."""
         return "default"
+
+    @property
+    def writable(self) -> bool:
+        """Whether the array can be written to: always."""
+        return True
 
     @property
     def grad(self) -> Any:
@@ -287,7 +292,10 @@ class ArrayBase(Array):
         self, dtype: Any = None, copy: bool | None = None
     ) -> onp.ndarray[Any, onp.dtype[Any]]:
         if copy is False:
-            raise ValueError("the value of an array cannot be had without a copy")
+            host: onp.ndarray[Any, onp.dtype[Any]] = onp.from_dlpack(self)
+            if dtype is not None and host.dtype != dtype:
+                raise ValueError(f"{host.dtype} cannot become {dtype} without a copy")
+            return host
         host = self.asnumpy()
         return host if dtype is None else host.astype(dtype, copy=False)
 
@@ -298,6 +306,29 @@ class ArrayBase(Array):
         self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         return _interop.call_function(self, func, args, kwargs)
+
+    # --- memory shared with other libraries: see _dlpack ---
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        return _dlpack.export(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _dlpack.CPU_DEVICE
+
+    def to_dlpack_for_read(self) -> Any:
+        """Return a DLPack capsule that shares the memory. Waits for the value."""
+        return _core.to_dlpack(self, False, False, False)
+
+    def to_dlpack_for_write(self) -> Any:
+        """Return a DLPack capsule through which the memory is written. Waits for its readers."""
+        return _core.to_dlpack(self, False, False, True)
 
 
 class _UnsizedError(ArrayTypeError, IndexError):

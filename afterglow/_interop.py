@@ -45,7 +45,7 @@ _ops: dict[str, str] = {
     "tanh": "tanh",
 }
 _numbers = (int, float, onp.number, type(None))
-_operations: dict[tuple[str, bool], Operation] = {}
+_calls: dict[tuple[str, bool], Callable[..., Any]] = {}
 
 
 def call_ufunc(
@@ -53,25 +53,44 @@ def call_ufunc(
 ) -> Any:
     """Run a ufunc of NumPy that met ``array``."""
     outputs = kwargs.pop("out", ())
-    name = _ops.get(ufunc.__name__)
-    if name is None or method != "__call__" or kwargs or len(outputs) > 1:
-        if outputs:
-            kwargs["out"] = tuple(map(_host_target, outputs))
-        return _on_host(array, getattr(ufunc, method), inputs, kwargs, outputs)
     legacy: bool = array._legacy
-    call = _operations.get((name, legacy))
-    if call is None:
-        call = _operations[name, legacy] = operation(name, legacy)
+    call = _ufunc(ufunc, legacy)
+    if call is None or method != "__call__" or kwargs or len(outputs) > 1:
+        if outputs:
+            kwargs["out"] = outputs
+        return _on_host(array, getattr(ufunc, method), inputs, kwargs)
     operands = [
         value if isinstance(value, (Array, int, float)) else convert(value, legacy, array)
         for value in inputs
     ]
     if not outputs:
         return call(*operands)
-    if isinstance(outputs[0], Array):
-        return call(*operands, out=outputs[0])
-    outputs[0][...] = call(*operands).asnumpy()
-    return outputs[0]
+    target = outputs[0]
+    has_out = isinstance(call, Operation) or _takes(call, (*operands,), {"out": target})
+    if isinstance(target, Array) and has_out:
+        return call(*operands, out=target)
+    result = call(*operands)
+    if isinstance(target, Array):
+        target._assign(result)
+    else:
+        target[...] = result.asnumpy()
+    return target
+
+
+def _ufunc(ufunc: onp.ufunc, legacy: bool) -> Callable[..., Any] | None:
+    """Return what does the same here: an op, or a function of the same name and arguments."""
+    name = ufunc.__name__
+    call = _calls.get((name, legacy))
+    if call is None:
+        if name in _ops:
+            call = operation(_ops[name], legacy)
+        elif not legacy:
+            call = _numpy_function(ufunc)
+        elif ufunc.nin == 1:  # of two arguments, nd's functions take other forms
+            call = vars(importlib.import_module("afterglow.ndarray")).get(name)
+        if call is not None:
+            _calls[name, legacy] = call
+    return call
 
 
 def call_function(
@@ -88,7 +107,22 @@ def call_function(
             return ours(*args, **kwargs)
         except ArrayNotImplementedError:
             pass  # NumPy's own function knows more forms
-    return _on_host(array, function, args, kwargs, ())
+    return _on_host(array, function, args, kwargs)
+
+
+def _on_host(
+    array: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    return call_on_host(function, args, dict(kwargs), array._context_numbers, array._legacy)
+
+
+def _takes(ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Tell whether ours has those arguments; NumPy's function may have more."""
+    try:
+        inspect.signature(ours).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 def _is_beyond(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
@@ -113,30 +147,37 @@ _legacy_functions = frozenset(
 )
 
 
-def _numpy_function(function: Callable[..., Any]) -> Callable[..., Any] | None:
+def _numpy_function(function: Any) -> Callable[..., Any] | None:
     """Return our function of the same name in the same module of NumPy."""
-    module = function.__module__.removeprefix("numpy").removeprefix(".")
+    module = getattr(function, "__module__", "").removeprefix("numpy").removeprefix(".")
     if module not in ("", "linalg"):
         return None
     home = importlib.import_module("afterglow.numpy" + (f".{module}" if module else ""))
-    found = getattr(home, function.__name__, None)
+    # In its dictionary: what the module would get from NumPy is NumPy's own function.
+    found = vars(home).get(function.__name__)
     return found if callable(found) and not isinstance(found, type) else None
 
 
-def _on_host(
-    array: Any,
+def call_on_host(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    outputs: tuple[Any, ...],
+    context: tuple[int, int],
+    legacy: bool = False,
 ) -> Any:
+    """Run a function of NumPy on the values of arrays; what it writes and returns is ours again."""
+    outputs = kwargs.pop("out", None)
+    targets = outputs if isinstance(outputs, tuple) else () if outputs is None else (outputs,)
+    if targets:
+        hosts = tuple(map(_host_target, targets))
+        kwargs["out"] = hosts if isinstance(outputs, tuple) else hosts[0]
     result = function(*map(_to_host, args), **{key: _to_host(v) for key, v in kwargs.items()})
-    for target, host in zip(outputs, kwargs.get("out", ()), strict=False):
+    if not targets:
+        return _from_host(result, context, legacy)
+    for target, host in zip(targets, hosts, strict=True):
         if isinstance(target, Array):
-            target._assign(from_host(host, target._context_numbers, array._legacy))
-    if outputs:
-        return outputs[0] if len(outputs) == 1 else outputs
-    return _from_host(result, array)
+            target._assign(from_host(host, target._context_numbers, legacy))
+    return targets[0] if len(targets) == 1 else targets
 
 
 def _host_target(value: Any) -> Any:
@@ -146,18 +187,18 @@ def _host_target(value: Any) -> Any:
 def _to_host(value: Any) -> Any:
     if isinstance(value, Array):
         return value.asnumpy()
-    if isinstance(value, (list, tuple)):
+    if type(value) in (list, tuple):
         return type(value)(map(_to_host, value))
     if isinstance(value, dict):
         return {key: _to_host(item) for key, item in value.items()}
     return value
 
 
-def _from_host(value: Any, like: Any) -> Any:
+def _from_host(value: Any, context: tuple[int, int], legacy: bool) -> Any:
     if isinstance(value, (onp.ndarray, onp.generic)) and is_known(value.dtype):
-        return from_host(onp.asarray(value), like._context_numbers, like._legacy)
+        return from_host(onp.asarray(value), context, legacy)
     if isinstance(value, (list, tuple)):
-        items = [_from_host(item, like) for item in value]
-        # Tuples with names take their items one by one.
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        items = [_from_host(item, context, legacy) for item in value]
+        kind = type(value)
+        return kind(*items) if hasattr(kind, "_fields") else kind(items)  # a named tuple
     return value

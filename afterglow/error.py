@@ -35,6 +35,10 @@ class ArrayNotImplementedError(MXNetError, NotImplementedError):
     """Something that does not exist yet."""
 
 
+class FileError(MXNetError, OSError):
+    """A file that cannot be opened, or is not what it should be."""
+
+
 class ArgumentError(ArrayTypeError, AssertionError):
     """An argument that should have been an array; MXNet asserts it."""
 

@@ -9,12 +9,20 @@ which set them run.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from .context import Context, gpu_memory_info, num_gpus
+from .error import ArrayTypeError, ArrayValueError, MXNetError
+
 __all__ = [
+    "get_cuda_compute_capability",
+    "get_gpu_count",
+    "get_gpu_memory",
+    "getenv",
     "is_np_array",
     "is_np_shape",
     "np_array",
@@ -22,6 +30,7 @@ __all__ = [
     "reset_np",
     "set_np",
     "set_np_shape",
+    "setenv",
     "use_np",
     "use_np_array",
     "use_np_shape",
@@ -43,7 +52,7 @@ _switches = _Switches()
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
     """Note that NumPy semantics are wanted."""
     if array and not shape:
-        raise ValueError(
+        raise ArrayValueError(
             "NumPy arrays need NumPy shapes: set_np(shape=False, array=True) is refused"
         )
     _switches.shape = bool(shape)
@@ -130,11 +139,69 @@ def use_np(func: Decorated) -> Decorated:
 
 
 def _decorate(target: Decorated, *scopes: Callable[[], Any]) -> Decorated:
-    """Wrap a function, or every method that a class itself defines."""
-    if not isinstance(target, type):
-        wrapped: Decorated = _with_switches(target, *scopes)
-        return wrapped
-    for name, member in vars(target).copy().items():
-        if callable(member) and not isinstance(member, type) and name != "__class_getitem__":
-            setattr(target, name, _with_switches(member, *scopes))
-    return target
+    """Wrap a function, or every method and property that a class itself defines."""
+    if isinstance(target, type):
+        for name, member in vars(target).copy().items():
+            wrapped = _wrapped_member(member, scopes)
+            if wrapped is not None and name != "__class_getitem__":
+                setattr(target, name, wrapped)
+        return target
+    if not callable(target):
+        raise ArrayTypeError(
+            f"NumPy semantics can decorate classes and callable objects, not {type(target)}"
+        )
+    result: Decorated = _with_switches(target, *scopes)
+    return result
+
+
+def _wrapped_member(member: Any, scopes: tuple[Callable[[], Any], ...]) -> Any:
+    if isinstance(member, (staticmethod, classmethod)):
+        return type(member)(_with_switches(member.__func__, *scopes))
+    if isinstance(member, property):
+        get, set, delete = (
+            part and _with_switches(part, *scopes)
+            for part in (member.fget, member.fset, member.fdel)
+        )
+        return property(get, set, delete, member.__doc__)
+    if callable(member) and not isinstance(member, type):
+        return _with_switches(member, *scopes)
+    return None
+
+
+# --- the environment and the machine ---
+
+
+def getenv(name: str) -> str | None:
+    """Return an environment variable, or ``None``.
+
+    >>> from afterglow import util
+    >>> util.setenv("COLOUR", "blue")
+    >>> util.getenv("COLOUR")
+    'blue'
+    """
+    return os.environ.get(name)
+
+
+def setenv(name: str, value: str | None) -> None:
+    """Set an environment variable; ``None`` removes it."""
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value
+
+
+def get_gpu_count() -> int:
+    """Return the number of GPUs: 0."""
+    return num_gpus()
+
+
+def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
+    """Raise: there is no GPU whose memory could be looked at."""
+    return gpu_memory_info(gpu_dev_id)
+
+
+def get_cuda_compute_capability(ctx: Context) -> int:
+    """Raise: there is no GPU."""
+    if not isinstance(ctx, Context) or ctx.device_type != "gpu":
+        raise ArrayValueError(f"Expecting a gpu context to get cuda compute capability, got {ctx}")
+    raise MXNetError(f"{ctx} was asked for its compute capability, but num_gpus() is 0")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from .._core import waitall
 from . import (
     broadcast,
+    contrib,
     creation,
     elementwise,
     files,
@@ -17,6 +18,7 @@ from . import (
     random_ops,
     reduce,
     shape,
+    sharing,
     softmax,
     sorting,
 )
@@ -30,11 +32,13 @@ from .products import *  # noqa: F403
 from .random_ops import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
+from .sharing import *  # noqa: F403
 from .softmax import *  # noqa: F403
 from .sorting import *  # noqa: F403
 
 __all__ = [
     "NDArray",
+    "contrib",
     "linalg",
     "ndarray",
     "random",
@@ -48,6 +52,7 @@ __all__ = [
     *random_ops.__all__,
     *reduce.__all__,
     *shape.__all__,
+    *sharing.__all__,
     *softmax.__all__,
     *sorting.__all__,
 ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from math import e, inf, nan, pi
 from typing import Any
 
@@ -22,6 +23,7 @@ from . import (
     bitwise,
     creation,
     elementwise,
+    fallback,
     files,
     indexing,
     linalg,
@@ -29,6 +31,7 @@ from . import (
     products,
     random,
     reduce,
+    sharing,
     sorting,
 )
 from . import shape as shapes  # np.shape is a function
@@ -41,6 +44,7 @@ from .multiarray import ndarray
 from .products import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
+from .sharing import *  # noqa: F403
 from .sorting import *  # noqa: F403
 
 newaxis = None
@@ -82,5 +86,14 @@ __all__ = [
     *products.__all__,
     *reduce.__all__,
     *shapes.__all__,
+    *sharing.__all__,
     *sorting.__all__,
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Find what only NumPy has: functions compute on the host, after a warning."""
+    return fallback.find("numpy", name)
+
+
+linalg.__getattr__ = functools.partial(fallback.find, "numpy.linalg")  # type: ignore[method-assign]

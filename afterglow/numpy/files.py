@@ -1,6 +1,71 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in files."""
+"""Arrays in files of NumPy's formats, and in text."""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as onp
+
+from .. import _files
+from .._core import Array
+from .._host import from_host
+from ..context import context_numbers
+
+if TYPE_CHECKING:
+    from .multiarray import ndarray
+
+__all__ = ["genfromtxt", "load", "save", "savez"]
+
+
+def save(file: Any, arr: Any) -> None:
+    """Write an array to an npy file. Waits for its value.
+
+    >>> from afterglow import np
+    >>> np.save("x.npy", np.arange(3))
+    >>> np.load("x.npy")
+    array([0., 1., 2.])
+    """
+    onp.save(file, _host(arr))
+
+
+def savez(file: Any, *args: Any, **kwds: Any) -> None:
+    """Write several arrays to an npz file. Waits for their values.
+
+    >>> from afterglow import np
+    >>> np.savez("xy.npz", x=np.arange(3), y=np.ones((2,)))
+    >>> sorted(np.load("xy.npz"))
+    ['x', 'y']
+    """
+    onp.savez(file, *map(_host, args), **{name: _host(value) for name, value in kwds.items()})
+
+
+def load(file: str | os.PathLike[str]) -> Any:
+    """Return the array of an npy file, or the dictionary of arrays in an npz or MXNet's file.
+
+    >>> from afterglow import np
+    >>> np.save("two.npy", np.array(2.0))
+    >>> np.load("two.npy")
+    array(2.)
+    """
+    arrays = _files.load(file, legacy=False)
+    is_one = isinstance(arrays, list) and len(arrays) == 1
+    return arrays[0] if is_one else arrays
+
+
+def genfromtxt(*args: Any, **kwargs: Any) -> ndarray:
+    """Read an array from text, with the arguments of :func:`numpy.genfromtxt` and ``ctx``.
+
+    >>> import io
+    >>> from afterglow import np
+    >>> np.genfromtxt(io.StringIO("1,2"), delimiter=",", dtype="float32")
+    array([1., 2.])
+    """
+    context = context_numbers(kwargs.pop("ctx", None))
+    result: ndarray = from_host(onp.genfromtxt(*args, **kwargs), context, False)
+    return result
+
+
+def _host(value: Any) -> Any:
+    return value.asnumpy() if isinstance(value, Array) else value

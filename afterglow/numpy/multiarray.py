@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, ClassVar, Self
 
 import numpy as onp
@@ -54,6 +55,9 @@ class ndarray(NDArray):  # noqa: N801
         if not self.ndim:
             return format(self.item(), spec)
         raise TypeError(f"Cannot format an ndarray of shape {self.shape} with {spec!r}")
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return importlib.import_module("afterglow.numpy")
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return onp.round(self, ndigits or 0)

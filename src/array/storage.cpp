@@ -33,8 +33,22 @@ Reference<Storage> Storage::create(std::int64_t bytes, Context context) {
   return Reference<Storage>(storage);
 }
 
+Reference<Storage> Storage::borrow(std::byte* data, std::int64_t bytes, Context context,
+                                   std::unique_ptr<Lender> lender) {
+  Reference<Storage> storage = create(bytes, context);
+  storage->data_ = data;
+  storage->lender_ = std::move(lender);
+  storage->share();
+  return storage;
+}
+
 void Storage::destroy(Storage* storage) {
   // Invariant: no call holds a reference, so no task can still touch the variable or the buffer.
+  std::unique_ptr<Lender> lender = std::move(storage->lender_);
+  if (lender) {
+    storage->data_ = nullptr;
+    storage->end_sharing();
+  }
   storage->release_buffer();
   storage->discharge();
   storage->version = 0;
@@ -45,6 +59,7 @@ void Storage::destroy(Storage* storage) {
   } else {
     delete storage;
   }
+  lender.reset();  // last: it may destroy further storages
 }
 
 void Storage::take_buffer() {
@@ -55,10 +70,21 @@ void Storage::take_buffer() {
 }
 
 void Storage::release_buffer() {
+  if (lender_) return;  // it is not ours to give away, nor from any thread
   if (data_ && !is_inside()) {
     memory::pool().release(data_, static_cast<std::size_t>(bytes_));
   }
   data_ = nullptr;
+}
+
+void Storage::share() {
+  ++shares_;
+  ++all_shares_;
+}
+
+void Storage::end_sharing() {
+  --shares_;
+  --all_shares_;
 }
 
 void Storage::charge() {
@@ -77,7 +103,8 @@ bool Storage::fits_buffer_of(const Storage& other) const {
   const auto size = [](const Storage& storage) {
     return memory::rounded_size(static_cast<std::size_t>(storage.bytes_));
   };
-  return !is_inside() && !other.is_inside() && size(*this) == size(other);
+  const bool from_pool = !is_inside() && !other.is_inside() && !lender_ && !other.lender_;
+  return from_pool && size(*this) == size(other);
 }
 
 void Storage::adopt_buffer(Storage& donor) {

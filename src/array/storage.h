@@ -17,9 +17,19 @@ namespace afterglow {
 
 struct Failure;  // why a value could not be computed: lazy/failure.h
 
+/// The owner of memory that we borrowed; destroying it gives the memory back.
+class Lender {
+ public:
+  virtual ~Lender() = default;
+};
+
 class Storage : public Counted {
  public:
   static Reference<Storage> create(std::int64_t bytes, Context context);
+  /// Somebody else's memory, shared for good. The lender is destroyed, with the issuing right, when
+  /// nobody refers to the storage any more.
+  static Reference<Storage> borrow(std::byte* data, std::int64_t bytes, Context context,
+                                   std::unique_ptr<Lender> lender);
   static void destroy(Storage* storage);
 
   std::int64_t bytes() const { return bytes_; }
@@ -33,7 +43,15 @@ class Storage : public Counted {
   void adopt_buffer(Storage& donor);
   /// Both take equally large blocks from the pool.
   bool fits_buffer_of(const Storage& other) const;
-  bool is_inside() const { return bytes_ <= inside_bytes; }
+  bool is_inside() const { return bytes_ <= inside_bytes && !lender_; }
+
+  /// From share() to end_sharing() code outside reads or writes the memory whenever it likes, so
+  /// calls that touch it must be done before their statement returns. Guarded by the issuing right.
+  void share();
+  void end_sharing();
+  bool is_shared() const { return shares_ > 0; }
+  /// Some storage is shared: the only question that programs which share nothing pay for.
+  static bool any_shared() { return all_shares_ > 0; }
 
   /// Counts the bytes among those that exist, or will, only on behalf of unfinished calls, until
   /// discharged or destroyed. Needs the window's lock.
@@ -83,8 +101,12 @@ class Storage : public Counted {
 
   static inline std::atomic<std::int64_t> charged_bytes_{0};
 
+  static inline std::int64_t all_shares_ = 0;
+
   std::int64_t bytes_ = 0;
+  std::int32_t shares_ = 0;
   Context context_;
+  std::unique_ptr<Lender> lender_;  // of borrowed memory
   std::byte* data_ = nullptr;
   alignas(16) std::array<std::byte, inside_bytes> inside_;
 };

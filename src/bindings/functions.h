@@ -6,6 +6,7 @@
 
 namespace afterglow::bindings {
 
+void bind_dlpack(nb::module_& module);
 void bind_engine(nb::module_& module);
 void bind_host(nb::module_& module);
 void bind_recording(nb::module_& module);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of Python functions that compute with NumPy: queued like any op, run by a worker that takes
 // the GIL (which NumPy gives back during long work).
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "bindings/dlpack.h"
 #include "bindings/functions.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
@@ -17,14 +17,6 @@
 
 namespace afterglow::bindings {
 namespace {
-
-nb::dlpack::dtype dlpack_type(DType dtype) {
-  const auto code = is_floating(dtype)        ? nb::dlpack::dtype_code::Float
-                    : dtype == DType::boolean ? nb::dlpack::dtype_code::Bool
-                    : dtype == DType::uint8   ? nb::dlpack::dtype_code::UInt
-                                              : nb::dlpack::dtype_code::Int;
-  return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * size_of(dtype)), 1};
-}
 
 /// A NumPy array over the operand's own memory, or a number as an array without dimensions.
 nb::object numpy_view(const lazy::Operand& operand, bool writable) {

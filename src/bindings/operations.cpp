@@ -292,9 +292,25 @@ nb::list wrap_all(std::span<const Array> arrays, bool legacy) {
   return result;
 }
 
+namespace {
+
+/// What the call touches of memory that is shared with code outside.
+std::vector<Array> shared_operands(lazy::Call& call, const Array* out) {
+  std::vector<Array> shared;
+  for (const lazy::Operand& input : call.inputs) {
+    if (!input.is_immediate() && input.storage->is_shared()) shared.push_back(input);
+  }
+  if (out && out->storage->is_shared()) shared.push_back(*out);
+  return shared;
+}
+
+}  // namespace
+
 Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options,
                         std::vector<Array>* more_outputs) {
   lazy::Window& window = lazy::window();
+  std::vector<Array> shared;
+  if (Storage::any_shared()) shared = shared_operands(*draft, options.out);
   // Threads that waited together may together take more room than there was; a few more looks.
   for (int looks = 0; looks < 4 && window.is_full(); ++looks) wait_for_room();
   Array result = lazy::issue(window, draft, options, more_outputs);
@@ -303,6 +319,7 @@ Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options,
     const std::shared_ptr<Failure> failure = result.storage->failure;
     if (failure && !failure->raised) raise_failure(*failure);
   }
+  for (const Array& array : shared) wait_for(array, engine::WaitFor::write);
   return result;
 }
 

@@ -59,6 +59,10 @@ void begin_exit() {
   exiting = true;
 }
 
+bool is_exiting() {
+  return exiting;
+}
+
 void refuse_at_exit() {
   if (exiting) throw Error(ErrorKind::mxnet, "the process is ending");
 }

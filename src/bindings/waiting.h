@@ -52,7 +52,9 @@ class WithoutGil {
 
 /// The interpreter is about to end: called once, by the thread that ends it.
 void begin_exit();
-/// Throws once it has begun: no thread may take the GIL any more.
+/// It has begun: no thread may take the GIL any more.
+bool is_exiting();
+/// Throws once it has begun.
 void refuse_at_exit();
 
 }  // namespace afterglow::bindings

@@ -63,4 +63,34 @@ TEST("tiny values live inside the storage, others in the pool") {
   CHECK(large.data() != nullptr);
 }
 
+TEST("borrowed memory goes back to its lender once, and never to the pool") {
+  struct Counting : Lender {
+    explicit Counting(int& count) : count(count) {}
+    ~Counting() override { ++count; }
+    int& count;
+  };
+  int given_back = 0;
+  alignas(64) std::byte memory[4096];
+  const Array own = make({1024});
+  for (int round = 1; round <= 3; ++round) {  // the object itself is used again
+    for (std::int64_t bytes : {16, 4096}) {
+      Reference<Storage> storage =
+          Storage::borrow(memory, bytes, {}, std::make_unique<Counting>(given_back));
+      CHECK(storage->is_shared() && Storage::any_shared());
+      CHECK(!storage->is_inside());
+      CHECK(!storage->fits_buffer_of(*own.storage) && !own.storage->fits_buffer_of(*storage));
+      storage->take_buffer();
+      storage->release_buffer();
+      CHECK_EQUAL(static_cast<void*>(storage->data()), static_cast<void*>(memory));
+      const Reference<Storage> second = storage;
+      storage.reset();
+      CHECK_EQUAL(given_back % 2, bytes == 16 ? 0 : 1);
+    }
+    CHECK_EQUAL(given_back, 2 * round);
+    CHECK(!Storage::any_shared());
+  }
+  const Array fresh = make({1024});
+  CHECK(!fresh.storage->is_shared() && !fresh.storage->data());
+}
+
 CHECK_MAIN

@@ -94,7 +94,7 @@ def test_conversion(front: Any) -> None:
     assert onp.array([x, x]).shape == (2, 2, 3)
     assert onp.asarray(front.array(2.5)).tolist() == 2.5
     with pytest.raises(ValueError, match="copy"):
-        onp.asarray(x, copy=False)
+        onp.asarray(x, copy=False, dtype="int8")
     assert onp.asarray(x, copy=True).sum() == 15
 
 

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MXNet's format for arrays in files (``.params``), and what else ``load`` understands.
+
+A file is a list of arrays and a list of names, which is empty or as long::
+
+    uint64 0x112, uint64 0
+    uint64 count, then per array:
+        uint32 magic, int32 storage type (0: dense), shape: int32 rank, int64 extents
+        int32 device type, int32 device id, int32 type number, the elements in C order
+    uint64 count, then per name: uint64 length, UTF-8
+
+The magic says whose rules of shapes hold. MXNet reads arrays of one kind only, depending on its
+mode. Older files have no storage type, and the oldest no magic: the rank stands in its place, and
+ranks and extents are uint32. Numbers are little-endian.
+
+A damaged file raises; no more memory is taken than it has bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import struct
+from collections.abc import Iterable, Sequence
+from typing import IO, Any
+
+import numpy as onp
+
+from ._core import from_buffer
+from ._dtype import DTYPES, dtype_number, is_known
+from ._shapes import Shape
+from .error import ArrayNotImplementedError, ArrayTypeError, FileError, MXNetError
+
+_LIST = 0x112
+_FIRST = 0xF993FAC8  # before there were storage types
+_CLASSIC = 0xF993FAC9  # rank 0 means that there is no array
+_NUMPY = 0xF993FACA  # rank 0 is a number, extents may be 0
+_STORAGE_TYPES = {1: "row_sparse", 2: "csr"}
+_CPU = (1, 0)
+_MOST_RANK = 32
+#: Every array takes at least a magic and a rank, every name a length.
+_LEAST_ARRAY = 8
+_LEAST_NAME = 8
+#: More cannot be addressed, not even by an array that has an extent of 0 beside others.
+_MOST_ELEMENTS = 2**48
+
+_NPY_HEADERS = {
+    (1, 0): onp.lib.format.read_array_header_1_0,
+    (2, 0): onp.lib.format.read_array_header_2_0,
+}
+#: No more bytes come out of a packed one.
+_MOST_PACKED = 1032
+
+Path = str | os.PathLike[str]
+
+
+# --- writing ---
+
+
+def save(path: Path, arrays: Sequence[Any], names: Iterable[str], numpy_shapes: bool) -> None:
+    """Write arrays; waits for their values. A file of that name is replaced when all is written.
+
+    Arrays without dimensions or elements exist by NumPy's rules only, and one of them decides for
+    the whole file.
+    """
+    numpy_shapes = numpy_shapes or any(0 in array.shape or not array.ndim for array in arrays)
+    encoded = [name.encode() for name in names]
+
+    def write(file: IO[bytes]) -> None:
+        file.write(struct.pack("<3Q", _LIST, 0, len(arrays)))
+        for array in arrays:
+            _write_array(file, array, _NUMPY if numpy_shapes else _CLASSIC)
+        file.write(struct.pack("<Q", len(encoded)))
+        for name in encoded:
+            file.write(struct.pack("<Q", len(name)) + name)
+
+    replace(path, write)
+
+
+def _write_array(file: IO[bytes], array: Any, magic: int) -> None:
+    shape = array.shape
+    file.write(struct.pack(f"<Iii{len(shape)}q", magic, 0, len(shape), *shape))
+    file.write(struct.pack("<3i", *_CPU, array._dtype_number))
+    file.write(array.asnumpy().data.cast("B") if array.size else b"")
+
+
+def replace(path: Path, write: Any) -> None:
+    """Call ``write(file)`` with a new file, which then takes the place of ``path``."""
+    target = os.path.realpath(path)  # through a link, to the file itself
+    if os.path.exists(target) and not os.path.isfile(target):
+        with _open(target, "wb") as device:  # a pipe or a device cannot be replaced
+            return write(device)  # type: ignore[no-any-return]
+    temporary = f"{target}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    file = _open(temporary, "xb")
+    try:
+        with file:
+            write(file)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return None
+
+
+def _open(path: Path, mode: str) -> IO[Any]:
+    try:
+        return open(path, mode)
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)!r} cannot be opened: {error.strerror}") from error
+
+
+# --- reading ---
+
+
+def load(path: Path, legacy: bool) -> Any:
+    """Return the list or dictionary of arrays in a file: MXNet's, or NumPy's npy or npz."""
+    with _open(path, "rb") as opened:
+        # What cannot tell its size, a pipe, is read first.
+        file = opened if opened.seekable() else io.BytesIO(opened.read())
+        size, name = file.seek(0, os.SEEK_END), repr(os.fspath(path))
+        file.seek(0)
+        start = file.read(6)
+        file.seek(0)
+        if start.startswith(b"\x93NUMPY"):
+            return [_from_npy(file, size, legacy, name)]
+        if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+            return _from_npz(file, size, legacy)
+        return load_stream(file, size, legacy, name)
+
+
+def load_stream(file: IO[bytes], size: int, legacy: bool, name: str) -> Any:
+    """Return the list or dictionary of arrays in MXNet's format."""
+    file.seek(0)
+    return _Reader(file, size, legacy, name).read()
+
+
+def _from_npy(file: IO[bytes], size: int, legacy: bool, name: str) -> Any:
+    try:
+        version = onp.lib.format.read_magic(file)
+        read_header = _NPY_HEADERS[version]
+        shape, fortran_order, dtype = read_header(file)
+    except Exception as error:  # the header is parsed as Python, where all kinds of things go wrong
+        raise FileError(f"[load] {name} is damaged: {error}") from error
+    if not is_known(dtype):
+        raise ArrayTypeError(f"[load] {name} holds {dtype}, which no array can have")
+    length = math.prod(shape) * dtype.itemsize
+    if length > size - file.tell() or not _is_possible(shape):
+        raise FileError(f"[load] {name} is damaged: shape {shape} does not fit into {size} bytes")
+    data = onp.frombuffer(file.read(length), dtype)
+    host = data.reshape(shape, order="F") if fortran_order else data.reshape(shape)
+    host = host.astype(dtype.newbyteorder("="), order="C", copy=False)
+    return from_buffer(host, shape, dtype_number(dtype), _CPU, legacy)
+
+
+def _from_npz(file: IO[bytes], size: int, legacy: bool) -> dict[str, Any]:
+    import zipfile  # here: it takes longer than all other modules of this file
+
+    arrays = {}
+    try:
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                if entry.compress_size > size or entry.file_size > _MOST_PACKED * size:
+                    raise FileError(f"[load] {entry.filename} in the npz file is damaged")
+                name = entry.filename.removesuffix(".npy")
+                data = archive.read(entry)
+                arrays[name] = _from_npy(io.BytesIO(data), len(data), legacy, repr(name))
+    except MXNetError:
+        raise
+    except Exception as error:  # of zipfile, zlib, struct and more
+        raise FileError(f"[load] the npz file is damaged: {error}") from error
+    return arrays
+
+
+def _is_possible(shape: Shape) -> bool:
+    elements = math.prod(max(extent, 1) for extent in shape)
+    return elements < _MOST_ELEMENTS and all(extent >= 0 for extent in shape)
+
+
+class _Reader:
+    """Reads a file front to back; a length is checked against what is left before it is used."""
+
+    def __init__(self, file: IO[bytes], size: int, legacy: bool, name: str) -> None:
+        self._file = file
+        self._left = size
+        self._size = size
+        self._legacy = legacy
+        self._name = name
+
+    def read(self) -> Any:
+        magic, _ = self._numbers("2Q", "the header")
+        if magic != _LIST:
+            raise self._damaged(f"it begins with {magic:#x}, a file of arrays with {_LIST:#x}")
+        arrays = [self._array() for _ in range(self._count(_LEAST_ARRAY, "arrays"))]
+        names = [self._string() for _ in range(self._count(_LEAST_NAME, "names"))]
+        if not names:
+            return arrays
+        if len(names) != len(arrays):
+            raise self._damaged(f"it has {len(names)} names for {len(arrays)} arrays")
+        return dict(zip(names, arrays, strict=True))
+
+    def _array(self) -> Any:
+        (magic,) = self._numbers("I", "an array")
+        if magic in (_CLASSIC, _NUMPY):
+            (storage,) = self._numbers("i", "a storage type")
+            if storage in _STORAGE_TYPES:
+                raise ArrayNotImplementedError(
+                    f"[load] {self._name} holds a {_STORAGE_TYPES[storage]} array; only dense "
+                    "arrays can be loaded: save it with tostype('default')"
+                )
+            if storage != 0:
+                raise self._damaged(f"storage type {storage} does not exist")
+        if magic in (_FIRST, _CLASSIC, _NUMPY):
+            (rank,) = self._numbers("i", "a rank")
+            shape = self._shape(rank, "q")
+        else:
+            rank = magic
+            shape = self._shape(rank, "I")
+        if rank == 0 and magic != _NUMPY:
+            raise self._damaged("one of its arrays was never given a shape")
+        _, _, number = self._numbers("3i", "device and type")
+        if not 0 <= number < len(DTYPES):
+            raise self._damaged(f"type number {number} is not one of 0 to {len(DTYPES) - 1}")
+        length = math.prod(shape) * DTYPES[number].itemsize
+        data = self._bytes(length, f"an array of shape {shape} and type {DTYPES[number]}")
+        return from_buffer(data, shape, number, _CPU, self._legacy)
+
+    def _shape(self, rank: int, code: str) -> Shape:
+        if not 0 <= rank <= _MOST_RANK:
+            raise self._damaged(f"an array of {rank} dimensions; the most is {_MOST_RANK}")
+        shape = self._numbers(f"{rank}{code}", "a shape")
+        if not _is_possible(shape):
+            raise self._damaged(f"an array of shape {shape}")
+        return shape
+
+    def _string(self) -> str:
+        (length,) = self._numbers("Q", "a name")
+        try:
+            return self._bytes(length, "a name").decode()
+        except UnicodeDecodeError as error:
+            raise self._damaged(f"a name is not UTF-8: {error}") from None
+
+    def _count(self, least: int, what: str) -> int:
+        (count,) = self._numbers("Q", f"the number of {what}")
+        if count > self._left // least:
+            raise self._damaged(f"{count} {what} are announced, {self._left} bytes are left")
+        return int(count)
+
+    def _numbers(self, format: str, what: str) -> tuple[int, ...]:
+        # An explicit byte order also means that there is no padding.
+        return struct.unpack("<" + format, self._bytes(struct.calcsize("<" + format), what))
+
+    def _bytes(self, length: int, what: str) -> bytes:
+        if length > self._left:
+            raise self._damaged(f"{what} needs {length} bytes, {self._left} are left")
+        data = self._file.read(length)
+        if len(data) != length:
+            raise self._damaged(f"it was cut off while it was read, in {what}")
+        self._left -= length
+        return data
+
+    def _damaged(self, what: str) -> FileError:
+        position = self._size - self._left
+        return FileError(
+            f"[load] {self._name} is no file of arrays, or damaged, at byte {position}: {what}"
+        )
