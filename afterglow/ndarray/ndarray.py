@@ -236,6 +236,118 @@ class NDArray(ArrayBase):
         """Return the elements with negative ones replaced by 0."""
         return elementwise.relu(self, **kwargs)
 
+    def sin(self, **kwargs: Any) -> NDArray:
+        """Return the sines."""
+        return elementwise.sin(self, **kwargs)
+
+    def cos(self, **kwargs: Any) -> NDArray:
+        """Return the cosines."""
+        return elementwise.cos(self, **kwargs)
+
+    def tan(self, **kwargs: Any) -> NDArray:
+        """Return the tangents."""
+        return elementwise.tan(self, **kwargs)
+
+    def arcsin(self, **kwargs: Any) -> NDArray:
+        """Return the angles with these sines."""
+        return elementwise.arcsin(self, **kwargs)
+
+    def arccos(self, **kwargs: Any) -> NDArray:
+        """Return the angles with these cosines."""
+        return elementwise.arccos(self, **kwargs)
+
+    def arctan(self, **kwargs: Any) -> NDArray:
+        """Return the angles with these tangents."""
+        return elementwise.arctan(self, **kwargs)
+
+    def sinh(self, **kwargs: Any) -> NDArray:
+        """Return the hyperbolic sines."""
+        return elementwise.sinh(self, **kwargs)
+
+    def cosh(self, **kwargs: Any) -> NDArray:
+        """Return the hyperbolic cosines."""
+        return elementwise.cosh(self, **kwargs)
+
+    def arcsinh(self, **kwargs: Any) -> NDArray:
+        """Return the inverses of the hyperbolic sine."""
+        return elementwise.arcsinh(self, **kwargs)
+
+    def arccosh(self, **kwargs: Any) -> NDArray:
+        """Return the inverses of the hyperbolic cosine."""
+        return elementwise.arccosh(self, **kwargs)
+
+    def arctanh(self, **kwargs: Any) -> NDArray:
+        """Return the inverses of the hyperbolic tangent."""
+        return elementwise.arctanh(self, **kwargs)
+
+    def degrees(self, **kwargs: Any) -> NDArray:
+        """Return the angles of radians in degrees."""
+        return elementwise.degrees(self, **kwargs)
+
+    def radians(self, **kwargs: Any) -> NDArray:
+        """Return the angles of degrees in radians."""
+        return elementwise.radians(self, **kwargs)
+
+    def expm1(self, **kwargs: Any) -> NDArray:
+        """Return the values of exp(x) - 1."""
+        return elementwise.expm1(self, **kwargs)
+
+    def log1p(self, **kwargs: Any) -> NDArray:
+        """Return the values of log(1 + x)."""
+        return elementwise.log1p(self, **kwargs)
+
+    def log2(self, **kwargs: Any) -> NDArray:
+        """Return the logarithms to base 2."""
+        return elementwise.log2(self, **kwargs)
+
+    def log10(self, **kwargs: Any) -> NDArray:
+        """Return the logarithms to base 10."""
+        return elementwise.log10(self, **kwargs)
+
+    def rsqrt(self, **kwargs: Any) -> NDArray:
+        """Return the values of 1 / sqrt(x)."""
+        return elementwise.rsqrt(self, **kwargs)
+
+    def cbrt(self, **kwargs: Any) -> NDArray:
+        """Return the cube roots."""
+        return elementwise.cbrt(self, **kwargs)
+
+    def rcbrt(self, **kwargs: Any) -> NDArray:
+        """Return the values of 1 / cbrt(x)."""
+        return elementwise.rcbrt(self, **kwargs)
+
+    def reciprocal(self, **kwargs: Any) -> NDArray:
+        """Return the values of 1 / x."""
+        return elementwise.reciprocal(self, **kwargs)
+
+    def sign(self, **kwargs: Any) -> NDArray:
+        """Return the signs: -1, 0 or 1."""
+        return elementwise.sign(self, **kwargs)
+
+    def floor(self, **kwargs: Any) -> NDArray:
+        """Return the greatest integers that are not greater."""
+        return elementwise.floor(self, **kwargs)
+
+    def ceil(self, **kwargs: Any) -> NDArray:
+        """Return the smallest integers that are not smaller."""
+        return elementwise.ceil(self, **kwargs)
+
+    def trunc(self, **kwargs: Any) -> NDArray:
+        """Return the elements without their fractions."""
+        return elementwise.trunc(self, **kwargs)
+
+    def fix(self, **kwargs: Any) -> NDArray:
+        """Return the elements without their fractions."""
+        return elementwise.fix(self, **kwargs)
+
+    def rint(self, **kwargs: Any) -> NDArray:
+        """Return the nearest integers; ties go to the lower one."""
+        return elementwise.rint(self, **kwargs)
+
+    def round(self, **kwargs: Any) -> NDArray:
+        """Return the nearest integers; ties go away from 0."""
+        return elementwise.round(self, **kwargs)
+
     def clip(self, *args: Any, **kwargs: Any) -> NDArray:
         """Return the elements, but no smaller and no greater than two bounds."""
         return elementwise.clip(self, *args, **kwargs)

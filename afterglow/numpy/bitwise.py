@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``& | ^ ~``. Masks run as ops; the bits of integers are worked out on the host for now."""
+"""``& | ^ ~`` of integers and masks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as onp
 
 from .._core import Array, Operation, operation
 from .._dtype import BOOL, FLOATING
-from .._host import from_host
 from ..error import ArrayTypeError
 from ._arguments import need
 
 __all__ = ["bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "invert"]
 
+_and = operation("bitwise_and", False)
+_or = operation("bitwise_or", False)
+_xor = operation("bitwise_xor", False)
 _both = operation("multiply", False)
 _either = operation("add", False)
 _differ = operation("not_equal", False)
@@ -24,24 +26,47 @@ _subtract = operation("subtract", False)
 
 
 def bitwise_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the bits that both operands have."""
-    return _bitwise(_both, onp.bitwise_and, x1, x2, out)
+    """Return the bits that both operands have, broadcast.
+
+    >>> from afterglow import np
+    >>> np.bitwise_and(np.array([5, 3], dtype="int32"), 6)
+    array([4, 2], dtype=int32)
+    """
+    return _bitwise(_and, _both, onp.bitwise_and, x1, x2, out)
 
 
 def bitwise_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the bits that one of the operands has."""
-    return _bitwise(_either, onp.bitwise_or, x1, x2, out)
+    """Return the bits that one of the operands has, broadcast.
+
+    >>> from afterglow import np
+    >>> np.bitwise_or(np.array([5, 3], dtype="int32"), 6)
+    array([7, 7], dtype=int32)
+    """
+    return _bitwise(_or, _either, onp.bitwise_or, x1, x2, out)
 
 
 def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the bits that just one of the operands has."""
-    return _bitwise(_differ, onp.bitwise_xor, x1, x2, out)
+    """Return the bits that just one of the operands has, broadcast.
+
+    >>> from afterglow import np
+    >>> np.bitwise_xor(np.array([5, 3], dtype="int32"), 6)
+    array([3, 5], dtype=int32)
+    """
+    return _bitwise(_xor, _differ, onp.bitwise_xor, x1, x2, out)
 
 
 def invert(x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the bits that the operand does not have."""
-    need(x, "x")
-    _refuse_floats("invert", x)
+    """Return the bits that the operand does not have.
+
+    >>> from afterglow import np
+    >>> np.invert(np.array([0, 5], dtype="int32"))
+    array([-1, -6], dtype=int32)
+    """
+    if isinstance(x, (int, float, onp.generic)):
+        return onp.invert(x)
+    x = need(x, "x")
+    if x._dtype_number in FLOATING:
+        raise ArrayTypeError("[invert] is for integers and booleans, not for floats")
     if x._dtype_number == BOOL:
         return _equal(x, 0, out=out)
     return _subtract(-1, x, out=out)
@@ -51,22 +76,16 @@ bitwise_not = invert
 
 
 def _bitwise(
-    masks: Operation, host: Callable[[Any, Any], Any], left: Any, right: Any, out: Any
+    bits: Operation,
+    masks: Operation,
+    host: Callable[[Any, Any], Any],
+    left: Any,
+    right: Any,
+    out: Any,
 ) -> Any:
-    array = left if isinstance(left, Array) else need(right, "x2")
-    _refuse_floats(host.__name__, left, right)
-    if all(isinstance(one, Array) and one._dtype_number == BOOL for one in (left, right)):
-        return masks(left, right, out=out)
-    # Waits for both.
-    values = [one.asnumpy() if isinstance(one, Array) else one for one in (left, right)]
-    result = from_host(onp.asarray(host(*values)), array._context_numbers, False)
-    if out is None:
-        return result
-    out[...] = result
-    return out
-
-
-def _refuse_floats(name: str, *operands: Any) -> None:
-    for one in operands:
-        if isinstance(one, float) or (isinstance(one, Array) and one._dtype_number in FLOATING):
-            raise ArrayTypeError(f"[{name}] is for integers and booleans, not for floats")
+    """Call an op; masks have one that needs no conversion, numbers are left to NumPy."""
+    arrays = [one for one in (left, right) if isinstance(one, (Array, onp.ndarray))]
+    if not arrays:
+        return host(left, right)
+    is_mask = all(isinstance(one, Array) and one._dtype_number == BOOL for one in (left, right))
+    return (masks if is_mask else bits)(left, right, out=out)

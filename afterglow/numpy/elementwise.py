@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import numpy as onp
 
-from .._core import Array, Operation, operation
+from .._core import Array, operation
+from .._dtype import FLOAT64, FLOATING
+from .._host_calls import on_host
 from ..error import ArrayNotImplementedError, ArrayTypeError
 from ..ndarray._arguments import bound, mask
 from ._arguments import need
@@ -17,28 +20,75 @@ __all__ = [
     "abs",
     "absolute",
     "add",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "around",
+    "cbrt",
+    "ceil",
     "clip",
+    "copysign",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "degrees",
     "divide",
     "equal",
     "exp",
+    "expm1",
+    "fabs",
+    "fix",
+    "floor",
     "greater",
     "greater_equal",
+    "hypot",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "lcm",
+    "ldexp",
     "less",
     "less_equal",
     "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
     "maximum",
     "minimum",
     "mod",
     "multiply",
+    "nan_to_num",
     "negative",
     "not_equal",
+    "positive",
     "power",
+    "rad2deg",
+    "radians",
+    "reciprocal",
     "remainder",
+    "rint",
+    "round",
+    "round_",
+    "sign",
+    "sin",
+    "sinh",
     "sqrt",
     "square",
     "subtract",
+    "tan",
     "tanh",
     "true_divide",
+    "trunc",
     "where",
 ]
 
@@ -49,6 +99,38 @@ _log = operation("log", False)
 _sqrt = operation("sqrt", False)
 _square = operation("square", False)
 _tanh = operation("tanh", False)
+_sin = operation("sin", False)
+_cos = operation("cos", False)
+_tan = operation("tan", False)
+_arcsin = operation("arcsin", False)
+_arccos = operation("arccos", False)
+_arctan = operation("arctan", False)
+_sinh = operation("sinh", False)
+_cosh = operation("cosh", False)
+_arcsinh = operation("arcsinh", False)
+_arccosh = operation("arccosh", False)
+_arctanh = operation("arctanh", False)
+_degrees = operation("degrees", False)
+_radians = operation("radians", False)
+_expm1 = operation("expm1", False)
+_log1p = operation("log1p", False)
+_log2 = operation("log2", False)
+_log10 = operation("log10", False)
+_cbrt = operation("cbrt", False)
+_reciprocal = operation("reciprocal", False)
+_sign = operation("sign", False)
+_floor = operation("floor", False)
+_ceil = operation("ceil", False)
+_trunc = operation("trunc", False)
+_rint = operation("rint", False)
+_round_half_to_even = operation("round_half_to_even", False)
+_hypot = operation("hypot", False)
+_arctan2 = operation("arctan2", False)
+_copysign = operation("copysign", False)
+_logical_and = operation("logical_and", False)
+_logical_or = operation("logical_or", False)
+_logical_xor = operation("logical_xor", False)
+_copy = operation("copy", False)
 _add = operation("add", False)
 _subtract = operation("subtract", False)
 _multiply = operation("multiply", False)
@@ -67,8 +149,29 @@ _where = operation("where", False)
 _clip = operation("clip", False)
 
 
-def _call(call: Operation, host: Callable[..., Any], operands: tuple[Any, ...], out: Any) -> Any:
+#: Options of NumPy's functions, with the only values that are known here.
+_options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
+_unknown_options = ("dtype", "signature", "extobj")
+
+
+def _check_options(name: str, options: dict[str, Any]) -> None:
+    for option, value in options.items():
+        if option not in _options and option not in _unknown_options:
+            raise ArrayTypeError(f"[{name}] {option} is an invalid keyword")
+        if option in _unknown_options or value != _options[option]:
+            raise ArrayNotImplementedError(f"[{name}] {option}={value} does not exist here")
+
+
+def _call(
+    call: Callable[..., Any],
+    host: Callable[..., Any],
+    operands: tuple[Any, ...],
+    out: Any,
+    options: dict[str, Any] | None = None,
+) -> Any:
     """Call an op; operands without any array among them are worked out by NumPy."""
+    if options:
+        _check_options(host.__name__, options)
     if any(isinstance(operand, (Array, onp.ndarray)) for operand in operands):
         return call(*operands, out=out)
     for operand in operands:
@@ -81,47 +184,490 @@ def _call(call: Operation, host: Callable[..., Any], operands: tuple[Any, ...], 
 
 
 def abs(x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the absolute values."""
-    return _call(_abs, onp.absolute, (x,), out)
+    """Return the absolute values.
+
+    >>> from afterglow import np
+    >>> np.abs(np.array([-1, 2]))
+    array([1., 2.])
+    """
+    return _call(_abs, onp.absolute, (x,), out, kwargs)
 
 
 absolute = abs
 
 
 def negative(x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the values with their signs turned."""
-    return _call(_negative, onp.negative, (x,), out)
+    """Return the values with their signs turned.
+
+    >>> from afterglow import np
+    >>> np.negative(np.array([-1, 2]))
+    array([ 1., -2.])
+    """
+    return _call(_negative, onp.negative, (x,), out, kwargs)
 
 
 def exp(x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return e to the power of each element."""
-    return _call(_exp, onp.exp, (x,), out)
+    """Return e to the power of each element.
+
+    >>> from afterglow import np
+    >>> np.exp(np.array([0, 1]))
+    array([1.       , 2.7182817])
+    """
+    return _call(_exp, onp.exp, (x,), out, kwargs)
 
 
 def log(x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the natural logarithms."""
-    return _call(_log, onp.log, (x,), out)
+    """Return the natural logarithms.
+
+    >>> from afterglow import np
+    >>> np.log(np.array([1, 2]))
+    array([0.       , 0.6931472])
+    """
+    return _call(_log, onp.log, (x,), out, kwargs)
 
 
 def sqrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the square roots."""
-    return _call(_sqrt, onp.sqrt, (x,), out)
+    """Return the square roots.
+
+    >>> from afterglow import np
+    >>> np.sqrt(np.array([4, 9]))
+    array([2., 3.])
+    """
+    return _call(_sqrt, onp.sqrt, (x,), out, kwargs)
 
 
 def square(x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the elements multiplied by themselves."""
-    return _call(_square, onp.square, (x,), out)
+    """Return the elements multiplied by themselves.
+
+    >>> from afterglow import np
+    >>> np.square(np.array([2, 3]))
+    array([4., 9.])
+    """
+    return _call(_square, onp.square, (x,), out, kwargs)
 
 
 def tanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the hyperbolic tangents."""
-    return _call(_tanh, onp.tanh, (x,), out)
+    """Return the hyperbolic tangents.
+
+    >>> from afterglow import np
+    >>> np.tanh(np.array([0, 1]))
+    array([0.       , 0.7615942])
+    """
+    return _call(_tanh, onp.tanh, (x,), out, kwargs)
+
+
+def sin(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the sines.
+
+    >>> from afterglow import np
+    >>> np.sin(np.array([0, 1, 2]))
+    array([0.        , 0.84147096, 0.9092974 ])
+    """
+    return _call(_sin, onp.sin, (x,), out, kwargs)
+
+
+def cos(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the cosines.
+
+    >>> from afterglow import np
+    >>> np.cos(np.array([0, 1, 2]))
+    array([ 1.       ,  0.5403023, -0.4161468])
+    """
+    return _call(_cos, onp.cos, (x,), out, kwargs)
+
+
+def tan(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the tangents.
+
+    >>> from afterglow import np
+    >>> np.tan(np.array([0, 1, 2]))
+    array([ 0.       ,  1.5574077, -2.1850398])
+    """
+    return _call(_tan, onp.tan, (x,), out, kwargs)
+
+
+def arcsin(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the angles with these sines, from -pi/2 to pi/2.
+
+    >>> from afterglow import np
+    >>> np.arcsin(np.array([0, 0.5, 1]))
+    array([0.       , 0.5235988, 1.5707964])
+    """
+    return _call(_arcsin, onp.arcsin, (x,), out, kwargs)
+
+
+def arccos(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the angles with these cosines, from 0 to pi.
+
+    >>> from afterglow import np
+    >>> np.arccos(np.array([0, 0.5, 1]))
+    array([1.5707964, 1.0471976, 0.       ])
+    """
+    return _call(_arccos, onp.arccos, (x,), out, kwargs)
+
+
+def arctan(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the angles with these tangents, from -pi/2 to pi/2.
+
+    >>> from afterglow import np
+    >>> np.arctan(np.array([0, 0.5, 1]))
+    array([0.       , 0.4636476, 0.7853982])
+    """
+    return _call(_arctan, onp.arctan, (x,), out, kwargs)
+
+
+def sinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the hyperbolic sines.
+
+    >>> from afterglow import np
+    >>> np.sinh(np.array([0, 1, 2]))
+    array([0.       , 1.1752012, 3.6268604])
+    """
+    return _call(_sinh, onp.sinh, (x,), out, kwargs)
+
+
+def cosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the hyperbolic cosines.
+
+    >>> from afterglow import np
+    >>> np.cosh(np.array([0, 1, 2]))
+    array([1.       , 1.5430807, 3.7621956])
+    """
+    return _call(_cosh, onp.cosh, (x,), out, kwargs)
+
+
+def arcsinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the inverses of the hyperbolic sine.
+
+    >>> from afterglow import np
+    >>> np.arcsinh(np.array([0, 1, 2]))
+    array([0.       , 0.8813736, 1.4436355])
+    """
+    return _call(_arcsinh, onp.arcsinh, (x,), out, kwargs)
+
+
+def arccosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the inverses of the hyperbolic cosine.
+
+    >>> from afterglow import np
+    >>> np.arccosh(np.array([1, 2, 3]))
+    array([0.       , 1.316958 , 1.7627472])
+    """
+    return _call(_arccosh, onp.arccosh, (x,), out, kwargs)
+
+
+def arctanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the inverses of the hyperbolic tangent.
+
+    >>> from afterglow import np
+    >>> np.arctanh(np.array([0, 0.5, 1]))
+    array([0.        , 0.54930615,        inf])
+    """
+    return _call(_arctanh, onp.arctanh, (x,), out, kwargs)
+
+
+def degrees(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return angles of radians in degrees.
+
+    >>> from afterglow import np
+    >>> np.degrees(np.array([0, 1, 2]))
+    array([  0.     ,  57.29578, 114.59156])
+    """
+    return _call(_degrees, onp.degrees, (x,), out, kwargs)
+
+
+def radians(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return angles of degrees in radians.
+
+    >>> from afterglow import np
+    >>> np.radians(np.array([0, 90, 180]))
+    array([0.       , 1.5707964, 3.1415927])
+    """
+    return _call(_radians, onp.radians, (x,), out, kwargs)
+
+
+deg2rad = radians
+rad2deg = degrees
+
+
+def expm1(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return exp(x) - 1, precise near 0.
+
+    >>> from afterglow import np
+    >>> np.expm1(np.array([0, 1e-8]))
+    array([0.e+00, 1.e-08])
+    """
+    return _call(_expm1, onp.expm1, (x,), out, kwargs)
+
+
+def log1p(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return log(1 + x), precise near 0.
+
+    >>> from afterglow import np
+    >>> np.log1p(np.array([0, 1e-8, 1]))
+    array([0.000000e+00, 1.000000e-08, 6.931472e-01])
+    """
+    return _call(_log1p, onp.log1p, (x,), out, kwargs)
+
+
+def log2(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the logarithms to base 2.
+
+    >>> from afterglow import np
+    >>> np.log2(np.array([1, 8, 10]))
+    array([0.      , 3.      , 3.321928])
+    """
+    return _call(_log2, onp.log2, (x,), out, kwargs)
+
+
+def log10(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the logarithms to base 10.
+
+    >>> from afterglow import np
+    >>> np.log10(np.array([1, 8, 1000]))
+    array([0.     , 0.90309, 3.     ])
+    """
+    return _call(_log10, onp.log10, (x,), out, kwargs)
+
+
+def cbrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the cube roots.
+
+    >>> from afterglow import np
+    >>> np.cbrt(np.array([-8, 1, 27]))
+    array([-2.,  1.,  3.])
+    """
+    return _call(_cbrt, onp.cbrt, (x,), out, kwargs)
+
+
+def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return 1 / x.
+
+    >>> from afterglow import np
+    >>> np.reciprocal(np.array([1, 2, 4]))
+    array([1.  , 0.5 , 0.25])
+    """
+    return _call(_reciprocal, onp.reciprocal, (x,), out, kwargs)
+
+
+def sign(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return -1, 0 or 1 by the sign of each element.
+
+    >>> from afterglow import np
+    >>> np.sign(np.array([-2, 0, 3]))
+    array([-1.,  0.,  1.])
+    """
+    return _call(_sign, onp.sign, (x,), out, kwargs)
+
+
+def floor(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the greatest integers that are not greater.
+
+    >>> from afterglow import np
+    >>> np.floor(np.array([-1.5, 0.5, 2]))
+    array([-2.,  0.,  2.])
+    """
+    return _call(_floor, onp.floor, (x,), out, kwargs)
+
+
+def ceil(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the smallest integers that are not smaller.
+
+    >>> from afterglow import np
+    >>> np.ceil(np.array([-1.5, 0.5, 2]))
+    array([-1.,  1.,  2.])
+    """
+    return _call(_ceil, onp.ceil, (x,), out, kwargs)
+
+
+def trunc(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the elements without their fractions.
+
+    >>> from afterglow import np
+    >>> np.trunc(np.array([-1.5, 0.5, 2]))
+    array([-1.,  0.,  2.])
+    """
+    return _call(_trunc, onp.trunc, (x,), out, kwargs)
+
+
+fix = trunc
+
+
+def rint(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the nearest integers; ties go to the lower one, as in MXNet.
+
+    >>> from afterglow import np
+    >>> np.rint(np.array([-2.5, 0.5, 1.6]))
+    array([-3.,  0.,  2.])
+    """
+    return _call(_rint, onp.rint, (x,), out, kwargs)
+
+
+fabs = abs
+
+
+def positive(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return a copy.
+
+    >>> from afterglow import np
+    >>> np.positive(np.array([-1, 2]))
+    array([-1.,  2.])
+    """
+    return _call(_copy, onp.positive, (x,), out, kwargs)
+
+
+def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
+    """Return the elements rounded to so many decimals; ties go to the even digit.
+
+    >>> from afterglow import np
+    >>> np.around(np.array([0.5, 1.5, 2.567]), 1)
+    array([0.5, 1.5, 2.6])
+    """
+    if isinstance(x, (int, float, onp.generic)):
+        return onp.around(x, decimals)
+    _check_options("around", kwargs)
+    x = need(x, "x")
+    if not decimals or (decimals > 0 and x._dtype_number not in FLOATING):
+        return _round_half_to_even(x, out=out)
+    if decimals > 0:
+        scale = 10.0**decimals
+        return _divide(_round_half_to_even(_multiply(x, scale)), scale, out=out)
+    scale = 10.0**-decimals
+    if x._dtype_number in FLOATING:
+        return _multiply(_round_half_to_even(_divide(x, scale)), scale, out=out)
+    tens = _round_half_to_even(_divide(_copy(x, dtype=FLOAT64), scale))
+    return _copy(_multiply(tens, scale), dtype=x._dtype_number, out=out)
+
+
+round = round_ = around
+
+
+def logical_not(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where the element is 0.
+
+    >>> from afterglow import np
+    >>> np.logical_not(np.array([0, 2]))
+    array([ True, False])
+    """
+    return _call(_is_zero, onp.logical_not, (x,), out, kwargs)
+
+
+def _is_zero(x: Any, out: Any) -> Any:
+    return _equal(x, 0, out=out)
+
+
+def isnan(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where the element is not a number.
+
+    >>> from afterglow import np
+    >>> np.isnan(np.array([1, np.nan, np.inf]))
+    array([False,  True, False])
+    """
+    return _call(_is_nan, onp.isnan, (x,), out, kwargs)
+
+
+def _is_nan(x: Any, out: Any) -> Any:
+    x = need(x, "x")
+    return _not_equal(x, x, out=out)
+
+
+def isinf(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where the element is infinite.
+
+    >>> from afterglow import np
+    >>> np.isinf(np.array([1, np.nan, -np.inf]))
+    array([False, False,  True])
+    """
+    return _call(_is_inf, onp.isinf, (x,), out, kwargs)
+
+
+def _is_inf(x: Any, out: Any) -> Any:
+    x = need(x, "x")
+    return _is_this(_abs(x), inf, out) if x._dtype_number in FLOATING else _is_nan(x, out)
+
+
+def _is_this(x: Any, number: float, out: Any) -> Any:
+    """Tell where an element is a number that integers cannot be."""
+    x = need(x, "x")
+    return _equal(x, number, out=out) if x._dtype_number in FLOATING else _is_nan(x, out)
+
+
+def isposinf(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where the element is infinite and positive.
+
+    >>> from afterglow import np
+    >>> np.isposinf(np.array([-np.inf, np.inf]))
+    array([False,  True])
+    """
+    return _call(lambda x, out: _is_this(x, inf, out), onp.isposinf, (x,), out, kwargs)
+
+
+def isneginf(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where the element is infinite and negative.
+
+    >>> from afterglow import np
+    >>> np.isneginf(np.array([-np.inf, np.inf]))
+    array([ True, False])
+    """
+    return _call(lambda x, out: _is_this(x, -inf, out), onp.isneginf, (x,), out, kwargs)
+
+
+def isfinite(x: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where the element is neither infinite nor nan.
+
+    >>> from afterglow import np
+    >>> np.isfinite(np.array([1, np.nan, np.inf]))
+    array([ True, False, False])
+    """
+    return _call(_is_finite, onp.isfinite, (x,), out, kwargs)
+
+
+def _is_finite(x: Any, out: Any) -> Any:
+    x = need(x, "x")
+    return _less(_abs(x), inf, out=out) if x._dtype_number in FLOATING else _equal(x, x, out=out)
+
+
+def nan_to_num(
+    x: Any,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Return the elements with nan and infinities replaced; without ``copy`` in place.
+
+    Infinities become the greatest and the lowest number of the type unless others are given.
+
+    >>> from afterglow import np
+    >>> np.nan_to_num(np.array([np.nan, 1, np.inf]), posinf=9)
+    array([0., 1., 9.])
+    """
+    if isinstance(x, (int, float, onp.generic)):
+        return onp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    x = need(x, "x")
+    target = None if copy else x
+    if x._dtype_number not in FLOATING:
+        return _copy(x) if copy else x
+    largest = float(onp.finfo(x.dtype).max)
+    result = x
+    if posinf is not None:
+        result = _where(_equal(x, inf), posinf, result)
+    if neginf is not None:
+        result = _where(_equal(x, -inf), neginf, result)
+    if posinf is None or neginf is None:
+        result = _clip(result, -largest, largest)
+    return _where(_not_equal(x, x), nan, result, out=target)
 
 
 def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     """Return the elements, but ``a_min`` for smaller and ``a_max`` for greater ones; nan stays.
 
     One of the bounds may be ``None``.
+
+    >>> from afterglow import np
+    >>> np.clip(np.array([-1, 0.5, 3]), 0, 1)
+    array([0. , 0.5, 1. ])
     """
     if isinstance(a, (int, float, onp.generic)):
         return onp.clip(a, a_min, a_max)
@@ -132,79 +678,248 @@ def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
 
 
 def add(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the sums, broadcast."""
-    return _call(_add, onp.add, (x1, x2), out)
+    """Return the sums, broadcast.
+
+    >>> from afterglow import np
+    >>> np.add(np.array([1, 5]), 2)
+    array([3., 7.])
+    """
+    return _call(_add, onp.add, (x1, x2), out, kwargs)
 
 
 def subtract(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the differences, broadcast."""
-    return _call(_subtract, onp.subtract, (x1, x2), out)
+    """Return the differences, broadcast.
+
+    >>> from afterglow import np
+    >>> np.subtract(np.array([1, 5]), 2)
+    array([-1.,  3.])
+    """
+    return _call(_subtract, onp.subtract, (x1, x2), out, kwargs)
 
 
 def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the products, broadcast."""
-    return _call(_multiply, onp.multiply, (x1, x2), out)
+    """Return the products, broadcast.
+
+    >>> from afterglow import np
+    >>> np.multiply(np.array([1, 5]), 2)
+    array([ 2., 10.])
+    """
+    return _call(_multiply, onp.multiply, (x1, x2), out, kwargs)
 
 
 def divide(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the quotients, broadcast; integers give float32."""
-    return _call(_divide, onp.divide, (x1, x2), out)
+    """Return the quotients, broadcast; integers give float32.
+
+    >>> from afterglow import np
+    >>> np.divide(np.array([1, 5]), 2)
+    array([0.5, 2.5])
+    """
+    return _call(_divide, onp.divide, (x1, x2), out, kwargs)
 
 
 true_divide = divide
 
 
 def mod(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the remainders with the sign of the divisor, broadcast."""
-    return _call(_modulo, onp.mod, (x1, x2), out)
+    """Return the remainders with the sign of the divisor, broadcast.
+
+    >>> from afterglow import np
+    >>> np.mod(np.array([1, 5]), 2)
+    array([1., 1.])
+    """
+    return _call(_modulo, onp.mod, (x1, x2), out, kwargs)
 
 
 remainder = mod
 
 
 def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return powers, broadcast."""
-    return _call(_power, onp.power, (x1, x2), out)
+    """Return powers, broadcast.
+
+    >>> from afterglow import np
+    >>> np.power(np.array([1, 5]), 2)
+    array([ 1., 25.])
+    """
+    return _call(_power, onp.power, (x1, x2), out, kwargs)
 
 
 def maximum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the greater of each pair, broadcast; nan wins."""
-    return _call(_maximum, onp.maximum, (x1, x2), out)
+    """Return the greater of each pair, broadcast; nan wins.
+
+    >>> from afterglow import np
+    >>> np.maximum(np.array([1, 5]), 2)
+    array([2., 5.])
+    """
+    return _call(_maximum, onp.maximum, (x1, x2), out, kwargs)
 
 
 def minimum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the smaller of each pair, broadcast; nan wins."""
-    return _call(_minimum, onp.minimum, (x1, x2), out)
+    """Return the smaller of each pair, broadcast; nan wins.
+
+    >>> from afterglow import np
+    >>> np.minimum(np.array([1, 5]), 2)
+    array([1., 2.])
+    """
+    return _call(_minimum, onp.minimum, (x1, x2), out, kwargs)
 
 
 def equal(x1: Any, x2: Any, out: Any = None) -> Any:
-    """Return where the operands are equal."""
+    """Return where the operands are equal.
+
+    >>> from afterglow import np
+    >>> np.equal(np.array([1, 5]), 2)
+    array([False, False])
+    """
     return _call(_equal, onp.equal, (x1, x2), out)
 
 
 def not_equal(x1: Any, x2: Any, out: Any = None) -> Any:
-    """Return where the operands differ."""
+    """Return where the operands differ.
+
+    >>> from afterglow import np
+    >>> np.not_equal(np.array([1, 5]), 2)
+    array([ True,  True])
+    """
     return _call(_not_equal, onp.not_equal, (x1, x2), out)
 
 
 def less(x1: Any, x2: Any, out: Any = None) -> Any:
-    """Return where the first operand is smaller."""
+    """Return where the first operand is smaller.
+
+    >>> from afterglow import np
+    >>> np.less(np.array([1, 5]), 2)
+    array([ True, False])
+    """
     return _call(_less, onp.less, (x1, x2), out)
 
 
 def less_equal(x1: Any, x2: Any, out: Any = None) -> Any:
-    """Return where the first operand is not greater."""
+    """Return where the first operand is not greater.
+
+    >>> from afterglow import np
+    >>> np.less_equal(np.array([1, 5]), 2)
+    array([ True, False])
+    """
     return _call(_less_equal, onp.less_equal, (x1, x2), out)
 
 
 def greater(x1: Any, x2: Any, out: Any = None) -> Any:
-    """Return where the first operand is greater."""
+    """Return where the first operand is greater.
+
+    >>> from afterglow import np
+    >>> np.greater(np.array([1, 5]), 2)
+    array([False,  True])
+    """
     return _call(_greater, onp.greater, (x1, x2), out)
 
 
 def greater_equal(x1: Any, x2: Any, out: Any = None) -> Any:
-    """Return where the first operand is not smaller."""
+    """Return where the first operand is not smaller.
+
+    >>> from afterglow import np
+    >>> np.greater_equal(np.array([1, 5]), 2)
+    array([False,  True])
+    """
     return _call(_greater_equal, onp.greater_equal, (x1, x2), out)
+
+
+def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return sqrt(x1**2 + x2**2), broadcast.
+
+    >>> from afterglow import np
+    >>> np.hypot(np.array([3, 5]), np.array([4, 12]))
+    array([ 5., 13.])
+    """
+    return _call(_hypot, onp.hypot, (x1, x2), out, kwargs)
+
+
+def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the angles of the points (x2, x1), from -pi to pi, broadcast.
+
+    >>> from afterglow import np
+    >>> np.arctan2(np.array([1, 1]), np.array([1, -1]))
+    array([0.7853982, 2.3561945])
+    """
+    return _call(_arctan2, onp.arctan2, (x1, x2), out, kwargs)
+
+
+def copysign(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the sizes of x1 with the signs of x2, broadcast.
+
+    >>> from afterglow import np
+    >>> np.copysign(np.array([1, -2]), np.array([-3, 4]))
+    array([-1.,  2.])
+    """
+    return _call(_copysign, onp.copysign, (x1, x2), out, kwargs)
+
+
+def ldexp(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return x1 * 2**x2, broadcast; the exponents need not be integers.
+
+    >>> from afterglow import np
+    >>> np.ldexp(np.array([1, 3]), np.array([2, -1]))
+    array([4. , 1.5])
+    """
+    return _call(_scale_by_power, _host_ldexp, (x1, x2), out, kwargs)
+
+
+def _scale_by_power(x1: Any, x2: Any, out: Any) -> Any:
+    scale = 2.0**x2 if isinstance(x2, (int, float)) else _power(2.0, x2)
+    return _multiply(x1, scale, out=out)
+
+
+def _host_ldexp(x1: Any, x2: Any) -> Any:
+    return x1 * 2.0**x2
+
+
+def lcm(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return the least common multiples of integers, broadcast.
+
+    >>> from afterglow import np
+    >>> np.lcm(np.array([4, 6], dtype="int32"), np.array([6, 9], dtype="int32"))
+    array([12, 18], dtype=int32)
+    """
+    return _call(_lcm, onp.lcm, (x1, x2), out, kwargs)
+
+
+def _lcm(x1: Any, x2: Any, out: Any) -> Any:
+    kind = onp.result_type(*(one.dtype for one in (x1, x2) if hasattr(one, "shape")))
+    if kind.kind not in "iu":
+        raise ArrayTypeError(f"[lcm] is for integers, not for {kind}")
+    arrays = [one if isinstance(one, Array) else need(onp.asarray(one, kind)) for one in (x1, x2)]
+    shape = onp.broadcast_shapes(*(one.shape for one in arrays))
+    result = on_host("lcm", onp.lcm, *arrays, shape=shape, dtype=kind, legacy=False)
+    return result if out is None else _copy(result, out=out)
+
+
+def logical_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where both operands are not 0.
+
+    >>> from afterglow import np
+    >>> np.logical_and(np.array([0, 2]), np.array([3, 4]))
+    array([False,  True])
+    """
+    return _call(_logical_and, onp.logical_and, (x1, x2), out, kwargs)
+
+
+def logical_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where one of the operands is not 0.
+
+    >>> from afterglow import np
+    >>> np.logical_or(np.array([0, 2]), 0)
+    array([False,  True])
+    """
+    return _call(_logical_or, onp.logical_or, (x1, x2), out, kwargs)
+
+
+def logical_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+    """Return where just one of the operands is not 0.
+
+    >>> from afterglow import np
+    >>> np.logical_xor(np.array([0, 2]), 1)
+    array([ True, False])
+    """
+    return _call(_logical_xor, onp.logical_xor, (x1, x2), out, kwargs)
 
 
 # --- a choice ---
@@ -214,6 +929,10 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Return the elements of ``x`` where the condition is not 0, else those of ``y``, broadcast.
 
     A condition that is a number returns ``x`` or ``y`` as they are.
+
+    >>> from afterglow import np
+    >>> np.where(np.array([1, 0]), np.array([1, 2]), 5)
+    array([1., 5.])
     """
     if x is None and y is None:
         raise ArrayNotImplementedError(

@@ -189,6 +189,32 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- elementwise ---
 
+    def round(self, decimals: int = 0, out: ndarray | None = None, **kwargs: Any) -> ndarray:
+        """Return the elements rounded to so many decimals; ties go to the even digit."""
+        result: ndarray = elementwise.around(self, decimals, out, **kwargs)
+        return result
+
+    def __floor__(self) -> Any:
+        return elementwise.floor(self)
+
+    def __ceil__(self) -> Any:
+        return elementwise.ceil(self)
+
+    def __trunc__(self) -> Any:
+        return elementwise.trunc(self)
+
+    def __iand__(self, other: Any) -> Self:
+        bitwise.bitwise_and(self, other, out=self)
+        return self
+
+    def __ior__(self, other: Any) -> Self:
+        bitwise.bitwise_or(self, other, out=self)
+        return self
+
+    def __ixor__(self, other: Any) -> Self:
+        bitwise.bitwise_xor(self, other, out=self)
+        return self
+
     # --- reductions ---
 
     # --- sorting ---
@@ -226,6 +252,34 @@ class ndarray(NDArray):  # noqa: N801
     norm = _Absent()
 
     # --- only nd: elementwise ---
+
+    sin = _Absent()
+    cos = _Absent()
+    tan = _Absent()
+    arcsin = _Absent()
+    arccos = _Absent()
+    arctan = _Absent()
+    sinh = _Absent()
+    cosh = _Absent()
+    arcsinh = _Absent()
+    arccosh = _Absent()
+    arctanh = _Absent()
+    degrees = _Absent()
+    radians = _Absent()
+    expm1 = _Absent()
+    log1p = _Absent()
+    log2 = _Absent()
+    log10 = _Absent()
+    rsqrt = _Absent()
+    cbrt = _Absent()
+    rcbrt = _Absent()
+    reciprocal = _Absent()
+    sign = _Absent()
+    floor = _Absent()
+    ceil = _Absent()
+    trunc = _Absent()
+    fix = _Absent()
+    rint = _Absent()
 
     # --- only nd: reductions, sorting ---
 

@@ -15,14 +15,48 @@ enum class Formula : std::uint8_t {
   copy,
   negative,
   absolute,
+  rectify,
+  square,
+  cube,
+  sign,
+  truncate,
+  round_down,
+  round_up,
+  round_half_away,     ///< ties away from 0
+  round_half_to_even,  ///< ties to the even number
+  round_half_down,     ///< ties to the lower number
+  soft_sign,
+  // one input, a nanosecond or so
   exponential,
   logarithm,
   square_root,
   hyperbolic_tangent,
   sigmoid,
-  rectify,
-  square,
-  cube,
+  reciprocal_square_root,
+  cube_root,
+  exponential_minus_1,
+  logarithm_of_1_plus,
+  logarithm_2,
+  logarithm_10,
+  sine,
+  cosine,
+  tangent,
+  arc_sine,
+  arc_cosine,
+  arc_tangent,
+  hyperbolic_sine,
+  hyperbolic_cosine,
+  inverse_hyperbolic_sine,
+  inverse_hyperbolic_cosine,
+  inverse_hyperbolic_tangent,
+  error_function,
+  gaussian_linear_unit,
+  soft_rectify,
+  // one input, tens of nanoseconds, in float64 only
+  inverse_error_function,
+  gamma_function,
+  logarithm_of_gamma,
+  digamma,
   // two inputs
   add,
   subtract,
@@ -38,6 +72,20 @@ enum class Formula : std::uint8_t {
   less_equal,
   greater,
   greater_equal,
+  // two inputs, of reals only
+  copy_sign,
+  hypotenuse,
+  arc_tangent_of_point,
+  logical_and,
+  logical_or,
+  logical_xor,
+  leaky_rectify,       ///< the first, times the second where it is negative
+  exponential_linear,  ///< the first, or the second times (e^first - 1) where it is negative
+  smooth_absolute,
+  // two inputs, of int64 only
+  bitwise_and,
+  bitwise_or,
+  bitwise_xor,
   // three inputs
   select,  ///< the second where the first is not zero, else the third
   clip,    ///< the first, between the second and the third
@@ -53,7 +101,7 @@ inline constexpr int max_inputs = 3;
 inline constexpr std::int64_t block_size = 1024;
 
 /// The kernel for the instruction set of this machine, or nullptr where `compute` has none
-/// (float16 never has: callers compute it in float32).
+/// (float16 never has: callers compute it in float32; some formulas are for reals only).
 BlockFunction block_function(Formula formula, DType compute);
 /// boolean for comparisons, else the compute type.
 DType produced_type(Formula formula, DType compute);

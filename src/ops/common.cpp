@@ -141,9 +141,15 @@ void finish_elementwise(Inference& inference, DType compute, kernels::Formula fo
   }
   // Nanoseconds: reading and writing memory, plus the work of one element.
   using kernels::Formula;
-  const bool costly = (formula >= Formula::exponential && formula <= Formula::sigmoid) ||
-                      formula == Formula::power || formula == Formula::modulo;
-  const double per_element = costly ? 0.8 : 0.25;
+  const auto is_between = [&](Formula first, Formula last) {
+    return formula >= first && formula <= last;
+  };
+  const bool costly = is_between(Formula::exponential, Formula::soft_rectify) ||
+                      formula == Formula::power || formula == Formula::modulo ||
+                      formula == Formula::arc_tangent_of_point ||
+                      formula == Formula::exponential_linear;
+  const bool slow = is_between(Formula::inverse_error_function, Formula::digamma);
+  const double per_element = slow ? 20 : costly ? 0.8 : 0.25;
   call.cost = 60 + per_element * static_cast<double>(call.outputs[0].size()) *
                        static_cast<double>(size_of(compute)) / 4;
 }

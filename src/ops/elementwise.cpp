@@ -138,6 +138,94 @@ void keep_type(Inference& inference) {
   add_result(inference, type, type);
 }
 
+/// Where a function of reals is computed: integers in float64, from which the result is cut off.
+DType real_type(DType type) {
+  return is_floating(type) ? type : DType::float64;
+}
+
+/// The type of the only input, which is not boolean.
+DType number_type(const Inference& inference) {
+  const DType type = common_type(inference);
+  if (type == DType::boolean) inference.refuse("is not defined for booleans", ErrorKind::type);
+  return type;
+}
+
+/// Functions of reals that integers may have too: in MXNet, sin of 1 is 0 in an array of integers.
+void real_function(Inference& inference) {
+  const DType type = number_type(inference);
+  add_result(inference, real_type(type), type);
+}
+
+/// The same where there is a kernel for float64 only.
+void double_function(Inference& inference) {
+  add_result(inference, DType::float64, number_type(inference));
+}
+
+void floats_only(Inference& inference) {
+  const DType type = common_type(inference);
+  if (!is_floating(type)) inference.refuse("is for floats only", ErrorKind::type);
+  add_result(inference, type, type);
+}
+
+/// Integers are round already.
+void rounding(Inference& inference) {
+  const DType type = number_type(inference);
+  add_result(inference, type, type, is_floating(type) ? *inference.op.formula : Formula::copy);
+}
+
+/// Multiplies by a number that the op stands for.
+template <double (*factor)()>
+void scaling(Inference& inference) {
+  const DType type = number_type(inference);
+  lazy::set_immediate(inference.call.inputs.emplace_back(), factor());
+  add_result(inference, real_type(type), type);
+}
+
+double degrees_per_radian() {
+  return 57.29577951308232;
+}
+double radians_per_degree() {
+  return 0.017453292519943295;
+}
+
+void reciprocal(Inference& inference) {
+  const DType type = number_type(inference);
+  auto& inputs = inference.call.inputs;
+  Operand divisor = std::move(inputs[0]);
+  inputs.clear();
+  lazy::set_immediate(inputs.emplace_back(), 1.0);
+  inputs.emplace_back() = std::move(divisor);
+  add_result(inference, real_type(type), type);
+}
+
+/// Functions of two reals. A boolean array meets a number as int64.
+void real_function_of_two(Inference& inference) {
+  DType type = common_type(inference);
+  if (type == DType::boolean) {
+    if (!has_immediate(inference)) {
+      inference.refuse("is not defined for booleans", ErrorKind::type);
+    }
+    type = DType::int64;
+  }
+  add_result(inference, real_type(type), type);
+}
+
+/// Truth values of "not zero", which no type loses on its way to float64.
+void logic(Inference& inference) {
+  DType type = common_type(inference);
+  const DType compute = real_type(type);
+  if (type == DType::boolean && has_immediate(inference)) type = DType::int64;
+  add_result(inference, compute, inference.legacy ? type : DType::boolean);
+}
+
+void bits(Inference& inference) {
+  const DType type = common_type(inference);
+  if (is_floating(type)) {
+    inference.refuse("is for integers and booleans, not for floats", ErrorKind::type);
+  }
+  add_result(inference, DType::int64, type);
+}
+
 void keep_type_but_boolean(Inference& inference) {
   const DType type = inference.call.inputs[0].dtype;
   add_result(inference, type == DType::boolean ? DType::int64 : type,
@@ -289,6 +377,184 @@ void declare_elementwise(Table& table) {
              .infer = keep_type,
              .formula = Formula::rectify});
 
+  table.add({.name = "sin",
+             .mxnet_names = {"sin", "_npi_sin"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::sine});
+  table.add({.name = "cos",
+             .mxnet_names = {"cos", "_npi_cos"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::cosine});
+  table.add({.name = "tan",
+             .mxnet_names = {"tan", "_npi_tan"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::tangent});
+  table.add({.name = "arcsin",
+             .mxnet_names = {"arcsin", "_npi_arcsin"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::arc_sine});
+  table.add({.name = "arccos",
+             .mxnet_names = {"arccos", "_npi_arccos"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::arc_cosine});
+  table.add({.name = "arctan",
+             .mxnet_names = {"arctan", "_npi_arctan"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::arc_tangent});
+  table.add({.name = "sinh",
+             .mxnet_names = {"sinh", "_npi_sinh"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::hyperbolic_sine});
+  table.add({.name = "cosh",
+             .mxnet_names = {"cosh", "_npi_cosh"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::hyperbolic_cosine});
+  table.add({.name = "arcsinh",
+             .mxnet_names = {"arcsinh", "_npi_arcsinh"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::inverse_hyperbolic_sine});
+  table.add({.name = "arccosh",
+             .mxnet_names = {"arccosh", "_npi_arccosh"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::inverse_hyperbolic_cosine});
+  table.add({.name = "arctanh",
+             .mxnet_names = {"arctanh", "_npi_arctanh"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::inverse_hyperbolic_tangent});
+  table.add({.name = "expm1",
+             .mxnet_names = {"expm1", "_npi_expm1"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::exponential_minus_1});
+  table.add({.name = "log1p",
+             .mxnet_names = {"log1p", "_npi_log1p"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::logarithm_of_1_plus});
+  table.add({.name = "log2",
+             .mxnet_names = {"log2", "_npi_log2"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::logarithm_2});
+  table.add({.name = "log10",
+             .mxnet_names = {"log10", "_npi_log10"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::logarithm_10});
+  table.add({.name = "cbrt",
+             .mxnet_names = {"cbrt", "_npi_cbrt"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::cube_root});
+  table.add({.name = "sign",
+             .mxnet_names = {"sign", "_npi_sign"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::sign});
+  table.add({.name = "rsqrt",
+             .mxnet_names = {"rsqrt"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::reciprocal_square_root});
+  table.add({.name = "erf",
+             .mxnet_names = {"erf", "_npx_erf"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::error_function});
+  table.add({.name = "softsign",
+             .mxnet_names = {"softsign"},
+             .inputs = {"data"},
+             .infer = real_function,
+             .formula = Formula::soft_sign});
+  table.add({.name = "softrelu",
+             .mxnet_names = {"Activation"},
+             .inputs = {"data"},
+             .infer = floats_only,
+             .formula = Formula::soft_rectify});
+  table.add({.name = "gelu",
+             .mxnet_names = {"LeakyReLU"},
+             .inputs = {"data"},
+             .infer = floats_only,
+             .formula = Formula::gaussian_linear_unit});
+
+  table.add({.name = "floor",
+             .mxnet_names = {"floor", "_npi_floor"},
+             .inputs = {"data"},
+             .infer = rounding,
+             .formula = Formula::round_down});
+  table.add({.name = "ceil",
+             .mxnet_names = {"ceil", "_npi_ceil"},
+             .inputs = {"data"},
+             .infer = rounding,
+             .formula = Formula::round_up});
+  table.add({.name = "trunc",
+             .mxnet_names = {"trunc", "fix", "_npi_trunc", "_npi_fix"},
+             .inputs = {"data"},
+             .infer = rounding,
+             .formula = Formula::truncate});
+  table.add({.name = "round",
+             .mxnet_names = {"round"},
+             .inputs = {"data"},
+             .infer = rounding,
+             .formula = Formula::round_half_away});
+  table.add({.name = "rint",
+             .mxnet_names = {"rint", "_npi_rint"},
+             .inputs = {"data"},
+             .infer = rounding,
+             .formula = Formula::round_half_down});
+  table.add({.name = "round_half_to_even",
+             .mxnet_names = {"_npi_around"},
+             .inputs = {"data"},
+             .infer = rounding,
+             .formula = Formula::round_half_to_even});
+  table.add({.name = "degrees",
+             .mxnet_names = {"degrees", "_npi_degrees"},
+             .inputs = {"data"},
+             .infer = scaling<degrees_per_radian>,
+             .formula = Formula::multiply});
+  table.add({.name = "radians",
+             .mxnet_names = {"radians", "_npi_radians"},
+             .inputs = {"data"},
+             .infer = scaling<radians_per_degree>,
+             .formula = Formula::multiply});
+  table.add({.name = "reciprocal",
+             .mxnet_names = {"reciprocal", "_npi_reciprocal"},
+             .inputs = {"data"},
+             .infer = reciprocal,
+             .formula = Formula::divide});
+
+  table.add({.name = "gamma",
+             .mxnet_names = {"gamma", "_npx_gamma"},
+             .inputs = {"data"},
+             .infer = double_function,
+             .formula = Formula::gamma_function});
+  table.add({.name = "gammaln",
+             .mxnet_names = {"gammaln", "_npx_gammaln"},
+             .inputs = {"data"},
+             .infer = double_function,
+             .formula = Formula::logarithm_of_gamma});
+  table.add({.name = "digamma",
+             .mxnet_names = {"digamma"},
+             .inputs = {"data"},
+             .infer = double_function,
+             .formula = Formula::digamma});
+  table.add({.name = "erfinv",
+             .mxnet_names = {"erfinv", "_npx_erfinv"},
+             .inputs = {"data"},
+             .infer = double_function,
+             .formula = Formula::inverse_error_function});
+
   table.add({.name = "add",
              .mxnet_names = {"broadcast_add", "broadcast_plus", "elemwise_add", "_npi_add"},
              .inputs = {"lhs", "rhs"},
@@ -360,6 +626,67 @@ void declare_elementwise(Table& table) {
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
              .formula = Formula::greater_equal});
+
+  table.add({.name = "hypot",
+             .mxnet_names = {"broadcast_hypot", "_hypot", "_npi_hypot"},
+             .inputs = {"lhs", "rhs"},
+             .infer = real_function_of_two,
+             .formula = Formula::hypotenuse});
+  table.add({.name = "arctan2",
+             .mxnet_names = {"_npi_arctan2"},
+             .inputs = {"x1", "x2"},
+             .infer = real_function_of_two,
+             .formula = Formula::arc_tangent_of_point});
+  table.add({.name = "copysign",
+             .mxnet_names = {"_npi_copysign"},
+             .inputs = {"x1", "x2"},
+             .infer = real_function_of_two,
+             .formula = Formula::copy_sign});
+  table.add({.name = "logical_and",
+             .mxnet_names = {"broadcast_logical_and", "_logical_and"},
+             .inputs = {"lhs", "rhs"},
+             .infer = logic,
+             .formula = Formula::logical_and});
+  table.add({.name = "logical_or",
+             .mxnet_names = {"broadcast_logical_or", "_logical_or"},
+             .inputs = {"lhs", "rhs"},
+             .infer = logic,
+             .formula = Formula::logical_or});
+  table.add({.name = "logical_xor",
+             .mxnet_names = {"broadcast_logical_xor", "_logical_xor"},
+             .inputs = {"lhs", "rhs"},
+             .infer = logic,
+             .formula = Formula::logical_xor});
+  table.add({.name = "bitwise_and",
+             .mxnet_names = {"_npi_bitwise_and"},
+             .inputs = {"x1", "x2"},
+             .infer = bits,
+             .formula = Formula::bitwise_and});
+  table.add({.name = "bitwise_or",
+             .mxnet_names = {"_npi_bitwise_or"},
+             .inputs = {"x1", "x2"},
+             .infer = bits,
+             .formula = Formula::bitwise_or});
+  table.add({.name = "bitwise_xor",
+             .mxnet_names = {"_npi_bitwise_xor"},
+             .inputs = {"x1", "x2"},
+             .infer = bits,
+             .formula = Formula::bitwise_xor});
+  table.add({.name = "leaky_relu",
+             .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
+             .inputs = {"data", "slope"},
+             .infer = floats_only,
+             .formula = Formula::leaky_rectify});
+  table.add({.name = "elu",
+             .mxnet_names = {"LeakyReLU"},
+             .inputs = {"data", "slope"},
+             .infer = floats_only,
+             .formula = Formula::exponential_linear});
+  table.add({.name = "smooth_l1",
+             .mxnet_names = {"smooth_l1", "_npx_smooth_l1"},
+             .inputs = {"data", "scalar"},
+             .infer = real_function_of_two,
+             .formula = Formula::smooth_absolute});
 
   table.add({.name = "where",
              .mxnet_names = {"where", "_npi_where"},

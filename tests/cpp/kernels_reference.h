@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "kernels/elementwise.h"
 #include "kernels_support.h"
@@ -24,6 +26,35 @@ inline long double wrapped_power(long double a, long double b) {
     result *= static_cast<std::uint64_t>(static_cast<std::int64_t>(a));
   }
   return static_cast<long double>(static_cast<std::int64_t>(result));
+}
+
+/// By the recurrence and two terms of the asymptotic series.
+inline long double digamma(long double x) {
+  constexpr long double pi = 3.14159265358979323846264338327950288L;
+  if (x <= 0 && std::floor(x) == x) return std::numeric_limits<long double>::quiet_NaN();
+  if (x < 0) return digamma(1 - x) - pi / std::tan(pi * (x - std::rint(x)));
+  long double sum = 0;
+  for (; x < 2000; ++x) sum -= 1 / x;
+  return sum + std::log(x) - 1 / (2 * x) - 1 / (12 * x * x) + 1 / (120 * x * x * x * x);
+}
+
+/// The x with erf(x) = y, by bisection.
+inline long double inverse_error(long double y) {
+  constexpr long double infinity = std::numeric_limits<long double>::infinity();
+  if (std::fabs(y) > 1) return std::numeric_limits<long double>::quiet_NaN();
+  if (std::fabs(y) == 1) return y * infinity;
+  long double low = -7, high = 7;
+  for (int step = 0; step < 80; ++step) {
+    const long double middle = (low + high) / 2;
+    (std::erf(middle) < y ? low : high) = middle;
+  }
+  return high;
+}
+
+inline long double bits(Formula formula, long double a, long double b) {
+  const auto x = static_cast<std::int64_t>(a), y = static_cast<std::int64_t>(b);
+  if (formula == Formula::bitwise_and) return static_cast<long double>(x & y);
+  return static_cast<long double>(formula == Formula::bitwise_or ? x | y : x ^ y);
 }
 
 /// The wanted result, before it is brought into the type.
@@ -51,6 +82,92 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a * a;
     case Formula::cube:
       return a * a * a;
+    case Formula::sign:
+      return a > 0 ? 1 : (a < 0 ? -1 : 0);
+    case Formula::truncate:
+      return std::trunc(a);
+    case Formula::round_down:
+      return std::floor(a);
+    case Formula::round_up:
+      return std::ceil(a);
+    case Formula::round_half_away:
+      return std::round(a);
+    case Formula::round_half_to_even:
+      return std::nearbyint(a);
+    case Formula::round_half_down:
+      return std::ceil(a - 0.5L);
+    case Formula::soft_sign:
+      return a / (1 + std::fabs(a));
+    case Formula::reciprocal_square_root:
+      return 1 / std::sqrt(a);
+    case Formula::cube_root:
+      return std::cbrt(a);
+    case Formula::exponential_minus_1:
+      return std::expm1(a);
+    case Formula::logarithm_of_1_plus:
+      return std::log1p(a);
+    case Formula::logarithm_2:
+      return std::log2(a);
+    case Formula::logarithm_10:
+      return std::log10(a);
+    case Formula::sine:
+      return std::sin(a);
+    case Formula::cosine:
+      return std::cos(a);
+    case Formula::tangent:
+      return std::tan(a);
+    case Formula::arc_sine:
+      return std::asin(a);
+    case Formula::arc_cosine:
+      return std::acos(a);
+    case Formula::arc_tangent:
+      return std::atan(a);
+    case Formula::hyperbolic_sine:
+      return std::sinh(a);
+    case Formula::hyperbolic_cosine:
+      return std::cosh(a);
+    case Formula::inverse_hyperbolic_sine:
+      return std::asinh(a);
+    case Formula::inverse_hyperbolic_cosine:
+      return std::acosh(a);
+    case Formula::inverse_hyperbolic_tangent:
+      return std::atanh(a);
+    case Formula::error_function:
+      return std::erf(a);
+    case Formula::gaussian_linear_unit:
+      return a / 2 * std::erfc(-a / std::sqrt(2.0L));
+    case Formula::soft_rectify:
+      return std::log1p(std::exp(a));
+    case Formula::inverse_error_function:
+      return inverse_error(a);
+    case Formula::gamma_function:
+      return std::tgamma(a);
+    case Formula::logarithm_of_gamma:
+      return std::lgamma(a);
+    case Formula::digamma:
+      return digamma(a);
+    case Formula::copy_sign:
+      return std::copysign(a, b);
+    case Formula::hypotenuse:
+      return std::hypot(a, b);
+    case Formula::arc_tangent_of_point:
+      return std::atan2(a, b);
+    case Formula::logical_and:
+      return a != 0 && b != 0;
+    case Formula::logical_or:
+      return a != 0 || b != 0;
+    case Formula::logical_xor:
+      return (a != 0) != (b != 0);
+    case Formula::leaky_rectify:
+      return a > 0 ? a : a * b;
+    case Formula::exponential_linear:
+      return a > 0 ? a : b * std::expm1(a);
+    case Formula::smooth_absolute:
+      return std::fabs(a) > 1 / (b * b) ? std::fabs(a) - 1 / (2 * b * b) : a * a * b * b / 2;
+    case Formula::bitwise_and:
+    case Formula::bitwise_or:
+    case Formula::bitwise_xor:
+      return bits(formula, a, b);
     case Formula::add:
       return a + b;
     case Formula::subtract:
@@ -86,6 +203,14 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       break;
   }
   return 0;
+}
+
+/// What errors are relative to: the result, or at least 1 where terms of that size cancel.
+inline long double scale_of_errors(Formula formula, long double result) {
+  const bool cancels = formula == Formula::gaussian_linear_unit ||
+                       formula == Formula::logarithm_of_gamma || formula == Formula::digamma ||
+                       formula == Formula::smooth_absolute;
+  return cancels ? std::max(std::fabs(result), 1.0L) : std::fabs(result);
 }
 
 /// A result brought into an integer type.

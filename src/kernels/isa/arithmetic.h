@@ -62,5 +62,76 @@ AFTERGLOW_INLINE T square_root(T x) {
     return __builtin_sqrt(x);
 }
 
+// Rounding. These instructions vectorise; ties go away from 0, to the even or to the lower number.
+
+template <class T>
+AFTERGLOW_INLINE T truncate(T x) {
+  if constexpr (sizeof(T) == 4)
+    return __builtin_truncf(x);
+  else
+    return __builtin_trunc(x);
+}
+
+template <class T>
+AFTERGLOW_INLINE T round_down(T x) {
+  if constexpr (sizeof(T) == 4)
+    return __builtin_floorf(x);
+  else
+    return __builtin_floor(x);
+}
+
+template <class T>
+AFTERGLOW_INLINE T round_up(T x) {
+  if constexpr (sizeof(T) == 4)
+    return __builtin_ceilf(x);
+  else
+    return __builtin_ceil(x);
+}
+
+template <class T>
+AFTERGLOW_INLINE T round_half_to_even(T x) {
+  if constexpr (sizeof(T) == 4)
+    return __builtin_rintf(x);
+  else
+    return __builtin_rint(x);
+}
+
+template <class T>
+AFTERGLOW_INLINE T round_half_away(T x) {
+  const T whole = truncate(x);
+  const T away = whole + (x < T(0) ? T(-1) : T(1));
+  return absolute(x - whole) >= T(0.5) ? away : whole;
+}
+
+template <class T>
+AFTERGLOW_INLINE T round_half_down(T x) {
+  const T low = round_down(x), high = round_up(x);
+  return x - low <= high - x ? low : high;
+}
+
+template <class T>
+AFTERGLOW_INLINE T sign(T x) {
+  const T neither = x == x ? T(0) : x;
+  return x > T(0) ? T(1) : (x < T(0) ? T(-1) : neither);
+}
+
+AFTERGLOW_INLINE float hypotenuse(float a, float b) {
+  const double x = a, y = b;
+  const bool infinite = absolute(a) == __builtin_inff() || absolute(b) == __builtin_inff();
+  return infinite ? __builtin_inff() : static_cast<float>(square_root(x * x + y * y));
+}
+AFTERGLOW_INLINE double hypotenuse(double a, double b) {
+  return __builtin_hypot(a, b);
+}
+
+/// Half the square near 0, where |x| < 1 / sigma^2, and straight beyond.
+template <class T>
+AFTERGLOW_INLINE T smooth_absolute(T x, T sigma) {
+  const T square = sigma * sigma;
+  const T inverse = T(1) / square;
+  const T size = absolute(x);
+  return size > inverse ? size - T(0.5) * inverse : T(0.5) * x * x * square;
+}
+
 }  // namespace
 }  // namespace afterglow::kernels

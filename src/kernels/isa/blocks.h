@@ -12,10 +12,34 @@
 namespace afterglow::kernels {
 namespace {
 
+/// Inputs that a rule takes of type T: 0 where it is not for that type.
+template <Formula formula, class T>
+constexpr int inputs_of_type = requires { rule<formula>(T()); }             ? 1
+                               : requires { rule<formula>(T(), T()); }      ? 2
+                               : requires { rule<formula>(T(), T(), T()); } ? 3
+                                                                            : 0;
 template <Formula formula>
-constexpr int inputs_of = requires { rule<formula>(1.0f); }         ? 1
-                          : requires { rule<formula>(1.0f, 1.0f); } ? 2
-                                                                    : 3;
+constexpr int inputs_of = inputs_of_type<formula, double> ? inputs_of_type<formula, double>
+                                                          : inputs_of_type<formula, std::int64_t>;
+
+/// Angles that are not counted in quarter turns.
+template <class T>
+AFTERGLOW_INLINE bool is_beyond(T x) {
+  return magnitude(x) > T(largest_angle);
+}
+
+/// Element by element where one of them needs it; the others get the same bits as ever.
+template <Formula formula, class T>
+bool applied_one_by_one(const T* values, T* out, std::int64_t count) {
+  unsigned any = 0;  // a bool would not vectorise
+  for (std::int64_t i = 0; i < count; ++i) any |= is_beyond(values[i]) ? 1u : 0u;
+  if (!any) return false;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const T x = values[i];
+    out[i] = is_beyond(x) ? static_cast<T>(rule_beyond<formula>(x)) : rule<formula>(x);
+  }
+  return true;
+}
 
 /// An input of a formula: a block of elements, or one element that stands for as many.
 template <class T, bool single>
@@ -38,6 +62,9 @@ void apply(const void* const* inputs, void* output, std::int64_t count) {
   const Input<T, (singles & 1u) != 0> a(inputs[0]);
   if constexpr (inputs_of<formula> == 1) {
     auto* out = static_cast<decltype(rule<formula>(T()))*>(output);
+    if constexpr (requires { rule_beyond<formula>(1.0); }) {
+      if (applied_one_by_one<formula>(a.values, out, count)) return;
+    }
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(a[i]);
   } else if constexpr (inputs_of<formula> == 3) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, log, tanh, sigmoid and power without branches, so that loops over them vectorise. Fused
-// multiply-adds are written out and contraction is off: a value has the same bits wherever it
-// stands in a block.
+// exp, log, tanh, sigmoid, power and their kin without branches, so that loops over them vectorise.
+// What float32 needs rarely is computed in float64 with polynomials of just the accuracy needed;
+// float64 then leaves it to the maths library. Fused multiply-adds are written out and contraction
+// is off: a value has the same bits wherever it stands in a block.
 #pragma once
 
 #include "kernels/isa/types.h"
@@ -43,6 +44,7 @@ struct Real<float> {
   static constexpr float ln2_high = 0.693359375f;
   static constexpr float ln2_low = -2.12194440054690583e-4f;
   static constexpr float exponential_low = -104, exponential_high = 89;
+  static constexpr float exponential_minus_1_low = -18;
   static constexpr float tanh_is_one = 9.1f;
   static constexpr float smallest_normal = 0x1p-126f;
   static constexpr float sqrt_half = 0.70710678118654752f;
@@ -58,6 +60,7 @@ struct Real<double> {
   static constexpr double ln2_high = 6.93147180369123816490e-01;
   static constexpr double ln2_low = 1.90821492927058770002e-10;
   static constexpr double exponential_low = -746, exponential_high = 710;
+  static constexpr double exponential_minus_1_low = -38;
   static constexpr double tanh_is_one = 19.1;
   static constexpr double smallest_normal = 0x1p-1022;
   static constexpr double sqrt_half = 0.70710678118654752440;
@@ -118,6 +121,19 @@ AFTERGLOW_INLINE T exponential(T x) {
   return x < R::exponential_low ? T(0) : result;
 }
 
+/// e^x - 1 with its relative precision near 0.
+template <class T>
+AFTERGLOW_INLINE T exponential_minus_1(T x) {
+  using R = Real<T>;
+  const T limited = x < R::exponential_minus_1_low ? R::exponential_minus_1_low : x;
+  const auto [n, r] = split_exponent(limited);
+  // Half of it, so that the power of two is finite up to the end of the range.
+  const T half_scale = __builtin_bit_cast(T, (n + R::bias - 1) << R::mantissa_bits);
+  const T half = multiply_add(small_exponential_minus_1(r), half_scale, half_scale - T(0.5));
+  const T result = x > R::exponential_high ? T(__builtin_inf()) : T(2) * half;
+  return x == T(0) ? x : result;  // keeps -0
+}
+
 /// log(2^exponent (1 + f)) for 1 + f in [sqrt(1/2), sqrt(2)].
 AFTERGLOW_INLINE float assembled_logarithm(float f, float exponent) {
   using R = Real<float>;
@@ -141,24 +157,55 @@ AFTERGLOW_INLINE double assembled_logarithm(double f, double exponent) {
   return multiply_add(exponent, R::ln2_high, f - tail);
 }
 
+/// A positive normal number as 2^exponent (1 + f) for 1 + f in [sqrt(1/2), sqrt(2)).
+template <class T>
+struct SplitNumber {
+  T f, exponent;
+  typename Real<T>::Bits biased_exponent;
+};
+template <class T>
+AFTERGLOW_INLINE SplitNumber<T> split_number(T x) {
+  using R = Real<T>;
+  constexpr T integer_base = T(std::uint64_t(1) << R::mantissa_bits);
+  const auto bits = bits_of(x);
+  // Without signed shifts.
+  const auto biased =
+      (bits - bits_of(R::sqrt_half) + (R::bias << R::mantissa_bits)) >> R::mantissa_bits;
+  const T f = __builtin_bit_cast(T, bits - ((biased - R::bias) << R::mantissa_bits)) - T(1);
+  const T exponent =
+      __builtin_bit_cast(T, biased | bits_of(integer_base)) - (integer_base + T(R::bias));
+  return {f, exponent, biased};
+}
+
 template <class T>
 AFTERGLOW_INLINE T logarithm(T x) {
   using R = Real<T>;
   constexpr T infinity = __builtin_inf();
   constexpr T lift = T(std::uint64_t(1) << (R::mantissa_bits + 1));
-  constexpr T integer_base = T(std::uint64_t(1) << R::mantissa_bits);
   const bool subnormal = x < R::smallest_normal;
-  const auto bits = bits_of(subnormal ? x * lift : x);
-  // Biased exponent of the mantissa's place in [sqrt(1/2), sqrt(2)), without signed shifts.
-  const auto exponent =
-      (bits - bits_of(R::sqrt_half) + (R::bias << R::mantissa_bits)) >> R::mantissa_bits;
-  const T f = __builtin_bit_cast(T, bits - ((exponent - R::bias) << R::mantissa_bits)) - T(1);
-  const T real_exponent = __builtin_bit_cast(T, exponent | bits_of(integer_base)) -
-                          (integer_base + T(R::bias)) -
-                          (subnormal ? T(R::mantissa_bits + 1) : T(0));
-  const T result = assembled_logarithm(f, real_exponent);
+  const auto split = split_number(subnormal ? x * lift : x);
+  const T exponent = split.exponent - (subnormal ? T(R::mantissa_bits + 1) : T(0));
+  const T result = assembled_logarithm(split.f, exponent);
   const T outside = x == T(0) ? -infinity : T(__builtin_nan(""));
   return x > T(0) ? (x < infinity ? result : x) : outside;
+}
+
+/// log(1 + x) with its relative precision near 0.
+template <class T>
+AFTERGLOW_INLINE T logarithm_of_1_plus(T x) {
+  using R = Real<T>;
+  constexpr T infinity = __builtin_inf();
+  constexpr T alone = T(std::uint64_t(1) << (R::mantissa_bits + 1));
+  const T sum = T(1) + x;
+  const auto split = split_number(sum);
+  // What the sum lost belongs to the fraction, unless the 1 does not count at all.
+  const T lost = x < T(1) ? x - (sum - T(1)) : T(1) - (sum - x);
+  const T scale = __builtin_bit_cast(T, (2 * R::bias - split.biased_exponent) << R::mantissa_bits);
+  const T f = split.f + (x < alone ? lost * scale : T(0));
+  T result = assembled_logarithm(f, split.exponent);
+  result = x == T(0) ? x : result;  // keeps -0
+  const T outside = x == T(-1) ? -infinity : T(__builtin_nan(""));
+  return x > T(-1) ? (x < infinity ? result : x) : outside;
 }
 
 template <class T>
@@ -167,6 +214,15 @@ AFTERGLOW_INLINE T magnitude(T x) {
     return __builtin_fabsf(x);
   else
     return __builtin_fabs(x);
+}
+
+/// The size of one number and the sign of another.
+template <class T>
+AFTERGLOW_INLINE T copy_sign(T size, T sign) {
+  if constexpr (sizeof(T) == 4)
+    return __builtin_copysignf(size, sign);
+  else
+    return __builtin_copysign(size, sign);
 }
 
 /// (e^2x - 1) / (e^2x + 1), where e^2x - 1 keeps its relative precision near 0.
@@ -178,11 +234,7 @@ AFTERGLOW_INLINE T tanh(T x) {
   const auto [n, r] = split_exponent(twice);
   const T scale = __builtin_bit_cast(T, (n + R::bias) << R::mantissa_bits);
   const T minus_1 = multiply_add(small_exponential_minus_1(r), scale, scale - T(1));
-  const T result = minus_1 / (minus_1 + T(2));
-  if constexpr (sizeof(T) == 4)
-    return __builtin_copysignf(result, x);
-  else
-    return __builtin_copysign(result, x);
+  return copy_sign(minus_1 / (minus_1 + T(2)), x);
 }
 
 template <class T>
@@ -193,30 +245,31 @@ AFTERGLOW_INLINE T sigmoid(T x) {
   return (x < T(0) ? e : T(1)) / (T(1) + e);
 }
 
-/// 2^(b log2 |a|) in float64, with IEEE 754's special cases.
-AFTERGLOW_INLINE float power(float a, float b) {
-  using R = Real<double>;
+/// log(1 + e^x).
+template <class T>
+AFTERGLOW_INLINE T soft_rectify(T x) {
+  return (x > T(0) ? x : T(0)) + logarithm_of_1_plus(exponential(-magnitude(x)));
+}
+
+/// log2 of a number of float32 that is not negative, good enough to be rounded to float32.
+AFTERGLOW_INLINE double binary_logarithm(double x) {
   constexpr double infinity = __builtin_inf();
-  constexpr double integer_base = 0x1p52;
-  const double base = __builtin_fabs(static_cast<double>(a));
-  const double exponent = b;
-  const auto bits = bits_of(base);
-  const auto binary =
-      (bits - bits_of(R::sqrt_half) + (R::bias << R::mantissa_bits)) >> R::mantissa_bits;
-  const double m = __builtin_bit_cast(double, bits - ((binary - R::bias) << R::mantissa_bits));
-  const double s = (m - 1.0) / (m + 1.0);
-  const double log2_m =
+  const auto [f, exponent, biased] = split_number(x);
+  const double s = f / (f + 2.0);
+  const double fraction =
       s * polynomial(s * s, 2.88539008177785, 0.9617966941130505, 0.5770779424456266,
                      0.4122092446386317, 0.3199059977561591, 0.2828960831510978);
-  double log2 = __builtin_bit_cast(double, binary | bits_of(integer_base)) -
-                (integer_base + static_cast<double>(R::bias)) + log2_m;
-  log2 = base == 0.0 ? -infinity : log2;
-  log2 = base < infinity ? log2 : base;
-  double scaled = exponent * log2;
-  scaled = scaled < -200.0 ? -200.0 : scaled;
-  scaled = scaled > 200.0 ? 200.0 : scaled;
-  const double shifted = scaled + R::to_integer;
-  const double r = scaled - (shifted - R::to_integer);
+  const double result = x == 0.0 ? -infinity : exponent + fraction;
+  return x < infinity ? result : x;
+}
+
+/// 2^x, to be rounded to float32.
+AFTERGLOW_INLINE double binary_exponential(double x) {
+  using R = Real<double>;
+  x = x < -200.0 ? -200.0 : x;
+  x = x > 200.0 ? 200.0 : x;
+  const double shifted = x + R::to_integer;
+  const double r = x - (shifted - R::to_integer);
   const double mantissa =
       multiply_add(r,
                    polynomial(r, 0.6931471805482118, 0.2402265069811071, 0.055504109352685065,
@@ -224,8 +277,14 @@ AFTERGLOW_INLINE float power(float a, float b) {
                               1.530915656483855e-05, 1.3178933480517062e-06),
                    1.0);
   const auto n = bits_of(shifted) - bits_of(R::to_integer);
-  const double scale = __builtin_bit_cast(double, (n + R::bias) << R::mantissa_bits);
-  double result = mantissa * scale;
+  return mantissa * __builtin_bit_cast(double, (n + R::bias) << R::mantissa_bits);
+}
+
+/// 2^(b log2 |a|) in float64, with IEEE 754's special cases.
+AFTERGLOW_INLINE float power(float a, float b) {
+  constexpr double infinity = __builtin_inf();
+  const double base = __builtin_fabs(static_cast<double>(a));
+  double result = binary_exponential(b * binary_logarithm(base));
   // a^0 = 1^b = (-1)^(+-inf) = 1, also for nan.
   result = b == 0.0f || a == 1.0f || (base == 1.0 && __builtin_fabsf(b) == infinity) ? 1.0 : result;
   const bool integer = __builtin_truncf(b) == b;
@@ -257,6 +316,82 @@ AFTERGLOW_INLINE Integer power(Integer a, Integer b) {
     }
     return as<Integer>(result);
   }
+}
+
+AFTERGLOW_INLINE float logarithm_2(float x) {
+  return x < 0.0f ? __builtin_nanf("") : static_cast<float>(binary_logarithm(x));
+}
+AFTERGLOW_INLINE double logarithm_2(double x) {
+  return __builtin_log2(x);
+}
+
+AFTERGLOW_INLINE float logarithm_10(float x) {
+  constexpr double log10_of_2 = 0.30102999566398119521;
+  return x < 0.0f ? __builtin_nanf("") : static_cast<float>(binary_logarithm(x) * log10_of_2);
+}
+AFTERGLOW_INLINE double logarithm_10(double x) {
+  return __builtin_log10(x);
+}
+
+AFTERGLOW_INLINE float cube_root(float x) {
+  const double size = binary_exponential(binary_logarithm(magnitude(x)) * (1.0 / 3.0));
+  return copy_sign(static_cast<float>(size), x);
+}
+AFTERGLOW_INLINE double cube_root(double x) {
+  return __builtin_cbrt(x);
+}
+
+// Hyperbolic functions and their inverses.
+
+/// e^|x| - 1 as far as float32 reaches.
+AFTERGLOW_INLINE double growth(float x) {
+  const double size = magnitude(x);
+  return exponential_minus_1(size > 100.0 ? 100.0 : size);
+}
+
+AFTERGLOW_INLINE float hyperbolic_sine(float x) {
+  const double t = growth(x);
+  return copy_sign(static_cast<float>(0.5 * (t + t / (t + 1.0))), x);
+}
+AFTERGLOW_INLINE double hyperbolic_sine(double x) {
+  return __builtin_sinh(x);
+}
+
+AFTERGLOW_INLINE float hyperbolic_cosine(float x) {
+  const double e = growth(x) + 1.0;
+  return static_cast<float>(0.5 * (e + 1.0 / e));
+}
+AFTERGLOW_INLINE double hyperbolic_cosine(double x) {
+  return __builtin_cosh(x);
+}
+
+AFTERGLOW_INLINE float inverse_hyperbolic_sine(float x) {
+  const double size = magnitude(x);
+  const double square = size * size;
+  const double more = square / (1.0 + __builtin_sqrt(1.0 + square));
+  const double result = logarithm_of_1_plus(size + (size < __builtin_inf() ? more : 0.0));
+  return copy_sign(static_cast<float>(result), x);
+}
+AFTERGLOW_INLINE double inverse_hyperbolic_sine(double x) {
+  return __builtin_asinh(x);
+}
+
+AFTERGLOW_INLINE float inverse_hyperbolic_cosine(float x) {
+  const double above = static_cast<double>(x) - 1.0;
+  const double result = logarithm_of_1_plus(above + __builtin_sqrt(above * (above + 2.0)));
+  return x < 1.0f ? __builtin_nanf("") : static_cast<float>(result);
+}
+AFTERGLOW_INLINE double inverse_hyperbolic_cosine(double x) {
+  return __builtin_acosh(x);
+}
+
+AFTERGLOW_INLINE float inverse_hyperbolic_tangent(float x) {
+  const double size = magnitude(x);
+  const double result = 0.5 * logarithm_of_1_plus(2.0 * size / (1.0 - size));
+  return copy_sign(static_cast<float>(result), x);
+}
+AFTERGLOW_INLINE double inverse_hyperbolic_tangent(double x) {
+  return __builtin_atanh(x);
 }
 
 }  // namespace

@@ -18,19 +18,29 @@ constexpr void fill_casts(KernelTable& table, std::integer_sequence<int, to...>)
   ((table.casts[from][to] = cast<typename TypeOf<from>::type, typename TypeOf<to>::type>), ...);
 }
 
+/// Which inputs get kernels that take one element for them, as bits of `singles`. Powers and
+/// remainders take so long that a block of equal elements does not matter.
+constexpr bool takes_first_single(Formula formula) {
+  return formula >= Formula::add && formula <= Formula::greater_equal &&
+         formula != Formula::power && formula != Formula::modulo;
+}
+constexpr bool takes_rest_single(Formula formula) {
+  return takes_first_single(formula) || formula == Formula::clip ||
+         formula == Formula::leaky_rectify || formula == Formula::exponential_linear ||
+         formula == Formula::smooth_absolute;
+}
+
 template <Formula formula, int dtype>
 constexpr void fill_formula(KernelTable& table) {
   using T = typename TypeOf<dtype>::type;
   constexpr int row = static_cast<int>(formula);
-  if constexpr (!is_half<T>) table.formulas[row][dtype] = apply<formula, T>;
-  // Powers and remainders take so long that a block of equal elements does not matter.
-  constexpr bool is_slow = formula == Formula::power || formula == Formula::modulo;
-  if constexpr (is_real<T> && inputs_of<formula> == 2 && !is_slow) {
-    table.first_single[row][dtype] = apply<formula, T, 1u>;
-    table.rest_single[row][dtype] = apply<formula, T, 2u>;
+  if constexpr (!is_half<T>) {
+    if constexpr (inputs_of_type<formula, T> != 0) table.formulas[row][dtype] = apply<formula, T>;
   }
-  if constexpr (is_real<T> && formula == Formula::clip)
-    table.rest_single[row][dtype] = apply<formula, T, 6u>;
+  if constexpr (is_real<T> && takes_first_single(formula))
+    table.first_single[row][dtype] = apply<formula, T, 1u>;
+  if constexpr (is_real<T> && takes_rest_single(formula))
+    table.rest_single[row][dtype] = apply < formula, T, inputs_of<formula> == 3 ? 6u : 2u > ;
 }
 
 template <int formula, int... dtypes>
@@ -38,10 +48,10 @@ constexpr void fill_formulas(KernelTable& table, std::integer_sequence<int, dtyp
   constexpr Formula name = static_cast<Formula>(formula);
   (fill_formula<name, dtypes>(table), ...);
   table.input_counts[formula] = inputs_of<name>;
-  if constexpr (inputs_of<name> == 1)
-    table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0f)), bool>;
-  else if constexpr (inputs_of<name> == 2)
-    table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0f, 1.0f)), bool>;
+  if constexpr (inputs_of_type<name, double> == 1)
+    table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0)), bool>;
+  else if constexpr (inputs_of_type<name, double> == 2)
+    table.produces_boolean[formula] = std::is_same_v<decltype(rule<name>(1.0, 1.0)), bool>;
 }
 
 template <int dtype, int... folds>
