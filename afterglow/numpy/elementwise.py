@@ -9,9 +9,10 @@ from typing import Any
 import numpy as onp
 
 from .._core import Array, Operation, operation
-from ..error import ArrayNotImplementedError, ArrayTypeError
+from ..error import ArrayTypeError
 from ..ndarray._arguments import bound, mask
 from ._arguments import need
+from .indexing import nonzero
 
 __all__ = [
     "abs",
@@ -213,12 +214,11 @@ def greater_equal(x1: Any, x2: Any, out: Any = None) -> Any:
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Return the elements of ``x`` where the condition is not 0, else those of ``y``, broadcast.
 
-    A condition that is a number returns ``x`` or ``y`` as they are.
+    A condition that is a number returns ``x`` or ``y`` as they are; one that is alone is asked for
+    its :func:`nonzero`.
     """
     if x is None and y is None:
-        raise ArrayNotImplementedError(
-            "[where] the condition alone asks for nonzero(), which does not exist yet; give x and y"
-        )
+        return nonzero(condition)
     if x is None or y is None:
         raise ArrayTypeError("[where] needs both x and y")
     if isinstance(condition, (int, float, onp.generic)):
