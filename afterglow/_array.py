@@ -14,15 +14,19 @@ from typing import Any, ClassVar, Self
 import numpy as onp
 
 from . import _core, _dlpack, _interop, autograd
-from ._core import Array, Operation, from_buffer, mark_variable, origin_of
-from ._dtype import TYPES, dtype_number
+from ._core import Array, Operation, from_buffer, mark_variable, operation, origin_of
+from ._dtype import BOOL, TYPES, dtype_number
 from ._host import convert, host_array
-from ._indexing import Block, contiguous_strides, find_block, host_key
+from ._indexing import Block, Selection, contiguous_strides, read_key
 from ._shapes import Shape
 from .context import Context, context_of
-from .error import ArrayIndexError, ArrayTypeError, ArrayValueError
+from .error import ArrayTypeError, ArrayValueError
 
-_everything = slice(None)
+# The answers of np and of nd.
+_take = (operation("take", False), operation("take", True))
+_gather = (operation("gather_nd", False), operation("gather_nd", True))
+_scatter = (operation("scatter_nd", False), operation("scatter_nd", True))
+_where = operation("where", False)
 
 
 class ArrayBase(Array):
@@ -126,13 +130,15 @@ class ArrayBase(Array):
     # --- indexing ---
 
     def __getitem__(self, key: Any) -> Self:
-        if type(key) is int and self.ndim > 1:  # a row: the case that loops are made of
-            shape, strides = self.shape, self._strides
-            if -shape[0] <= key < shape[0]:
-                return self._view(key % shape[0] * strides[0], shape[1:], strides[1:])
-        block = find_block(self, key, self._legacy)
-        if block is None:
-            return self._gather(key)
+        rows = self._rows(key)
+        if rows is not None:
+            return rows
+        if type(key) is type(self) and key._dtype_number != BOOL and self.ndim:
+            taken: Self = _take[self._legacy](self, key)
+            return taken
+        block = read_key(self, key, self._legacy)
+        if isinstance(block, Selection):
+            return self._gather(block)
         shape, strides = block.shape, block.strides
         if block.scalar and self._legacy:
             shape = strides = (1,)  # nd has no arrays without dimensions here
@@ -140,16 +146,35 @@ class ArrayBase(Array):
         return view if block.contiguous else self._copied(view)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if type(key) is slice and key == _everything and self.ndim:
-            if self.size:
-                self._assign(self._stored(value, self.ndim))
+        rows = self._rows(key)
+        if rows is not None:
+            if rows.size:
+                stored = rows._stored(value, rows.ndim)
+                if rows.size == self.size:
+                    self._assign(stored)
+                else:
+                    offset = rows._offset - self._offset
+                    self._write(stored, offset, rows.shape, rows._strides)
             return
-        block = find_block(self, key, self._legacy)
-        if block is None:
-            self._scatter(key, value)
+        block = read_key(self, key, self._legacy)
+        if isinstance(block, Selection):
+            self._scatter(block, value)
         elif 0 not in block.shape:
             stored = self._stored(value, len(block.shape))
             self._write(stored, block.offset, block.shape, block.strides)
+
+    def _rows(self, key: Any) -> Self | None:
+        """Return a row or rows in sequence: the cases that loops are made of."""
+        if type(key) is int and self.ndim > 1:
+            shape, strides = self.shape, self._strides
+            if -shape[0] <= key < shape[0]:
+                return self._view(key % shape[0] * strides[0], shape[1:], strides[1:])
+        elif type(key) is slice and key.step is None and self.ndim:
+            shape, strides = self.shape, self._strides
+            start, stop, _ = key.indices(shape[0])
+            if start < stop:
+                return self._view(start * strides[0], (stop - start, *shape[1:]), strides)
+        return None
 
     def _block(self, block: Block) -> Self:
         return self._view(block.offset, block.shape, block.strides)
@@ -192,34 +217,51 @@ class ArrayBase(Array):
             return self._shaped(self.shape[extra:])
         return self
 
-    def _gather(self, key: Any) -> Self:
-        """Return the elements that lists, arrays or masks name. Waits for array and key."""
-        try:
-            found = self.asnumpy()[host_key(key)]
-        except IndexError as error:
-            raise ArrayIndexError(str(error)) from None
-        host = onp.asarray(found, order="C")
-        if self._legacy and not host.ndim:
-            host = host.reshape(1)
-        result: Self = from_buffer(
-            host, host.shape, self._dtype_number, self._context_numbers, self._legacy
-        )
+    def _gather(self, selection: Selection) -> Self:
+        """Return the elements that index arrays name. Waits for masks: they decide the shape."""
+        view = self._view(selection.offset, selection.shape, selection.strides)
+        indices = selection.index_arrays(self)
+        result: Self = _gather[self._legacy]([view, *indices], axis=selection.axis)
         return result
 
-    def _scatter(self, key: Any, value: Any) -> None:
-        """Write the elements that lists, arrays or masks name. Waits for array and key."""
-        host = self.asnumpy()
-        if isinstance(value, Array):
-            value = value.asnumpy()
-        try:
-            host[host_key(key)] = host_array(value, self._dtype_number)
-        except IndexError as error:
-            raise ArrayIndexError(str(error)) from None
-        except ValueError as error:
-            raise ArrayValueError(str(error)) from None
-        self._assign(
-            from_buffer(host, host.shape, self._dtype_number, self._context_numbers, self._legacy)
-        )
+    def _scatter(self, selection: Selection, value: Any) -> None:
+        """Write the elements that index arrays name. Waits for a mask if the values are many."""
+        target = self._view(selection.offset, selection.shape, selection.strides)
+        if selection.mask is not None and target._store_masked(selection, selection.mask, value):
+            return
+        indices = selection.index_arrays(self)
+        positions = max(index.ndim for index in indices)
+        stored = self._stored(value, target.ndim - len(indices) + positions)
+        _scatter[self._legacy]([target, self._in_own_type(stored), *indices], axis=selection.axis)
+
+    def _in_own_type(self, stored: Any) -> Any:
+        if isinstance(stored, Array) and stored._dtype_number != self._dtype_number:
+            return self._copy(stored, dtype=self._dtype_number)
+        return stored
+
+    def _store_masked(self, selection: Selection, mask: Any, value: Any) -> bool:
+        """Write one value to all elements that a mask names, without waiting for the mask.
+
+        The value may be an array that is repeated along the axes of the mask. Returns False where
+        each element has a value of its own: the mask decides how many there are.
+        """
+        behind = self.ndim - selection.axis - mask.ndim
+        stored = self._stored(value, self.ndim - mask.ndim + 1)
+        if isinstance(stored, ArrayBase):
+            shape = stored.shape
+            if stored.ndim > behind:
+                axis = stored.ndim - behind - 1
+                if shape[axis] != 1:
+                    return False
+                stored = stored._shaped((*shape[:axis], *(1,) * mask.ndim, *shape[axis + 1 :]))
+            stored = self._in_own_type(stored)
+        else:
+            stored = self._copy(stored, shape=(), dtype=self._dtype_number)
+        if self.size:
+            condition = mask._shaped((*mask.shape, *(1,) * behind))
+            operands = (one._as_class(False) for one in (condition, stored, self))
+            _where(*operands, out=self._as_class(False))
+        return True
 
     def __iter__(self) -> Iterator[Self]:
         return (self[position] for position in range(len(self)))

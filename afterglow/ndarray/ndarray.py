@@ -13,7 +13,7 @@ from .._dtype import TYPES
 from .._rearrange import write_part
 from .._shapes import as_integers, expanded, legacy_reshape, squeezed
 from ..error import ArgumentError, ArrayValueError
-from . import elementwise, reduce, shape
+from . import elementwise, indexing, reduce, shape
 
 __all__ = ["NDArray"]
 
@@ -379,6 +379,18 @@ class NDArray(ArrayBase):
     # --- softmax and sequences ---
 
     # --- picking elements ---
+
+    def take(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return what lies at some indices along an axis."""
+        return indexing.take(self, *args, **kwargs)
+
+    def pick(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return one element per index along an axis."""
+        return indexing.pick(self, *args, **kwargs)
+
+    def one_hot(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return a row for each element, with 1 where it points and 0 elsewhere."""
+        return indexing.one_hot(self, *args, **kwargs)
 
     # --- products ---
 

@@ -12,9 +12,10 @@ import numpy as onp
 from .._core import Array, operation
 from .._dtype import FLOAT64, FLOATING
 from .._host_calls import on_host
-from ..error import ArrayNotImplementedError, ArrayTypeError
+from ..error import ArrayTypeError
 from ..ndarray._arguments import bound, mask
 from ._arguments import need
+from .indexing import nonzero
 
 __all__ = [
     "abs",
@@ -928,16 +929,15 @@ def logical_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Return the elements of ``x`` where the condition is not 0, else those of ``y``, broadcast.
 
-    A condition that is a number returns ``x`` or ``y`` as they are.
+    A condition that is a number returns ``x`` or ``y`` as they are; one that is alone is asked for
+    its :func:`nonzero`.
 
     >>> from afterglow import np
     >>> np.where(np.array([1, 0]), np.array([1, 2]), 5)
     array([1., 5.])
     """
     if x is None and y is None:
-        raise ArrayNotImplementedError(
-            "[where] the condition alone asks for nonzero(), which does not exist yet; give x and y"
-        )
+        return nonzero(condition)
     if x is None or y is None:
         raise ArrayTypeError("[where] needs both x and y")
     if isinstance(condition, (int, float, onp.generic)):

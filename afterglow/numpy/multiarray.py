@@ -15,7 +15,7 @@ from .._shapes import as_integers, numpy_reshape
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
-from . import bitwise, elementwise, products, reduce, shape
+from . import bitwise, elementwise, indexing, products, reduce, shape
 
 __all__ = ["ndarray"]
 
@@ -221,6 +221,14 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- picking elements ---
 
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> ndarray:
+        """Return what lies at some indices along an axis, or in the flat array."""
+        return indexing.take(self, indices, axis, mode)
+
+    def nonzero(self) -> tuple[ndarray, ...]:
+        """Return the indices of all elements that are not 0, an array per axis. Waits."""
+        return indexing.nonzero(self)
+
     # --- shapes ---
 
     def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:  # type: ignore[override]
@@ -286,6 +294,9 @@ class ndarray(NDArray):  # noqa: N801
     # --- only nd: softmax and sequences ---
 
     # --- only nd: picking elements ---
+
+    pick = _Absent()
+    one_hot = _Absent()
 
     # --- only nd: shapes ---
 

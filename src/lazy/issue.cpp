@@ -58,6 +58,23 @@ void issue_copy(Window& window, const Array& source, const Array& out, Site site
   join(window, draft);
 }
 
+/// The result is the first input itself. What else overlaps it is read from a copy.
+Array issue_update(Window& window, Draft& draft) {
+  Call& call = *draft;
+  const Array target = call.inputs[0];
+  for (Operand& input : call.inputs) {
+    if (&input == call.inputs.begin() || input.is_immediate()) continue;
+    if (input.storage.get() != target.storage.get() || !may_overlap(input, target)) continue;
+    const Array copy =
+        Array::create(Layout::contiguous(input.shape()), input.dtype, input.context());
+    issue_copy(window, input, copy, call.site.copy());
+    static_cast<Array&>(input) = copy;
+  }
+  set_output(call.outputs[0], target);
+  join(window, draft);
+  return target;
+}
+
 }  // namespace
 
 void inject_failure(std::int64_t calls_from_now, ErrorKind kind) {
@@ -83,6 +100,7 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options,
                          " was asked for, but there is no such device (num_gpus() is 0); use cpu()",
                      ErrorKind::mxnet);
   }
+  if (call.op->updates) return issue_update(window, draft);
   Operand& output = call.outputs[0];
   if (!options.out) {
     for (Operand& each : call.outputs) {

@@ -86,6 +86,8 @@ struct Op {
   std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
   /// The kernel itself can refuse its data (an index out of range): never fused.
   bool may_fail = false;
+  /// The call changes elements of its first input and returns that; it has no array of its own.
+  bool updates = false;
 };
 
 }  // namespace afterglow::lazy

@@ -46,10 +46,6 @@ DType dtype_argument(const Inference& inference, std::string_view name, DType ot
   return static_cast<DType>(number);
 }
 
-namespace {
-
-/// Strides of `layout` seen as an array of shape `shape`; nullopt where it does not broadcast to
-/// it.
 Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> shape) {
   const int rank = static_cast<int>(shape.size());
   const int missing = rank - layout.rank();
@@ -62,6 +58,8 @@ Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> 
   }
   return Layout::strided(shape, strides);
 }
+
+namespace {
 
 /// A single element needs no strides: the pass takes it as a scalar.
 void stretch_input(Operand& input, std::span<const std::int64_t> shape, std::int64_t size) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "lazy/call.h"
 #include "lazy/op.h"
@@ -19,6 +20,10 @@ constexpr DType compute_type(DType dtype) {
 }
 
 DType dtype_argument(const lazy::Inference& inference, std::string_view name, DType otherwise);
+
+/// `layout` seen as an array of shape `shape`, with zero strides where it repeats; nothing where it
+/// does not broadcast to it.
+Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> shape);
 
 /// Gives every input of an elementwise call the shape of the result (zero strides where it repeats)
 /// and returns the result's layout.

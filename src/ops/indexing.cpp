@@ -1,9 +1,373 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements picked by index arrays.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "kernels/gather.h"
+#include "lazy/immediate.h"
+#include "ops/common.h"
 #include "ops/table.h"
 
 namespace afterglow::ops {
+namespace {
 
-void declare_indexing(Table&) {}
+using kernels::Axes;
+using kernels::Indexed;
+using kernels::IndexMode;
+using lazy::Call;
+using lazy::Inference;
+using lazy::Operand;
+
+IndexMode mode_argument(const Inference& inference) {
+  const auto* name = std::get_if<std::string>(&inference.argument("mode"));
+  if (name && *name == "clip") return IndexMode::clip;
+  if (name && *name == "wrap") return IndexMode::wrap;
+  if (name && *name == "raise") {
+    return inference.legacy ? IndexMode::strict : IndexMode::from_end;
+  }
+  if (!name || *name == "index") return IndexMode::from_end;
+  inference.refuse("mode is '" + *name + "'; it must be 'clip', 'wrap' or 'raise'");
+}
+
+void need_arrays(const Inference& inference) {
+  for (const Operand& input : inference.call.inputs) {
+    if (input.is_immediate()) inference.refuse("needs arrays, not numbers", ErrorKind::type);
+  }
+}
+
+void stretch(Operand& input, std::span<const std::int64_t> shape) {
+  if (std::ranges::equal(input.shape(), shape)) return;
+  input.given = std::exchange(input.layout, stretched(*input.layout, shape));
+}
+
+/// Gives all index arrays the shape that they have together, and returns it.
+Shape broadcast_indices(Inference& inference, std::size_t first) {
+  auto& inputs = inference.call.inputs;
+  Shape shape;
+  for (std::size_t i = first; i < inputs.size(); ++i) {
+    const auto extents = inputs[i].shape();
+    if (extents.size() > shape.size())
+      shape.insert(shape.begin(), extents.size() - shape.size(), 1);
+    const std::size_t missing = shape.size() - extents.size();
+    for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+      std::int64_t& extent = shape[missing + axis];
+      if (extents[axis] == extent || extents[axis] == 1) continue;
+      if (extent != 1) {
+        inference.refuse("the index arrays cannot be broadcast together", ErrorKind::index);
+      }
+      extent = extents[axis];
+    }
+  }
+  for (std::size_t i = first; i < inputs.size(); ++i) stretch(inputs[i], shape);
+  return shape;
+}
+
+void refuse_empty_axes(const Inference& inference, std::int64_t positions, int axis,
+                       std::size_t indexed) {
+  const auto shape = inference.call.inputs[0].shape();
+  for (std::size_t i = 0; i < indexed && positions; ++i) {
+    if (shape[static_cast<std::size_t>(axis) + i] == 0) {
+      inference.refuse("there is nothing to index along axis " + std::to_string(axis + i) +
+                           ", which has no elements",
+                       ErrorKind::index);
+    }
+  }
+}
+
+/// The shape of the elements that the inputs from `first` on name in input 0, along the axes from
+/// `axis` on. Leaves axis and mode in the attributes.
+Shape infer_named(Inference& inference, std::size_t first) {
+  Call& call = inference.call;
+  const Operand& data = call.inputs[0];
+  const int rank = data.layout->rank();
+  const auto indexed = static_cast<int>(call.inputs.size() - first);
+  const int axis = rank ? checked_axis(inference, inference.integer("axis"), rank) : 0;
+  if (axis + indexed > rank) {
+    inference.refuse(std::to_string(indexed) + " index arrays are too many", ErrorKind::index);
+  }
+  const Shape positions = broadcast_indices(inference, first);
+  const std::int64_t count = element_count(positions);
+  refuse_empty_axes(inference, count, axis, static_cast<std::size_t>(indexed));
+  const auto extents = data.shape();
+  Shape shape(extents.begin(), extents.begin() + axis);
+  shape.insert(shape.end(), positions.begin(), positions.end());
+  shape.insert(shape.end(), extents.begin() + axis + indexed, extents.end());
+  call.attributes[0].integer = axis;
+  call.attributes[1].integer = static_cast<std::int64_t>(mode_argument(inference));
+  return shape;
+}
+
+/// Nanoseconds: a jump in memory per position, then the bytes.
+double cost_of(std::int64_t jumps, std::int64_t elements, DType dtype) {
+  return 150 + 3 * static_cast<double>(jumps) +
+         0.1 * static_cast<double>(elements) * static_cast<double>(size_of(dtype));
+}
+
+void gather_infer(Inference& inference) {
+  need_arrays(inference);
+  Shape shape = infer_named(inference, 1);
+  if (inference.legacy && shape.empty()) shape.push_back(1);
+  const DType dtype = inference.call.inputs[0].dtype;
+  inference.add_output(shape, dtype);
+  const std::int64_t size = inference.call.outputs[0].size();
+  const std::int64_t positions =
+      inference.call.inputs.size() > 1 ? inference.call.inputs[1].size() : 1;
+  inference.call.cost = cost_of(std::min(size, positions), size, dtype);
+}
+
+Axes axes_of(const Layout& layout, int begin, int end) {
+  return {end - begin, layout.shape().data() + begin, layout.strides().data() + begin};
+}
+
+kernels::IndexArray index_array(const Operand& index, const Layout& data, int axis) {
+  return {index.data(), index.dtype, index.layout->strides().data(), data.shape()[axis],
+          data.strides()[axis]};
+}
+
+Indexed named_elements(const Call& call, std::size_t first) {
+  const Layout& layout = *call.inputs[0].layout;
+  const auto axis = static_cast<int>(call.attributes[0].integer);
+  const auto count = static_cast<int>(call.inputs.size() - first);
+  Indexed indexed;
+  indexed.data = call.inputs[0].data();
+  indexed.dtype = call.inputs[0].dtype;
+  indexed.mode = static_cast<IndexMode>(call.attributes[1].integer);
+  indexed.before = axes_of(layout, 0, axis);
+  indexed.after = axes_of(layout, axis + count, layout.rank());
+  for (int i = 0; i < count; ++i) {
+    indexed.indices.push_back(
+        index_array(call.inputs[first + static_cast<std::size_t>(i)], layout, axis + i));
+  }
+  if (count) {
+    const Layout& positions = *call.inputs[first].layout;
+    indexed.positions = {positions.rank(), positions.shape().data(), nullptr};
+  }
+  return indexed;
+}
+
+/// A pass of src/kernels as the engine runs it.
+template <class Kernel>
+class KernelPass : public lazy::Pass {
+ public:
+  template <class... Arguments>
+  explicit KernelPass(Arguments&&... arguments) : kernel_(std::forward<Arguments>(arguments)...) {}
+  int shares() const override { return kernel_.shares(); }
+  void run(int share) override { kernel_.run(share); }
+
+ private:
+  Kernel kernel_;
+};
+
+using Gather = KernelPass<kernels::GatherPass>;
+
+std::unique_ptr<lazy::Pass> gather_kernel(const Call& call) {
+  return std::make_unique<Gather>(named_elements(call, 1), call.outputs[0].data());
+}
+
+/// One index per element of all axes but one: the index array has the rank of the data, or lacks
+/// the axis. Without keepdims an axis of one element is left out of the result.
+void pick_infer(Inference& inference) {
+  need_arrays(inference);
+  Call& call = inference.call;
+  Operand &data = call.inputs[0], &index = call.inputs[1];
+  const int rank = data.layout->rank();
+  const int axis = checked_axis(inference, inference.integer("axis"), rank);
+  // MXNet answers one index into a vector with a vector.
+  const bool keep = inference.boolean("keepdims") || (rank == 1 && index.layout->rank() == 1);
+  if (index.layout->rank() == rank - 1) {
+    const Layout& layout = *index.layout;
+    Shape shape(layout.shape().begin(), layout.shape().end());
+    Shape strides(layout.strides().begin(), layout.strides().end());
+    shape.insert(shape.begin() + axis, 1);
+    strides.insert(strides.begin() + axis, 0);
+    index.given = std::exchange(index.layout, Layout::strided(shape, strides));
+  }
+  const bool fits = index.layout->rank() == rank && (keep || index.shape()[axis] == 1);
+  if (!fits) inference.refuse("the index array must have the shape of the data without the axis");
+  Shape shape(index.shape().begin(), index.shape().end());
+  for (int other = 0; other < rank; ++other) {
+    const std::int64_t extent = data.shape()[other];
+    if (other == axis || extent == shape[other] || extent == 1) continue;
+    if (shape[other] != 1) {
+      inference.refuse("the index array must have the shape of the data without the axis");
+    }
+    shape[other] = extent;
+  }
+  stretch(index, shape);
+  const std::int64_t count = element_count(shape);
+  refuse_empty_axes(inference, count, axis, 1);
+  call.attributes[0].integer = axis;
+  call.attributes[1].integer = static_cast<std::int64_t>(mode_argument(inference));
+  if (!keep) shape.erase(shape.begin() + axis);
+  if (inference.legacy && shape.empty()) shape.push_back(1);
+  inference.add_output(shape, data.dtype);
+  call.cost = cost_of(count, count, data.dtype);
+}
+
+/// A gather whose positions themselves move along all axes but one.
+class Pick : public lazy::Pass {
+ public:
+  explicit Pick(const Call& call) : kernel_(named(call), call.outputs[0].data()) {}
+  int shares() const override { return kernel_.shares(); }
+  void run(int share) override { kernel_.run(share); }
+
+ private:
+  Indexed named(const Call& call) {
+    const Layout &data = *call.inputs[0].layout, &positions = *call.inputs[1].layout;
+    const auto axis = static_cast<int>(call.attributes[0].integer);
+    for (int other = 0; other < data.rank(); ++other) {
+      const bool moves = other != axis && data.shape()[other] != 1;
+      strides_.push_back(moves ? data.strides()[other] : 0);
+    }
+    Indexed indexed;
+    indexed.data = call.inputs[0].data();
+    indexed.dtype = call.inputs[0].dtype;
+    indexed.mode = static_cast<IndexMode>(call.attributes[1].integer);
+    indexed.positions = {data.rank(), positions.shape().data(), strides_.data()};
+    indexed.indices.push_back(index_array(call.inputs[1], data, axis));
+    return indexed;
+  }
+
+  std::vector<std::int64_t> strides_;
+  kernels::GatherPass kernel_;
+};
+
+/// Inputs: the array to change, the values, the index arrays.
+void scatter_infer(Inference& inference) {
+  Call& call = inference.call;
+  if (call.inputs.size() < 2) inference.refuse("needs an array and values");
+  Operand& value = call.inputs[1];
+  const Operand& data = call.inputs[0];
+  for (const Operand& input : call.inputs) {
+    if (input.is_immediate() && &input != &value) {
+      inference.refuse("needs arrays, not numbers", ErrorKind::type);
+    }
+  }
+  const Shape shape = infer_named(inference, 2);
+  lazy::settle_immediate(value, data.dtype);
+  if (value.dtype != data.dtype) {
+    inference.refuse("array and values must have the same type", ErrorKind::type);
+  }
+  if (!value.is_immediate()) {
+    if (!stretched(*value.layout, shape)) {
+      inference.refuse("values of shape " + to_string(value.shape()) +
+                       " cannot be broadcast to the shape " + to_string(shape) +
+                       " of the elements named");
+    }
+    stretch(value, shape);
+  }
+  inference.add_output(data.layout, data.dtype);
+  call.attributes[2].integer = inference.boolean("add");
+  const std::int64_t positions = call.inputs.size() > 2 ? call.inputs[2].size() : 1;
+  call.cost = cost_of(2 * positions, element_count(shape), data.dtype);
+}
+
+class Scatter : public lazy::Pass {
+ public:
+  explicit Scatter(const Call& call)
+      : kernel_(named_elements(call, 2), source(call), call.attributes[2].integer != 0) {}
+  int shares() const override { return kernel_.shares(); }
+  void run(int share) override { kernel_.run(share); }
+
+ private:
+  kernels::ScatterSource source(const Call& call) {
+    const Operand& value = call.inputs[1];
+    const auto axis = call.attributes[0].integer;
+    const int indexed_rank = call.inputs.size() > 2 ? call.inputs[2].layout->rank() : 0;
+    if (value.is_immediate()) {
+      no_strides_.assign(2 * max_rank, 0);
+      return {value.immediate.data(), no_strides_.data(), no_strides_.data(), no_strides_.data()};
+    }
+    const std::int64_t* strides = value.layout->strides().data();
+    return {value.data(), strides, strides + axis, strides + axis + indexed_rank};
+  }
+
+  std::vector<std::int64_t> no_strides_;
+  kernels::ScatterPass kernel_;
+};
+
+void one_hot_infer(Inference& inference) {
+  need_arrays(inference);
+  Call& call = inference.call;
+  const std::int64_t depth = inference.integer("depth");
+  if (depth < 0)
+    inference.refuse("depth is " + std::to_string(depth) + "; it must not be negative");
+  const DType dtype = dtype_argument(inference, "dtype", DType::float32);
+  Shape shape(call.inputs[0].shape().begin(), call.inputs[0].shape().end());
+  shape.push_back(depth);
+  inference.add_output(shape, dtype);
+  const auto bits = [&](const char* name) {
+    Operand value;
+    lazy::set_immediate(value, inference.number(name));
+    lazy::settle_immediate(value, dtype);
+    return std::bit_cast<std::int64_t>(value.immediate);
+  };
+  call.attributes[0].integer = bits("on_value");
+  call.attributes[1].integer = bits("off_value");
+  call.attributes[2].integer = depth;
+  call.cost = cost_of(call.inputs[0].size(), call.outputs[0].size(), dtype);
+}
+
+std::unique_ptr<lazy::Pass> one_hot_kernel(const Call& call) {
+  const Operand& index = call.inputs[0];
+  const Layout& layout = *index.layout;
+  kernels::IndexArray indices;
+  indices.data = index.data();
+  indices.dtype = index.dtype;
+  indices.strides = layout.strides().data();
+  return std::make_unique<KernelPass<kernels::OneHotPass>>(
+      indices, axes_of(layout, 0, layout.rank()), call.outputs[0].data(), call.outputs[0].dtype,
+      call.attributes[2].integer, static_cast<std::uint64_t>(call.attributes[0].integer),
+      static_cast<std::uint64_t>(call.attributes[1].integer));
+}
+
+template <class Pass>
+std::unique_ptr<lazy::Pass> kernel(const Call& call) {
+  return std::make_unique<Pass>(call);
+}
+
+}  // namespace
+
+void declare_indexing(Table& table) {
+  table.add({.name = "take",
+             .mxnet_names = {"take", "Embedding", "_npi_take"},
+             .inputs = {"a", "indices"},
+             .parameters = {{"axis", std::int64_t{0}}, {"mode"}},
+             .infer = gather_infer,
+             .kernel = gather_kernel,
+             .may_fail = true});
+  table.add({.name = "gather_nd",
+             .mxnet_names = {"gather_nd"},
+             .inputs = {"data", "indices"},
+             .variadic = true,
+             .parameters = {{"axis", std::int64_t{0}}, {"mode"}},
+             .infer = gather_infer,
+             .kernel = gather_kernel,
+             .may_fail = true});
+  table.add({.name = "pick",
+             .mxnet_names = {"pick", "choose_element_0index", "batch_take"},
+             .inputs = {"data", "index"},
+             .parameters = {{"axis", std::int64_t{-1}}, {"keepdims", false}, {"mode"}},
+             .infer = pick_infer,
+             .kernel = kernel<Pick>,
+             .may_fail = true});
+  table.add({.name = "scatter_nd",
+             .mxnet_names = {"scatter_nd", "_scatter_set_nd", "_contrib_index_copy"},
+             .inputs = {"data", "values", "indices"},
+             .variadic = true,
+             .parameters = {{"axis", std::int64_t{0}}, {"mode"}, {"add", false}},
+             .infer = scatter_infer,
+             .kernel = kernel<Scatter>,
+             .may_fail = true,
+             .updates = true});
+  table.add(
+      {.name = "one_hot",
+       .mxnet_names = {"one_hot"},
+       .inputs = {"indices"},
+       .parameters = {{"depth", std::int64_t{0}}, {"on_value", 1.0}, {"off_value", 0.0}, {"dtype"}},
+       .infer = one_hot_infer,
+       .kernel = one_hot_kernel});
+}
 
 }  // namespace afterglow::ops
