@@ -227,12 +227,16 @@ class ArrayBase(Array):
     def _scatter(self, selection: Selection, value: Any) -> None:
         """Write the elements that index arrays name. Waits for a mask if the values are many."""
         target = self._view(selection.offset, selection.shape, selection.strides)
+        place = (selection.offset, selection.shape, selection.strides)
         if selection.mask is not None and target._store_masked(selection, selection.mask, value):
+            self._written(target, *place)
             return
         indices = selection.index_arrays(self)
         positions = max(index.ndim for index in indices)
         stored = self._stored(value, target.ndim - len(indices) + positions)
-        _scatter[self._legacy]([target, self._in_own_type(stored), *indices], axis=selection.axis)
+        values = self._in_own_type(stored)
+        result = _scatter[self._legacy]([target, values, *indices], axis=selection.axis)
+        self._written(result, *place)
 
     def _in_own_type(self, stored: Any) -> Any:
         if isinstance(stored, Array) and stored._dtype_number != self._dtype_number:
@@ -260,7 +264,8 @@ class ArrayBase(Array):
         if self.size:
             condition = mask._shaped((*mask.shape, *(1,) * behind))
             operands = (one._as_class(False) for one in (condition, stored, self))
-            _where(*operands, out=self._as_class(False))
+            chosen = _where(*operands)
+            self._assign(chosen._as_class(self._legacy))
         return True
 
     def __iter__(self) -> Iterator[Self]:

@@ -12,7 +12,7 @@ import numpy as onp
 from .._core import Array, operation
 from .._dtype import FLOAT64, FLOATING
 from .._host_calls import on_host
-from ..error import ArrayTypeError
+from ..error import ArrayNotImplementedError, ArrayTypeError
 from ..ndarray._arguments import bound, mask
 from ._arguments import need
 from .indexing import nonzero

@@ -319,18 +319,39 @@ PyObject* assign(PyObject* self, PyObject* value) {
   });
 }
 
-PyObject* write(PyObject* self, PyObject* arguments) {
-  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    long long offset;
-    PyObject *value, *shape, *strides;
-    if (!PyArg_ParseTuple(arguments, "OLO!O!", &value, &offset, &PyTuple_Type, &shape,
-                          &PyTuple_Type, &strides)) {
+struct PartWrite {
+  PyObject* value;
+  long long offset;
+  Shape shape, strides;
+
+  explicit PartWrite(PyObject* arguments) {
+    PyObject *extents, *steps;
+    if (!PyArg_ParseTuple(arguments, "OLO!O!", &value, &offset, &PyTuple_Type, &extents,
+                          &PyTuple_Type, &steps)) {
       throw nb::python_error();
     }
-    const Shape extents = numbers_from(shape), steps = numbers_from(strides);
+    shape = numbers_from(extents);
+    strides = numbers_from(steps);
+  }
+};
+
+PyObject* write(PyObject* self, PyObject* arguments) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    const PartWrite part(arguments);
     const ArrayObject& target = as_array(self);
-    issue_write(part_of(target.array, offset, extents, steps), target.legacy, value, nullptr);
-    if (autograd::state().recording) record_write(self, value, offset, extents, steps);
+    issue_write(part_of(target.array, part.offset, part.shape, part.strides), target.legacy,
+                part.value, nullptr);
+    if (autograd::state().recording)
+      record_write(self, part.value, part.offset, part.shape, part.strides);
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* written(PyObject* self, PyObject* arguments) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    const PartWrite part(arguments);
+    if (autograd::state().recording)
+      record_write(self, part.value, part.offset, part.shape, part.strides);
     Py_RETURN_NONE;
   });
 }
@@ -410,6 +431,8 @@ PyMethodDef methods[] = {
     {"_assign", assign, METH_O, "_assign(value): writes value into all elements."},
     {"_write", write, METH_VARARGS,
      "_write(value, offset, shape, strides): writes value into a part of the memory."},
+    {"_written", written, METH_VARARGS,
+     "_written(value, offset, shape, strides): tells the tape that a call wrote a part."},
     {"_shares_memory", shares_memory, METH_O,
      "_shares_memory(other): whether both lie in the same part of one memory block."},
     {"_as_class", as_class, METH_O, "_as_class(legacy): the same array as NDArray or ndarray."},
