@@ -8,6 +8,7 @@ and comes back as an array of ours.
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -82,7 +83,7 @@ def call_function(
         ours = ours if function.__name__ in _legacy_functions else None
     else:
         ours = _numpy_function(function)
-    if ours is not None and not _is_beyond(function, args):
+    if ours is not None and not _is_beyond(function, ours, args, kwargs):
         try:
             return ours(*args, **kwargs)
         except ArrayNotImplementedError:
@@ -90,9 +91,20 @@ def call_function(
     return _on_host(array, function, args, kwargs, ())
 
 
-def _is_beyond(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
-    """Tell whether NumPy takes arguments that ours does not: arrays as bounds of ``clip``."""
-    return function is onp.clip and any(not isinstance(bound, _numbers) for bound in args[1:3])
+def _is_beyond(
+    function: Callable[..., Any],
+    ours: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> bool:
+    """Tell whether NumPy takes arguments that ours does not."""
+    if function is onp.clip and any(not isinstance(bound, _numbers) for bound in args[1:3]):
+        return True  # arrays as bounds
+    try:
+        inspect.signature(ours).bind(*args, **kwargs)
+    except TypeError:
+        return True
+    return False
 
 
 #: Functions that nd and NumPy call with the same arguments.
