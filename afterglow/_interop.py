@@ -168,15 +168,6 @@ def _is_beyond(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     return function is onp.clip and any(not isinstance(bound, _numbers) for bound in args[1:3])
 
 
-def _takes(ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Tell whether our function knows these arguments; NumPy's may have more."""
-    try:
-        inspect.signature(ours).bind(*args, **kwargs)
-    except TypeError:
-        return False
-    return True
-
-
 #: Functions that nd and NumPy call with the same arguments.
 _legacy_functions = frozenset(
     ("sum", "mean", "max", "min", "transpose", "reshape", "zeros_like", "ones_like", "concatenate")

@@ -45,6 +45,14 @@ def as_axes(axis: Any) -> Shape | None:
     return None if axis is None else as_integers(axis, "axis")
 
 
+def as_axis(axis: Any) -> int:
+    """Return the only axis of an op that works along one."""
+    axes = as_integers(axis, "axis")
+    if len(axes) != 1:
+        raise ArrayTypeError(f"axis must be one integer, but got {axis!r}")
+    return axes[0]
+
+
 def normal_axis(axis: int, ndim: int) -> int:
     """Return an axis counted from the front."""
     position = operator.index(axis)

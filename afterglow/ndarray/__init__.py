@@ -19,9 +19,9 @@ from . import (
     reduce,
     shape,
     sharing,
-    softmax,
     sorting,
 )
+from . import softmax as softmax_family  # the name is the function's
 from .broadcast import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
@@ -53,6 +53,6 @@ __all__ = [
     *reduce.__all__,
     *shape.__all__,
     *sharing.__all__,
-    *softmax.__all__,
+    *softmax_family.__all__,
     *sorting.__all__,
 ]

@@ -13,7 +13,8 @@ from .._dtype import TYPES
 from .._rearrange import write_part
 from .._shapes import as_integers, expanded, legacy_reshape, squeezed
 from ..error import ArgumentError, ArrayValueError
-from . import elementwise, indexing, reduce, shape
+from . import elementwise, indexing, reduce, shape, sorting
+from . import softmax as softmax_family
 
 __all__ = ["NDArray"]
 
@@ -374,9 +375,57 @@ class NDArray(ArrayBase):
         """Return the 1-norm or 2-norm."""
         return reduce.norm(self, *args, **kwargs)
 
+    def prod(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the product over axes."""
+        return reduce.prod(self, *args, **kwargs)
+
+    def nansum(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the sum over axes; nan counts as 0."""
+        return reduce.nansum(self, *args, **kwargs)
+
+    def nanprod(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the product over axes; nan counts as 1."""
+        return reduce.nanprod(self, *args, **kwargs)
+
+    def argmax(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return where the greatest elements along an axis are."""
+        return reduce.argmax(self, *args, **kwargs)
+
+    def argmin(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return where the smallest elements along an axis are."""
+        return reduce.argmin(self, *args, **kwargs)
+
+    def argmax_channel(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return where the greatest elements along axis 1 are."""
+        return reduce.argmax_channel(self, *args, **kwargs)
+
     # --- sorting ---
 
+    def sort(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the elements in order along an axis."""
+        return sorting.sort(self, *args, **kwargs)
+
+    def argsort(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the indices that put the elements in order."""
+        return sorting.argsort(self, *args, **kwargs)
+
+    def topk(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the greatest elements along an axis."""
+        return sorting.topk(self, *args, **kwargs)
+
     # --- softmax and sequences ---
+
+    def softmax(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the softmax along an axis."""
+        return softmax_family.softmax(self, *args, **kwargs)
+
+    def log_softmax(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the logarithm of the softmax along an axis."""
+        return softmax_family.log_softmax(self, *args, **kwargs)
+
+    def softmin(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the softmax of the negative elements."""
+        return softmax_family.softmin(self, *args, **kwargs)
 
     # --- picking elements ---
 

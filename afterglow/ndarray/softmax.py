@@ -3,4 +3,328 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from .._along_axis import AlongAxis
+from .._core import operation
+from ..error import ArrayValueError
+from ._arguments import need
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray
+
+__all__ = [
+    "L2Normalization",
+    "LinearRegressionOutput",
+    "LogisticRegressionOutput",
+    "MAERegressionOutput",
+    "SequenceLast",
+    "SequenceMask",
+    "SequenceReverse",
+    "Softmax",
+    "SoftmaxActivation",
+    "SoftmaxOutput",
+    "log_softmax",
+    "softmax",
+    "softmax_cross_entropy",
+    "softmin",
+]
+
+_along = AlongAxis(True)
+_copy = operation("copy", True)
+_sigmoid = operation("sigmoid", True)
+_sum = operation("sum", True)
+_negative = operation("negative", True)
+
+
+def softmax(
+    data: NDArray,
+    length: NDArray | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return e to the power of the elements, divided by the sum of these along an axis.
+
+    The elements are divided by ``temperature`` first. With ``use_length`` only as many along the
+    axis count as ``length`` says, and the others become 0.
+
+    >>> from afterglow import nd
+    >>> nd.softmax(nd.array([[1, 1], [0, 200]])).asnumpy()
+    array([[0.5, 0.5],
+           [0. , 1. ]], dtype=float32)
+    """
+    if length is not None:
+        need(length, "length")
+    result: NDArray = _along.softmax(
+        "softmax", need(data), axis, temperature, dtype, length, use_length, out
+    )
+    return result
+
+
+def log_softmax(
+    data: NDArray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return the logarithm of the softmax along an axis.
+
+    >>> from afterglow import nd
+    >>> nd.log_softmax(nd.array([0, 1000])).asnumpy()
+    array([-1000.,     0.], dtype=float32)
+    """
+    result: NDArray = _along.softmax(
+        "log_softmax", need(data), axis, temperature, dtype, None, use_length, out, logarithm=True
+    )
+    return result
+
+
+def softmin(
+    data: NDArray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return the softmax of the negative elements.
+
+    >>> from afterglow import nd
+    >>> nd.softmin(nd.array([0, 200])).asnumpy()
+    array([1., 0.], dtype=float32)
+    """
+    result: NDArray = _along.softmax(
+        "softmin", need(data), axis, temperature, dtype, None, use_length, out, negative=True
+    )
+    return result
+
+
+def SoftmaxActivation(  # noqa: N802
+    data: NDArray, mode: str = "instance", out: NDArray | None = None, name: str | None = None
+) -> NDArray:
+    """Return the softmax along the last axis, or along axis 1 with mode "channel".
+
+    >>> from afterglow import nd
+    >>> nd.SoftmaxActivation(nd.zeros((1, 2))).asnumpy()
+    array([[0.5, 0.5]], dtype=float32)
+    """
+    if mode not in ("instance", "channel"):
+        raise ArrayValueError(f"[SoftmaxActivation] mode is {mode!r}; instance or channel is known")
+    return softmax(data, axis=1 if mode == "channel" else -1, out=out)
+
+
+def SoftmaxOutput(  # noqa: N802
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    ignore_label: float = -1.0,
+    multi_output: bool = False,
+    use_ignore: bool = False,
+    preserve_shape: bool = False,
+    normalization: str = "null",
+    out_grad: bool = False,
+    smooth_alpha: float = 0.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return the softmax of each row: of everything but the first axis.
+
+    With ``multi_output`` it is that along axis 1, with ``preserve_shape`` along the last. The label
+    and all else matter for the gradient only.
+
+    >>> from afterglow import nd
+    >>> nd.SoftmaxOutput(nd.zeros((1, 2)), nd.array([1])).asnumpy()
+    array([[0.5, 0.5]], dtype=float32)
+    """
+    need(label, "label")
+    if multi_output or preserve_shape or need(data).ndim < 3:
+        return softmax(data, axis=1 if multi_output else -1, out=out)
+    rows = softmax(data._shaped((data.shape[0], prod(data.shape[1:]))))
+    result: NDArray = rows._shaped(data.shape)
+    return result if out is None else _copy(result, out=out)
+
+
+Softmax = SoftmaxOutput
+
+
+def softmax_cross_entropy(
+    data: NDArray, label: NDArray, out: NDArray | None = None, name: str | None = None
+) -> NDArray:
+    """Return the sum over all rows of minus the logarithm of the softmax at the label.
+
+    >>> from afterglow import nd
+    >>> nd.softmax_cross_entropy(nd.array([[1, 2, 3], [11, 7, 5]]), nd.array([2, 0])).asnumpy()
+    array([0.4281871], dtype=float32)
+    """
+    if need(data).ndim != 2 or need(label, "label").shape != data.shape[:1]:
+        raise ArrayValueError(
+            f"[softmax_cross_entropy] data must be a matrix and label have an entry for each row, "
+            f"but the shapes are {data.shape} and {label.shape}"
+        )
+    result: NDArray = _negative(_sum(_along.picked_logarithms(softmax(data), label)), out=out)
+    return result
+
+
+def LinearRegressionOutput(  # noqa: N802
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return a copy; the label matters for the gradient, that of the squared difference.
+
+    >>> from afterglow import nd
+    >>> nd.LinearRegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
+    array([1., 2.], dtype=float32)
+    """
+    need(label, "label")
+    result: NDArray = _copy(need(data), out=out)
+    return result
+
+
+def MAERegressionOutput(  # noqa: N802
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return a copy; the label matters for the gradient, that of the absolute difference.
+
+    >>> from afterglow import nd
+    >>> nd.MAERegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
+    array([1., 2.], dtype=float32)
+    """
+    return LinearRegressionOutput(data, label, out=out)
+
+
+def LogisticRegressionOutput(  # noqa: N802
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return 1 / (1 + exp(-x)); the label matters for the gradient only.
+
+    >>> from afterglow import nd
+    >>> nd.LogisticRegressionOutput(nd.array([0, 100]), nd.array([0, 0])).asnumpy()
+    array([0.5, 1. ], dtype=float32)
+    """
+    need(label, "label")
+    result: NDArray = _sigmoid(need(data), out=out)
+    return result
+
+
+# --- sequences ---
+
+
+def _lengths(name: str, sequence_length: NDArray | None, wanted: bool) -> NDArray | None:
+    if not wanted:
+        return None
+    if sequence_length is None:
+        raise ArrayValueError(f"[{name}] use_sequence_length=True needs sequence_length")
+    lengths: NDArray = need(sequence_length, "sequence_length")
+    return lengths
+
+
+def SequenceMask(  # noqa: N802
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    value: float = 0.0,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return the sequences with ``value`` behind their lengths.
+
+    Time goes along the axis, 0 or 1, and the sequences lie side by side along the other.
+
+    >>> from afterglow import nd
+    >>> nd.SequenceMask(nd.ones((2, 3)), nd.array([1, 2]), True, axis=1).asnumpy()
+    array([[1., 0., 0.],
+           [1., 1., 0.]], dtype=float32)
+    """
+    lengths = _lengths("SequenceMask", sequence_length, use_sequence_length)
+    result: NDArray = _along.sequence_mask("SequenceMask", need(data), lengths, value, axis, out)
+    return result
+
+
+def SequenceLast(  # noqa: N802
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return the last step of each sequence.
+
+    >>> from afterglow import nd
+    >>> nd.SequenceLast(nd.array([[1, 2], [3, 4]]), nd.array([1, 2]), True).asnumpy()
+    array([1., 4.], dtype=float32)
+    """
+    lengths = _lengths("SequenceLast", sequence_length, use_sequence_length)
+    result: NDArray = _along.sequence_last("SequenceLast", need(data), lengths, axis, out)
+    return result
+
+
+def SequenceReverse(  # noqa: N802
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return each sequence from its last step to its first; what lies behind stays.
+
+    >>> from afterglow import nd
+    >>> nd.SequenceReverse(nd.array([[1, 2], [3, 4]]), nd.array([2, 1]), True).asnumpy()
+    array([[3., 2.],
+           [1., 4.]], dtype=float32)
+    """
+    lengths = _lengths("SequenceReverse", sequence_length, use_sequence_length)
+    result: NDArray = _along.sequence_reverse("SequenceReverse", need(data), lengths, axis, out)
+    return result
+
+
+# --- norms ---
+
+
+def L2Normalization(  # noqa: N802
+    data: NDArray,
+    eps: float = 1e-10,
+    mode: str = "instance",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return the elements divided by their 2-norm.
+
+    That is the norm of everything but the first axis, with mode "channel" that along axis 1, with
+    "spatial" that over all axes behind it.
+
+    >>> from afterglow import nd
+    >>> nd.L2Normalization(nd.array([[3, 4]])).asnumpy()
+    array([[0.6, 0.8]], dtype=float32)
+    """
+    rank = need(data).ndim
+    axes = {"instance": range(1, rank), "channel": (1,), "spatial": range(2, rank)}.get(mode)
+    if axes is None or (mode != "instance" and rank < 3):
+        raise ArrayValueError(
+            f"[L2Normalization] mode is {mode!r} and the shape {data.shape}; known are instance, "
+            "and with three dimensions or more channel and spatial"
+        )
+    result: NDArray = _along.normalize(data, tuple(axes), eps, out)
+    return result

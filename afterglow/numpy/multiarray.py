@@ -15,7 +15,7 @@ from .._shapes import as_integers, numpy_reshape
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
-from . import bitwise, elementwise, indexing, products, reduce, shape
+from . import bitwise, elementwise, indexing, products, reduce, shape, sorting
 
 __all__ = ["ndarray"]
 
@@ -181,11 +181,11 @@ class ndarray(NDArray):  # noqa: N801
 
     def max(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return the greatest element along axes."""
-        return reduce.max(self, axis, out, keepdims)
+        return reduce.max(self, axis, keepdims, out)
 
     def min(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return the smallest element along axes."""
-        return reduce.min(self, axis, out, keepdims)
+        return reduce.min(self, axis, keepdims, out)
 
     # --- elementwise ---
 
@@ -217,7 +217,71 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- reductions ---
 
+    def prod(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        keepdims: bool = False,
+    ) -> ndarray:
+        """Return the product over axes."""
+        return reduce.prod(self, axis, dtype, out, keepdims)
+
+    def std(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+    ) -> ndarray:
+        """Return the standard deviation over axes."""
+        return reduce.std(self, axis, dtype, out, ddof, keepdims)
+
+    def var(
+        self,
+        axis: Any = None,
+        dtype: Any = None,
+        out: ndarray | None = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+    ) -> ndarray:
+        """Return the variance over axes."""
+        return reduce.var(self, axis, dtype, out, ddof, keepdims)
+
+    def all(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Return whether no element along axes is 0."""
+        return reduce.all(self, axis, keepdims, out)
+
+    def any(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+        """Return whether an element along axes is not 0."""
+        return reduce.any(self, axis, keepdims, out)
+
+    def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+        """Return where the greatest elements along an axis are."""
+        return reduce.argmax(self, axis, out)
+
+    def argmin(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+        """Return where the smallest elements along an axis are."""
+        return reduce.argmin(self, axis, out)
+
+    def cumsum(
+        self, axis: int | None = None, dtype: Any = None, out: ndarray | None = None
+    ) -> ndarray:
+        """Return the running sums along an axis."""
+        return reduce.cumsum(self, axis, dtype, out)
+
     # --- sorting ---
+
+    def sort(  # type: ignore[override]
+        self, axis: int = -1, kind: Any = None, order: Any = None
+    ) -> None:
+        """Put the elements in order along an axis, in place."""
+        self._assign(sorting.sort(self, axis, kind, order))
+
+    def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
+        """Return the indices that put the elements in order."""
+        return sorting.argsort(self, axis, kind, order)
 
     # --- picking elements ---
 
@@ -291,7 +355,16 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- only nd: reductions, sorting ---
 
+    nansum = _Absent()
+    nanprod = _Absent()
+    argmax_channel = _Absent()
+    topk = _Absent()
+
     # --- only nd: softmax and sequences ---
+
+    softmax = _Absent()
+    log_softmax = _Absent()
+    softmin = _Absent()
 
     # --- only nd: picking elements ---
 

@@ -3,4 +3,244 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING, Any
+
+import numpy as onp
+
+from .._core import Array, operation
+from .._dtype import FLOAT32, FLOATING, INT64
+from .._host import from_host
+from .._host_calls import on_host, on_host_several
+from .._ordering import Ordering
+from .._shapes import normal_axis
+from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ._arguments import need
+
+if TYPE_CHECKING:
+    from .multiarray import ndarray
+
+__all__ = [
+    "argsort",
+    "bincount",
+    "diff",
+    "ediff1d",
+    "histogram",
+    "searchsorted",
+    "sort",
+    "unique",
+]
+
+_ordering = Ordering(False)
+_copy = operation("copy", False)
+_concat = operation("concat", False)
+_subtract = operation("subtract", False)
+
+
+# --- order ---
+
+
+def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
+    """Return the elements in order along an axis; without one, all of them in a row.
+
+    >>> from afterglow import np
+    >>> np.sort(np.array([[3, 1, 2]]))
+    array([[1., 2., 3.]])
+    """
+    _refuse_fields("sort", order)
+    result: ndarray = _ordering.sort(need(a), axis, True)
+    return result
+
+
+def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
+    """Return the indices that put the elements in order, in int64; equal ones keep theirs.
+
+    >>> from afterglow import np
+    >>> np.argsort(np.array([[3, 1, 2]]))
+    array([[1, 2, 0]], dtype=int64)
+    """
+    _refuse_fields("argsort", order)
+    result: ndarray = _ordering.argsort(need(a), axis, True, "int64")
+    return result
+
+
+def _refuse_fields(name: str, order: Any) -> None:
+    if order is not None:
+        raise ArrayNotImplementedError(f"[{name}] order names fields, which arrays do not have")
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
+    """Return where in the sorted ``a`` the elements of ``v`` belong: before or behind equal ones.
+
+    >>> from afterglow import np
+    >>> np.searchsorted(np.array([1, 2, 3]), np.array([2, 9]), side="right")
+    array([2, 3], dtype=int64)
+    """
+    if side not in ("left", "right"):
+        raise ArrayValueError(f"[searchsorted] side is {side!r}; it must be left or right")
+    values = v if isinstance(v, (Array, onp.ndarray)) else onp.asarray(v)
+    inputs = [need(a), need(values, "v")] + ([] if sorter is None else [need(sorter, "sorter")])
+    options: Any = {"side": side}
+    if inputs[0].ndim != 1:
+        raise ArrayValueError(f"[searchsorted] a must have one dimension, not {inputs[0].shape}")
+    result: ndarray = on_host(
+        "searchsorted",
+        lambda keys, wanted, order=None: onp.searchsorted(keys, wanted, sorter=order, **options),
+        *inputs,
+        shape=inputs[1].shape,
+        dtype=INT64,
+        legacy=False,
+    )
+    return result
+
+
+# --- counts ---
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+) -> Any:
+    """Return the different elements in order, or the different parts along an axis. Waits.
+
+    On demand a tuple of them and of their first places, of the places in them that give the array
+    back, and of how often each occurs.
+
+    >>> from afterglow import np
+    >>> np.unique(np.array([3, 1, 3]), return_counts=True)
+    (array([1., 3.]), array([1, 2], dtype=int64))
+    """
+    ar = need(ar, "ar")
+    if axis is not None:
+        axis = normal_axis(axis, ar.ndim)
+    options: Any = (return_index, return_inverse, return_counts, axis)
+    found: Any = onp.unique(ar.asnumpy(), *options)
+    context = ar._context_numbers
+    if not isinstance(found, tuple):
+        return from_host(found, context, False)
+    indices = (from_host(each.reshape(-1), context, False, INT64) for each in found[1:])
+    return (from_host(found[0], context, False), *indices)
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
+    """Return how often each number from 0 on occurs, or the sums of their weights. Waits.
+
+    The type is that of the array, or of the weights.
+
+    >>> from afterglow import np
+    >>> np.bincount(np.array([1, 1, 3], dtype="int64"))
+    array([0, 2, 0, 1], dtype=int64)
+    """
+    x = need(x, "x")
+    if x._dtype_number in FLOATING:
+        raise ArrayTypeError(f"[bincount] needs integers, not {x.dtype}")
+    if x.ndim > 1 or minlength < 0:
+        raise ArrayValueError(
+            f"[bincount] needs one dimension and no negative minlength, but got shape {x.shape} "
+            f"and {minlength}"
+        )
+    host = None if weights is None else need(weights, "weights").asnumpy()
+    try:
+        counts = onp.bincount(x.asnumpy().reshape(-1), host, minlength)
+    except ValueError as error:
+        raise ArrayValueError(f"[bincount] {error}") from None
+    number = x._dtype_number if weights is None else weights._dtype_number
+    result: ndarray = from_host(counts, x._context_numbers, False, number)
+    return result
+
+
+def histogram(
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,
+    normed: Any = None,
+    weights: Any = None,
+    density: Any = None,
+) -> list[ndarray]:
+    """Return how many elements lie in each of the bins, and the edges of these.
+
+    ``bins`` is their number, or an array of edges. Without a range they reach from the smallest to
+    the greatest element.
+
+    >>> from afterglow import np
+    >>> np.histogram(np.array([1, 1, 3]), bins=2, range=(0, 4))
+    [array([2, 1], dtype=int64), array([0., 2., 4.])]
+    """
+    if normed or density or weights is not None:
+        raise ArrayNotImplementedError("[histogram] knows no normed, weights and density")
+    a = need(a)
+    inputs = [a]
+    kind = a._dtype_number if a._dtype_number in FLOATING else FLOAT32
+    if isinstance(bins, (int, onp.integer)):
+        count = int(bins)
+    else:
+        edges = need(bins if isinstance(bins, Array) else onp.asarray(bins, dtype=onp.float32))
+        inputs.append(edges)
+        count, kind = edges.size - 1, edges._dtype_number
+    return on_host_several(
+        "histogram",
+        lambda values, edges=bins: onp.histogram(values, edges, range),
+        *inputs,
+        outputs=[((count,), INT64), ((count + 1,), kind)],
+        legacy=False,
+    )
+
+
+# --- differences ---
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
+    """Return the differences of neighbours along an axis, taken ``n`` times.
+
+    >>> from afterglow import np
+    >>> np.diff(np.array([[1, 4, 9]]))
+    array([[3., 5.]])
+    """
+    if prepend is not None or append is not None:
+        raise ArrayNotImplementedError("[diff] knows no prepend and append; concatenate does it")
+    if n < 0:
+        raise ArrayValueError(f"[diff] n is {n}; it must not be negative")
+    result: ndarray = need(a)
+    position = normal_axis(axis, result.ndim)
+    for _ in range(n):
+        result = _difference(result, position)
+    return result if n else result.copy()
+
+
+def _difference(a: ndarray, axis: int) -> ndarray:
+    strides = a._strides
+    length = max(a.shape[axis] - 1, 0)
+    shape = (*a.shape[:axis], length, *a.shape[axis + 1 :])
+    offset = strides[axis] if length else 0
+    result: ndarray = _subtract(a._view(offset, shape, strides), a._view(0, shape, strides))
+    return result
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
+    """Return the differences of neighbours in a row, with more elements before and behind.
+
+    >>> from afterglow import np
+    >>> np.ediff1d(np.array([[1, 4], [9, 16]]), to_end=0)
+    array([3., 5., 7., 0.])
+    """
+    ary = need(ary, "ary")
+    middle = _difference(ary._shaped((ary.size,)), 0)
+    parts = [_part(to_begin, middle), middle, _part(to_end, middle)]
+    present = [part for part in parts if part is not None]
+    return middle if len(present) == 1 else _concat(present, 0)
+
+
+def _part(value: Any, like: ndarray) -> ndarray | None:
+    """Return elements to put beside ``like``, in its type and in a row."""
+    if value is None:
+        return None
+    number, context = like._dtype_number, like._context_numbers
+    result: ndarray
+    if isinstance(value, (int, float, onp.generic)):
+        result = _copy(float(value), shape=(1,), dtype=number, ctx=context)
+        return result
+    array = need(value if isinstance(value, Array) else onp.asarray(value))
+    result = _copy(array._shaped((array.size,)), dtype=number)
+    return result

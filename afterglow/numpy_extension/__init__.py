@@ -19,7 +19,8 @@ from ..util import (
     use_np_array,
     use_np_shape,
 )
-from . import elementwise, files, indexing, products, random, shape, softmax
+from . import elementwise, files, indexing, products, random, shape
+from . import softmax as softmax_family  # the name is the function's
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
@@ -54,5 +55,5 @@ __all__ = [
     *indexing.__all__,
     *products.__all__,
     *shape.__all__,
-    *softmax.__all__,
+    *softmax_family.__all__,
 ]

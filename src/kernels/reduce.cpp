@@ -36,6 +36,8 @@ Fold fold_of(Reduction reduction) {
       return Fold::sum_of_absolutes;
     case Reduction::norm2:
       return Fold::sum_of_squares;
+    case Reduction::product:
+      return Fold::product;
   }
   return Fold::sum;
 }

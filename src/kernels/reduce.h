@@ -11,7 +11,7 @@
 
 namespace afterglow::kernels {
 
-enum class Reduction : std::uint8_t { sum, mean, maximum, minimum, norm1, norm2 };
+enum class Reduction : std::uint8_t { sum, mean, maximum, minimum, norm1, norm2, product };
 
 struct StridedInput {
   const void* data = nullptr;
@@ -33,7 +33,8 @@ class ReducePass {
   /// Bit i of `reduced_axes` set: axis i is reduced. The output is C-contiguous over the kept axes,
   /// of type `output_dtype`. float16 and float32 add up in float32 lanes per block and in float64
   /// across blocks; integers in int64; booleans as 0 and 1. maximum and minimum propagate nan. An
-  /// empty sum is 0, an empty mean nan; the caller refuses empty maximum and minimum.
+  /// empty sum is 0, an empty product 1, an empty mean nan; the caller refuses empty maximum and
+  /// minimum.
   ReducePass(Reduction reduction, const StridedInput& input, std::uint32_t reduced_axes,
              void* output, DType output_dtype);
   int shares() const { return shares_; }

@@ -26,8 +26,8 @@ using MoveFunction = void (*)(Matrix source, Matrix target, std::int64_t rows,
                               std::int64_t columns);
 
 /// What is folded into one value by a reduction; the mean is a sum, norms are sums of these.
-enum class Fold : std::uint8_t { sum, sum_of_absolutes, sum_of_squares, maximum, minimum };
-inline constexpr int fold_count = 5;
+enum class Fold : std::uint8_t { sum, sum_of_absolutes, sum_of_squares, maximum, minimum, product };
+inline constexpr int fold_count = 6;
 
 /// One fold of one input type. A block is at most block_size values.
 struct FoldFunctions {

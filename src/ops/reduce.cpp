@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over any set of axes.
+// Reductions over any set of axes; searches and running sums along one.
 #include "kernels/reduce.h"
 
 #include <algorithm>
 
+#include "kernels/arg_reduce.h"
+#include "kernels/scan.h"
 #include "ops/common.h"
 #include "ops/table.h"
 
@@ -58,7 +60,8 @@ DType result_type(const Inference& inference, Reduction reduction) {
   const DType type = inference.call.inputs[0].dtype;
   if (inference.legacy) return type;
   if (reduction == Reduction::mean && !is_floating(type)) return DType::float32;
-  if (reduction == Reduction::sum && type == DType::boolean) return DType::int64;
+  const bool counts = reduction == Reduction::sum || reduction == Reduction::product;
+  if (counts && type == DType::boolean) return DType::int64;
   return type;
 }
 
@@ -87,6 +90,88 @@ void infer(Inference& inference) {
   inference.call.attributes[0].integer = reduced;
   inference.call.cost = 150 + 0.25 * static_cast<double>(input.size());
 }
+
+/// The input of a call seen along the axis in attribute 0.
+kernels::Lines lines_of(const Call& call) {
+  const Operand& input = call.inputs[0];
+  const auto axis = static_cast<int>(call.attributes[0].integer);
+  kernels::Lines lines{input.data(), input.dtype};
+  for (int i = 0; i < input.layout->rank(); ++i) {
+    (i < axis ? lines.outer : i == axis ? lines.length : lines.inner) *= input.shape()[i];
+  }
+  return lines;
+}
+
+/// Leaves the axis in attribute 0. The array must have a dimension, and be no strided view.
+int axis_of_lines(Inference& inference) {
+  const Operand& input = inference.call.inputs[0];
+  const int axis = checked_axis(inference, inference.integer("axis"), input.layout->rank());
+  if (!input.layout->is_contiguous()) inference.refuse("needs a contiguous array");
+  inference.call.attributes[0].integer = axis;
+  return axis;
+}
+
+template <Reduction order>
+class ArgReduce : public lazy::Pass {
+ public:
+  explicit ArgReduce(const Call& call)
+      : pass_(order, lines_of(call), call.outputs[0].data(), call.outputs[0].dtype) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+  void finish() override { pass_.finish(); }
+
+ private:
+  kernels::ArgReducePass pass_;
+};
+
+/// mx.nd gives the indices in the type of the array, NumPy in int64.
+void arg_infer(Inference& inference) {
+  const Operand& input = inference.call.inputs[0];
+  const int axis = axis_of_lines(inference);
+  if (input.shape()[axis] == 0) inference.refuse("there is nothing to search in");
+  if (inference.legacy && input.dtype == DType::boolean) {
+    inference.refuse("is not defined for booleans", ErrorKind::type);
+  }
+  Shape shape(input.shape().begin(), input.shape().end());
+  if (inference.boolean("keepdims")) {
+    shape[axis] = 1;
+  } else {
+    shape.erase(shape.begin() + axis);
+  }
+  if (inference.legacy && shape.empty()) shape.push_back(1);
+  inference.add_output(shape, inference.legacy ? input.dtype : DType::int64);
+  inference.call.cost = 150 + 0.5 * static_cast<double>(input.size());
+}
+
+template <Reduction order>
+std::unique_ptr<lazy::Pass> arg_kernel(const Call& call) {
+  return std::make_unique<ArgReduce<order>>(call);
+}
+
+class Scan : public lazy::Pass {
+ public:
+  explicit Scan(const Call& call)
+      : pass_(lines_of(call), call.attributes[1].integer != 0, call.outputs[0].data()) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+
+ private:
+  kernels::ScanPass pass_;
+};
+
+void scan_infer(Inference& inference) {
+  const Operand& input = inference.call.inputs[0];
+  axis_of_lines(inference);
+  if (input.dtype == DType::boolean) {
+    inference.refuse("is not defined for booleans", ErrorKind::type);
+  }
+  inference.call.attributes[1].integer = inference.boolean("reverse");
+  inference.call.cost = 150 + 1.5 * static_cast<double>(input.size());
+  inference.add_output(input.shape(), input.dtype);
+}
+
+const std::vector<lazy::Parameter> arg_parameters = {{"axis", std::int64_t{0}},
+                                                     {"keepdims", false}};
 
 const std::vector<lazy::Parameter> parameters = {
     {"axis"}, {"keepdims", false}, {"exclude", false}, {"dtype"}};
@@ -135,6 +220,33 @@ void declare_reduce(Table& table) {
              .infer = infer<Reduction::norm2>,
              .kernel = kernel<Reduction::norm2>,
              .reduction = Reduction::norm2});
+  table.add({.name = "prod",
+             .mxnet_names = {"prod", "_np_prod"},
+             .inputs = {"data"},
+             .parameters = parameters,
+             .infer = infer<Reduction::product>,
+             .kernel = kernel<Reduction::product>,
+             .reduction = Reduction::product});
+  table.add({.name = "argmax",
+             .mxnet_names = {"argmax", "_npi_argmax"},
+             .inputs = {"data"},
+             .parameters = arg_parameters,
+             .infer = arg_infer,
+             .kernel = arg_kernel<Reduction::maximum>});
+  table.add({.name = "argmin",
+             .mxnet_names = {"argmin", "_npi_argmin"},
+             .inputs = {"data"},
+             .parameters = arg_parameters,
+             .infer = arg_infer,
+             .kernel = arg_kernel<Reduction::minimum>});
+  table.add({.name = "cumsum",
+             .mxnet_names = {"cumsum", "_np_cumsum"},
+             .inputs = {"data"},
+             .parameters = {{"axis", std::int64_t{0}}, {"reverse", false}},
+             .infer = scan_infer,
+             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+               return std::make_unique<Scan>(call);
+             }});
 }
 
 }  // namespace afterglow::ops

@@ -1,9 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and its kin, along one axis.
+// Sequences along the first axis. (Softmax and its kin are made of other ops, which run fused.)
+#include "kernels/sequence.h"
+
+#include "ops/common.h"
 #include "ops/table.h"
 
 namespace afterglow::ops {
+namespace {
 
-void declare_softmax(Table&) {}
+using lazy::Call;
+using lazy::Inference;
+using lazy::Operand;
+
+class Reverse : public lazy::Pass {
+ public:
+  explicit Reverse(const Call& call)
+      : pass_(call.inputs[0].data(), call.outputs[0].data(), call.outputs[0].shape()[0],
+              call.outputs[0].shape()[1], bytes_of_step(call.outputs[0]), call.inputs[1].data(),
+              call.inputs[1].dtype) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+
+ private:
+  static std::int64_t bytes_of_step(const Operand& operand) {
+    auto bytes = static_cast<std::int64_t>(size_of(operand.dtype));
+    for (std::int64_t extent : operand.shape().subspan(2)) bytes *= extent;
+    return bytes;
+  }
+  kernels::ReversePass pass_;
+};
+
+void reverse_infer(Inference& inference) {
+  const Operand& data = inference.call.inputs[0];
+  const Operand& lengths = inference.call.inputs[1];
+  if (data.layout->rank() < 2) inference.refuse("data must have two axes or more");
+  if (lengths.layout->rank() != 1 || lengths.shape()[0] != data.shape()[1]) {
+    inference.refuse("sequence_length must have one entry for each sequence, along axis 1");
+  }
+  if (!data.layout->is_contiguous() || !lengths.layout->is_contiguous()) {
+    inference.refuse("needs contiguous arrays");
+  }
+  inference.call.cost = 150 + 0.3 * static_cast<double>(data.size());
+  inference.add_output(data.shape(), data.dtype);
+}
+
+}  // namespace
+
+void declare_softmax(Table& table) {
+  table.add({.name = "SequenceReverse",
+             .mxnet_names = {"SequenceReverse", "_npx_sequence_reverse"},
+             .inputs = {"data", "sequence_length"},
+             .infer = reverse_infer,
+             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+               return std::make_unique<Reverse>(call);
+             }});
+}
 
 }  // namespace afterglow::ops

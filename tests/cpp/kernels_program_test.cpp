@@ -69,7 +69,8 @@ constexpr Formula some_formulas[] = {
     Formula::divide,     Formula::select,   Formula::clip,     Formula::hyperbolic_tangent,
     Formula::exponential};
 constexpr Reduction all_reductions[] = {Reduction::sum,     Reduction::mean,  Reduction::maximum,
-                                        Reduction::minimum, Reduction::norm1, Reduction::norm2};
+                                        Reduction::minimum, Reduction::norm1, Reduction::norm2,
+                                        Reduction::product};
 
 DType random_dtype() {
   if (!chance(3)) return DType::float32;
@@ -176,7 +177,7 @@ Example random_example(std::vector<std::int64_t> shape, int split, bool folds) {
                              ? example.buffers[example.buffer_of[source.index]].dtype()
                              : values[source.index].dtype;
       const DType compute = chance(6) ? DType::float64 : compute_type(from);
-      step = fold_step(all_reductions[random_integer(0, 5)], compute,
+      step = fold_step(all_reductions[random_integer(0, 6)], compute,
                        chance(3) ? random_dtype() : compute, source);
     } else {
       const Formula formula = some_formulas[random_integer(0, std::size(some_formulas) - 1)];

@@ -97,13 +97,14 @@ std::vector<std::vector<long double>> grouped(const Buffer& input, const View& v
 }
 
 long double wanted(Reduction reduction, const std::vector<long double>& values) {
-  long double sum = 0, absolute = 0, square = 0, high = -INFINITY, low = INFINITY;
+  long double sum = 0, absolute = 0, square = 0, high = -INFINITY, low = INFINITY, product = 1;
   for (long double value : values) {
     sum += value;
     absolute += std::fabs(value);
     square += value * value;
     high = std::max(high, value);
     low = std::min(low, value);
+    product *= value;
   }
   switch (reduction) {
     case Reduction::sum:
@@ -118,6 +119,8 @@ long double wanted(Reduction reduction, const std::vector<long double>& values) 
       return absolute;
     case Reduction::norm2:
       return std::sqrt(square);
+    case Reduction::product:
+      return product;
   }
   return 0;
 }
@@ -222,6 +225,30 @@ TEST("bits depend on the values and the shape, not on the layout") {
       }
     }
   }
+}
+
+TEST("products") {
+  for (DType dtype : all_dtypes) {
+    for (const auto& shape : {std::vector<std::int64_t>{13}, {20}, {5, 7}, {3, 70, 2}, {9, 40}}) {
+      const View view = random_integer(0, 1) ? contiguous(shape) : random_view(shape);
+      Buffer input(dtype, view.extent);
+      for (std::int64_t i = 0; i < input.size(); ++i)
+        input.set(i, random_integer(0, 9) || dtype == DType::boolean ? 1
+                     : dtype == DType::uint8                         ? 2
+                                                                     : -1);
+      for (std::uint32_t axes = 1; axes < 1u << shape.size(); ++axes) {
+        check_reduction(Reduction::product, input, view, axes, DType::float64);
+        check_reduction(Reduction::product, input, view, axes, DType::int64);
+      }
+    }
+  }
+  Buffer values(DType::float32, 2000);  // no part of the product may leave the range of float32
+  for (std::int64_t i = 0; i < 2000; ++i) values.set(i, i < 8 ? (i % 2 ? 1e-30 : 1e30) : 1);
+  const long double product =
+      reduce(Reduction::product, values, contiguous({2000}), 1, DType::float32)[0];
+  CHECK(std::fabs(product - 1) < 1e-5L);
+  const Buffer none(DType::float32, 0);
+  CHECK_EQUAL(reduce(Reduction::product, none, contiguous({0}), 1, DType::float32)[0], 1.0L);
 }
 
 TEST("nan, empty and narrow cases") {

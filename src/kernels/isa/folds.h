@@ -9,15 +9,18 @@
 namespace afterglow::kernels {
 namespace {
 
-/// Lanes are wide enough for a block, and reals stay what they are, but for squares: those of
-/// float32 would overflow in a norm that does not. Sums of 64 bits wrap around.
+/// Lanes are wide enough for a block, and reals stay what they are, but for squares and products:
+/// those of float32 would overflow in a result that does not. Sums of 64 bits wrap around.
 template <Fold fold, class T>
 struct LaneOf {
   static constexpr bool takes_order = fold == Fold::maximum || fold == Fold::minimum;
   using Sum = std::conditional_t<sizeof(T) == 1, std::int32_t, std::uint64_t>;
   using Square = std::conditional_t<sizeof(T) == 1, std::int32_t, double>;
-  using type = std::conditional_t<fold == Fold::sum_of_squares, Square,
-                                  std::conditional_t<is_real<T> || takes_order, T, Sum>>;
+  using Product = std::conditional_t<is_real<T>, double, std::uint64_t>;
+  using type =
+      std::conditional_t<fold == Fold::sum_of_squares, Square,
+                         std::conditional_t<fold == Fold::product, Product,
+                                            std::conditional_t<is_real<T> || takes_order, T, Sum>>>;
 };
 
 /// Works on single lanes and on vectors of them alike.
@@ -31,6 +34,10 @@ AFTERGLOW_INLINE void fold_into(Value& into, const Value& value) {
     into = (into >= value) | (into != into) ? into : value;
   else if constexpr (fold == Fold::minimum)
     into = (into <= value) | (into != into) ? into : value;
+  else if constexpr (fold == Fold::product && std::is_same_v<Value, std::int64_t>)
+    into = static_cast<std::int64_t>(wide(into) * wide(value));
+  else if constexpr (fold == Fold::product)
+    into *= value;
   else if constexpr (std::is_same_v<Value, std::int64_t>)
     into = static_cast<std::int64_t>(wide(into) + wide(value));
   else
@@ -52,7 +59,9 @@ AFTERGLOW_INLINE void prepare(Value& value) {
 
 template <Fold fold, class Value>
 constexpr Value neutral_value() {
-  if constexpr (fold != Fold::maximum && fold != Fold::minimum) {
+  if constexpr (fold == Fold::product) {
+    return Value(1);
+  } else if constexpr (fold != Fold::maximum && fold != Fold::minimum) {
     return Value(0);
   } else if constexpr (is_real<Value>) {
     return fold == Fold::maximum ? -Value(__builtin_inf()) : Value(__builtin_inf());

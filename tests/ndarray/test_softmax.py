@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Softmax and its kin, sequences and norms, beside NumPy and MXNet's own answers."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import numpy as onp
+import pytest
+
+from afterglow import nd, np, npx
+
+inf = float("inf")
+rows = [[1, 2, 3], [4, 5, 6]]
+steps = onp.arange(24).reshape(3, 2, 4)
+
+
+def softmax_of(host, axis=-1):
+    powers = onp.exp(host.astype("float64") - host.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+def sample(shape, dtype="float32"):
+    return (onp.random.default_rng(5).normal(size=shape) * 5).astype(dtype)
+
+
+@pytest.mark.parametrize("package", ["ndarray", "numpy_extension"])
+def test_examples(package):
+    module = importlib.import_module(f"afterglow.{package}.softmax")
+    assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4), (300, 40), (3, 20000), (1, 1)])
+def test_softmax(shape, dtype):
+    host = sample(shape, dtype)
+    tolerance = {"float16": 1e-3, "float32": 2e-6, "float64": 1e-13}[dtype]
+    for axis in range(-len(shape), len(shape)):
+        wanted = softmax_of(host, axis)
+        for found in (
+            nd.softmax(nd.array(host, dtype=dtype), axis=axis),
+            npx.softmax(np.array(host, dtype=dtype), axis=axis),
+            nd.softmin(nd.array(-host, dtype=dtype), axis=axis),
+        ):
+            assert found.dtype == onp.dtype(dtype)
+            assert onp.allclose(found.asnumpy(), wanted, tolerance, tolerance)
+        wanted = onp.log(wanted)
+        for found in (
+            nd.log_softmax(nd.array(host, dtype=dtype), axis=axis),
+            npx.log_softmax(np.array(host, dtype=dtype), axis=axis),
+        ):
+            assert onp.allclose(found.asnumpy(), wanted, tolerance * 10, tolerance * 10)
+
+
+def test_softmax_forms():
+    x = nd.array(rows)
+    found = nd.softmax(x, temperature=2).asnumpy()[0]
+    assert found == pytest.approx([0.18632373, 0.3071959, 0.5064804])
+    wide = nd.softmax(x, dtype="float64")
+    assert wide.dtype is onp.float64
+    assert wide.asnumpy()[0] == pytest.approx([0.09003057317, 0.24472847105, 0.66524095577])
+    low = nd.log_softmax(x, axis=0, temperature=0.5).asnumpy()[:, 0]
+    assert low == pytest.approx([-6.0024757, -0.0024756852], 1e-4)
+    assert onp.isnan(nd.softmax(nd.array([inf, 1])).asnumpy()[0])
+    assert onp.isnan(nd.softmax(nd.array([-inf, -inf])).asnumpy()).all()
+    assert nd.log_softmax(nd.array([-inf, 1])).asnumpy().tolist() == [-inf, 0]
+    out = nd.zeros((2, 3))
+    assert nd.softmax(x, out=out) is out
+    assert onp.allclose(out.asnumpy(), softmax_of(onp.array(rows)))
+    nd.softmax(x, out=x)
+    assert onp.allclose(x.asnumpy(), softmax_of(onp.array(rows)))
+    assert onp.allclose(nd.array(rows).softmax(axis=0).asnumpy(), softmax_of(onp.array(rows), 0))
+    assert onp.allclose(nd.array(rows).softmin().asnumpy()[0], [0.66524094, 0.24472848, 0.09003057])
+    found = nd.array(rows).log_softmax().asnumpy()[0]
+    assert onp.allclose(found, [-2.407606, -1.407606, -0.407606])
+    assert npx.softmax(np.array(3.0)).item() == 1
+    assert npx.softmax(np.zeros((0, 3)), axis=0).shape == (0, 3)
+    assert npx.log_softmax(np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_softmax_of_lengths():
+    lengths = [2, 3]
+    wanted = [[0.26894143, 0.7310586, 0], [0.09003057, 0.24472848, 0.66524094]]
+    found = nd.softmax(nd.array(rows), nd.array(lengths, dtype="int32"), use_length=True)
+    assert onp.allclose(found.asnumpy(), wanted)
+    found = npx.softmax(np.array(rows), np.array(lengths, dtype="int64"), use_length=True)
+    assert onp.allclose(found.asnumpy(), wanted)
+    found = npx.softmax(np.array(rows), np.array([0, 1], dtype="uint8"), use_length=True)
+    assert found.asnumpy().tolist() == [[0, 0, 0], [1, 0, 0]]
+    x = nd.array(onp.arange(12).reshape(2, 3, 2))
+    found = nd.softmax(x, nd.array([[2, 3], [1, 2]], dtype="int32"), axis=1, use_length=True)
+    assert onp.allclose(
+        found.asnumpy(),
+        [
+            [[0.11920292, 0.01587624], [0.880797, 0.11731043], [0, 0.86681336]],
+            [[1, 0.11920292], [0, 0.880797], [0, 0]],
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "error"),
+    [
+        (lambda: nd.softmax(nd.array(rows, dtype="int32")), TypeError),
+        (lambda: npx.softmax(np.array(rows, dtype="int32")), TypeError),
+        (lambda: nd.softmax(nd.array(rows), dtype="int32"), TypeError),
+        (lambda: nd.softmax(nd.array(rows), axis=3), ValueError),
+        (lambda: nd.softmax(nd.array(rows), use_length=True), ValueError),
+        (lambda: nd.log_softmax(nd.array(rows), use_length=True), ValueError),
+        (lambda: npx.log_softmax(np.array(rows), use_length=True), ValueError),
+        (lambda: nd.softmax(nd.array(rows), nd.array([1, 2], dtype="int32")), ValueError),
+        (lambda: nd.softmax(nd.array(rows), nd.array([1, 2]), use_length=True), TypeError),
+        (
+            lambda: nd.softmax(nd.array(rows), nd.array([1], dtype="int32"), use_length=True),
+            ValueError,
+        ),
+        (lambda: npx.softmax(np.array(rows), -1), AssertionError),
+        (lambda: nd.softmax(np.array(rows)), TypeError),
+        (lambda: nd.SoftmaxActivation(nd.array(rows), mode="foo"), ValueError),
+        (lambda: nd.softmax_cross_entropy(nd.array(rows), nd.array([1])), ValueError),
+        (lambda: nd.SequenceMask(nd.array(steps), nd.array([1, 2]), True, axis=2), ValueError),
+        (lambda: nd.SequenceMask(nd.ones((2,)), nd.array([1, 0]), True), ValueError),
+        (lambda: nd.SequenceMask(nd.array(steps), nd.array([1, 2, 3]), True), ValueError),
+        (lambda: nd.SequenceMask(nd.array(steps), use_sequence_length=True), ValueError),
+        (lambda: nd.SequenceReverse(nd.array(steps), axis=1), ValueError),
+        (lambda: npx.sequence_mask(np.array(rows), np.array([1, 2]), True), ValueError),
+        (lambda: nd.L2Normalization(nd.array(rows), mode="channel"), ValueError),
+    ],
+)
+def test_refusals(statement, error):
+    with pytest.raises(error):
+        statement()
+
+
+def test_output_layers():
+    x = nd.array(onp.arange(12).reshape(2, 3, 2))
+    host = x.asnumpy()
+    assert onp.allclose(nd.SoftmaxActivation(x).asnumpy(), softmax_of(host))
+    assert onp.allclose(nd.SoftmaxActivation(x, mode="channel").asnumpy(), softmax_of(host, 1))
+    flat = softmax_of(host.reshape(2, 6)).reshape(2, 3, 2)
+    assert onp.allclose(nd.SoftmaxOutput(x, nd.ones((2, 3))).asnumpy(), flat)
+    found = nd.SoftmaxOutput(x, nd.ones((2, 2)), multi_output=True)
+    assert onp.allclose(found.asnumpy(), softmax_of(host, 1))
+    found = nd.SoftmaxOutput(x, nd.ones((2, 3)), preserve_shape=True)
+    assert onp.allclose(found.asnumpy(), softmax_of(host))
+    y = nd.array(rows)
+    assert onp.allclose(nd.Softmax(y, nd.array([2, 0])).asnumpy(), softmax_of(y.asnumpy()))
+    assert nd.LinearRegressionOutput(y, y).asnumpy().tolist() == rows
+    assert nd.MAERegressionOutput(y, y).asnumpy().tolist() == rows
+    assert nd.LogisticRegressionOutput(y, y).asnumpy()[0] == pytest.approx(
+        [0.7310586, 0.880797, 0.95257413]
+    )
+
+
+def test_softmax_cross_entropy():
+    for label, wanted in (([2, 0], 2.8152118), ([5, 0], 2.8152118)):
+        found = nd.softmax_cross_entropy(nd.array(rows), nd.array(label))
+        assert found.shape == (1,)
+        assert found.asnumpy() == pytest.approx([wanted])
+    found = nd.softmax_cross_entropy(nd.array([[100, 0]]), nd.array([1]))
+    assert found.asnumpy() == pytest.approx([18.420681])
+    found = nd.softmax_cross_entropy(nd.array([[1, 0]]), nd.array([-1], dtype="int32"))
+    assert found.asnumpy() == pytest.approx([18.420681])
+
+
+# --- sequences ---
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8"])
+@pytest.mark.parametrize("kind", ["float32", "float16", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sequence_mask(dtype, kind, axis):
+    lengths = [1, 2] if axis == 0 else [1, 0, 2]
+    wanted = steps.copy()
+    for sequence, length in enumerate(lengths):
+        onp.moveaxis(wanted, axis, 0)[length:, sequence] = 9
+    arguments = {"use_sequence_length": True, "value": 9, "axis": axis}
+    found = nd.SequenceMask(
+        nd.array(steps, dtype=dtype), nd.array(lengths, dtype=kind), **arguments
+    )
+    assert found.dtype is onp.dtype(dtype).type
+    assert (found.asnumpy() == wanted).all()
+    found = npx.sequence_mask(
+        np.array(steps, dtype=dtype), np.array(lengths, dtype=kind), **arguments
+    )
+    assert (found.asnumpy() == wanted).all()
+
+
+def test_sequence_mask_forms():
+    x = np.array(rows)
+    found = npx.sequence_mask(x, np.array([1, 2]), True, axis=1, value=-inf)
+    assert found.asnumpy().tolist() == [[1, -inf, -inf], [4, 5, -inf]]
+    assert npx.sequence_mask(x).asnumpy().tolist() == rows
+    assert nd.SequenceMask(nd.array(steps)).asnumpy().tolist() == steps.tolist()
+    found = nd.SequenceMask(nd.array(steps), nd.array([1, 0, 2]), True, -1, 1).asnumpy()
+    assert (found[0, 1] == -1).all()
+    out = nd.zeros((3, 2, 4))
+    assert nd.SequenceMask(nd.array(steps), nd.array([0, 0]), True, out=out) is out
+    assert not out.asnumpy().any()
+
+
+def test_sequence_last():
+    x = nd.array(steps)
+    assert (nd.SequenceLast(x).asnumpy() == steps[-1]).all()
+    assert (nd.SequenceLast(x, axis=1).asnumpy() == steps[:, -1]).all()
+    found = nd.SequenceLast(x, nd.array([1, 2]), use_sequence_length=True)
+    assert found.asnumpy().tolist() == [[0, 1, 2, 3], [12, 13, 14, 15]]
+    found = nd.SequenceLast(x, nd.array([1, 2, 1]), use_sequence_length=True, axis=1)
+    assert found.asnumpy().tolist() == [[0, 1, 2, 3], [12, 13, 14, 15], [16, 17, 18, 19]]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8", "float64"])
+@pytest.mark.parametrize("shape", [(3, 2, 4), (5, 3), (60, 20, 300), (0, 2), (2, 0, 3)])
+def test_sequence_reverse(shape, dtype):
+    host = (sample(shape) * 5).astype("int32").astype(dtype)
+    x = nd.array(host, dtype=dtype)
+    assert (nd.SequenceReverse(x).asnumpy() == host[::-1]).all()
+    lengths = onp.random.default_rng(2).integers(0, shape[0] + 1, shape[1])
+    wanted = host.copy()
+    for sequence, length in enumerate(lengths):
+        wanted[:length, sequence] = host[:length, sequence][::-1]
+    for kind in ("float32", "int32"):
+        found = nd.SequenceReverse(x, nd.array(lengths, dtype=kind), use_sequence_length=True)
+        assert (found.asnumpy() == wanted).all()
+
+
+# --- norms ---
+
+
+@pytest.mark.parametrize(
+    ("mode", "axes"), [("instance", (1, 2, 3)), ("channel", (1,)), ("spatial", (2, 3))]
+)
+def test_l2_normalization(mode, axes):
+    host = sample((2, 3, 4, 5))
+    for eps in (1e-10, 1.0):
+        wanted = host / onp.sqrt((host**2).sum(axes, keepdims=True) + eps)
+        found = nd.L2Normalization(nd.array(host), eps=eps, mode=mode)
+        assert onp.allclose(found.asnumpy(), wanted, 1e-5, 1e-6)
+
+
+def test_l2_normalization_forms():
+    found = nd.L2Normalization(nd.array(rows)).asnumpy()[0]
+    assert found == pytest.approx([0.26726124, 0.5345225, 0.8017837])
+    half = nd.L2Normalization(nd.array([1, 2, 3], dtype="float16"))
+    assert half.dtype is onp.float16
+    assert half.asnumpy().tolist() == [1, 1, 1]
