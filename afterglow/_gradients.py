@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from math import prod
+from math import log, pi, prod, sqrt
 from typing import Any, NamedTuple
 
 from ._core import Array, Operation, TapeNode, operation, set_gradient_reads
@@ -49,6 +49,11 @@ class RecordedCall:
     def output_shape(self) -> Shape:
         """The shape of the (first) result."""
         return self._node.output_shape(0)
+
+    @property
+    def input_count(self) -> int:
+        """The number of inputs."""
+        return self._node.input_count
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -168,6 +173,58 @@ define("sigmoid", Rule(lambda c, g: g * c.output * (1 - c.output), output=True))
 define("relu", Rule(lambda c, g: c.where(c.output > 0, g, 0), output=True))
 
 
+# With the derivative written as a function of the input x, or of the result y.
+define("sin", Rule(lambda c, g: g * c.op("cos")(c[0]), (0,)))
+define("cos", Rule(lambda c, g: -g * c.op("sin")(c[0]), (0,)))
+define("tan", Rule(lambda c, g: g * (1 + c.output * c.output), output=True))
+define("arcsin", Rule(lambda c, g: g * c.op("rsqrt")(1 - c[0] * c[0]), (0,)))
+define("arccos", Rule(lambda c, g: -g * c.op("rsqrt")(1 - c[0] * c[0]), (0,)))
+define("arctan", Rule(lambda c, g: g / (1 + c[0] * c[0]), (0,)))
+define("sinh", Rule(lambda c, g: g * c.op("cosh")(c[0]), (0,)))
+define("cosh", Rule(lambda c, g: g * c.op("sinh")(c[0]), (0,)))
+define("arcsinh", Rule(lambda c, g: g * c.op("rsqrt")(c[0] * c[0] + 1), (0,)))
+define("arccosh", Rule(lambda c, g: g * c.op("rsqrt")(c[0] * c[0] - 1), (0,)))
+define("arctanh", Rule(lambda c, g: g / (1 - c[0] * c[0]), (0,)))
+define("expm1", Rule(lambda c, g: g * (c.output + 1), output=True))
+define("log1p", Rule(lambda c, g: g / (1 + c[0]), (0,)))
+define("log2", Rule(lambda c, g: g / (c[0] * log(2)), (0,)))
+define("log10", Rule(lambda c, g: g / (c[0] * log(10)), (0,)))
+define("cbrt", Rule(lambda c, g: g / (3 * c.output * c.output), output=True))
+define("rsqrt", Rule(lambda c, g: -0.5 * g * c.output * c.output * c.output, output=True))
+define("reciprocal", Rule(lambda c, g: -g * c.output * c.output, output=True))
+define("degrees", Rule(lambda c, g: g * (180 / pi)))
+define("radians", Rule(lambda c, g: g * (pi / 180)))
+define("erf", Rule(lambda c, g: g * (2 / sqrt(pi)) * c.op("exp")(-c[0] * c[0]), (0,)))
+define(
+    "erfinv",
+    Rule(lambda c, g: g * (sqrt(pi) / 2) * c.op("exp")(c.output * c.output), output=True),
+)
+define("gammaln", Rule(lambda c, g: g * c.op("digamma")(c[0]), (0,)))
+define("gamma", Rule(lambda c, g: g * c.output * c.op("digamma")(c[0]), (0,), output=True))
+
+
+def _trigamma(c: RecordedCall, g: Any) -> Any:
+    raise ArrayNotImplementedError("[digamma] its gradient, trigamma, does not exist")
+
+
+define("digamma", Rule(_trigamma))
+define("softsign", Rule(lambda c, g: g / c.op("square")(1 + c.op("abs")(c[0])), (0,)))
+define("softrelu", Rule(lambda c, g: g * c.op("sigmoid")(c[0]), (0,)))
+
+
+def _gelu_slope(c: RecordedCall) -> Any:
+    x = c[0]
+    density = c.op("exp")(-0.5 * x * x) * (1 / sqrt(2 * pi))
+    return 0.5 * (1 + c.op("erf")(x * sqrt(0.5))) + x * density
+
+
+define("gelu", Rule(lambda c, g: g * _gelu_slope(c), (0,)))
+
+_flat = Rule(lambda c, g: c.zeros(c.index))
+for _name in ("sign", "floor", "ceil", "trunc", "round", "rint", "round_half_to_even"):
+    define(_name, _flat)
+
+
 def _clipped(c: RecordedCall, g: Any) -> Any:
     low, high = c.arguments["a_min"], c.arguments["a_max"]
     if low is not None:
@@ -219,15 +276,50 @@ define(
 )
 
 
-def _log(c: RecordedCall, base: Any) -> Any:
-    from math import log
+define(
+    "leaky_relu",
+    Rule(lambda c, g: c.fit(0, c.where(c[0] > 0, g, g * c[1])), (0, 1)),
+    Rule(lambda c, g: c.fit(1, c.where(c[0] > 0, 0, g * c[0])), (0,)),
+)
+define(
+    "elu",
+    Rule(lambda c, g: c.fit(0, c.where(c[0] > 0, g, g * c[1] * c.op("exp")(c[0]))), (0, 1)),
+    Rule(lambda c, g: c.fit(1, c.where(c[0] > 0, 0, g * c.op("expm1")(c[0]))), (0,)),
+)
 
+
+def _smooth_slope(c: RecordedCall, g: Any) -> Any:
+    x, sharpness = c[0], c[1] * c[1]
+    near = c.op("abs")(x) * sharpness < 1
+    return c.fit(0, c.where(near, g * sharpness * x, g * c.op("sign")(x)))
+
+
+define("smooth_l1", Rule(_smooth_slope, (0, 1)), None)
+define(
+    "hypot",
+    Rule(lambda c, g: c.fit(0, g * c[0] / c.output), (0,), output=True),
+    Rule(lambda c, g: c.fit(1, g * c[1] / c.output), (1,), output=True),
+)
+define(
+    "arctan2",
+    Rule(lambda c, g: c.fit(0, g * c[1] / (c[0] * c[0] + c[1] * c[1])), (0, 1)),
+    Rule(lambda c, g: c.fit(1, -g * c[0] / (c[0] * c[0] + c[1] * c[1])), (0, 1)),
+)
+define(
+    "copysign",
+    Rule(lambda c, g: c.fit(0, c.where(c[0] * c.output < 0, -g, g)), (0,), output=True),
+    _flat,
+)
+
+
+def _log(c: RecordedCall, base: Any) -> Any:
     if isinstance(base, Array):
         return c.op("log")(base)
     return log(base) if base > 0 else float("nan")
 
 
 constant("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+constant("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor")
 
 # --- reductions ---
 
@@ -259,6 +351,19 @@ define(
     "norm2",
     Rule(lambda c, g: c.unreduced(g) * (c[0] / c.unreduced(c.output)), (0,), output=True),
 )
+
+define(
+    "prod",
+    Rule(lambda c, g: c.unreduced(g) * (c.unreduced(c.output) / c[0]), (0,), output=True),
+)
+constant("argmax", "argmin")
+define(
+    "cumsum",
+    Rule(
+        lambda c, g: c.op("cumsum")(g, axis=c.arguments["axis"], reverse=not c.arguments["reverse"])
+    ),
+)
+define("SequenceReverse", Rule(lambda c, g: c.op("SequenceReverse")(g, c[1]), (1,)), None)
 
 # --- products ---
 
@@ -307,6 +412,82 @@ def _dot_second(c: RecordedCall, g: Any) -> Any:
 
 
 define("dot", Rule(_dot_first, (1,)), Rule(_dot_second, (0,)))
+
+
+def _batch_dot_first(c: RecordedCall, g: Any) -> Any:
+    left, right = c.arguments["transpose_a"], c.arguments["transpose_b"]
+    if left:
+        return c.op("batch_dot")(c[1], g, right, True)
+    return c.op("batch_dot")(g, c[1], False, not right)
+
+
+def _batch_dot_second(c: RecordedCall, g: Any) -> Any:
+    left, right = c.arguments["transpose_a"], c.arguments["transpose_b"]
+    if right:
+        return c.op("batch_dot")(g, c[0], True, left)
+    return c.op("batch_dot")(c[0], g, not left, False)
+
+
+define("batch_dot", Rule(_batch_dot_first, (1,)), Rule(_batch_dot_second, (0,)))
+
+# --- elements picked by index ---
+
+_indices = tuple(range(1, 32))
+
+
+def _scattered(c: RecordedCall, g: Any) -> Any:
+    """Return zeros with the gradient added at the places that were read."""
+    arguments = c.arguments
+    indices = [c[index] for index in range(1, c.input_count)]
+    return c.op("scatter_nd")(
+        [c.zeros(0), g, *indices], axis=arguments["axis"], mode=arguments["mode"], add=True
+    )
+
+
+def _unwritten(c: RecordedCall, g: Any) -> Any:
+    """Return the gradient of what was there before some elements were written."""
+    arguments = c.arguments
+    if arguments["add"]:
+        return g
+    indices = [c[index] for index in range(2, c.input_count)]
+    result = c.op("copy")(g)
+    zeros = c.op("copy")(0, shape=c.shape(1), dtype=g._dtype_number, ctx=g._context_numbers)
+    return c.op("scatter_nd")(
+        [result, zeros, *indices], axis=arguments["axis"], mode=arguments["mode"]
+    )
+
+
+def _read_back(c: RecordedCall, g: Any) -> Any:
+    arguments = c.arguments
+    indices = [c[index] for index in range(2, c.input_count)]
+    found = c.op("gather_nd")([g, *indices], axis=arguments["axis"], mode=arguments["mode"])
+    return c.fit(1, found)
+
+
+def _put_where_picked(c: RecordedCall, g: Any) -> Any:
+    shape, index = c.shape(0), c[1]
+    axis = c.arguments["axis"] % len(shape)
+    kept = (*shape[:axis], 1, *shape[axis + 1 :])
+    depth = shape[axis]
+    index = index._shaped(kept)
+    wraps = c.arguments["mode"] == "wrap"
+    index = index % depth if wraps else c.op("clip")(index, 0, depth - 1)
+    line = c.op("arange")(0.0, 1.0, depth, 1, index._dtype_number, ctx=g._context_numbers)
+    places = line._shaped((depth, *(1,) * (len(shape) - axis - 1)))
+    broadcast = _operation("equal", False)(places._as_class(False), index._as_class(False))
+    return c.where(broadcast, g._shaped(kept), 0)
+
+
+define("take", Rule(_scattered, _indices), None)
+define("gather_nd", Rule(_scattered, _indices), None)
+define("scatter_nd", Rule(_unwritten, _indices[1:]), Rule(_read_back, _indices[1:]), None)
+define("pick", Rule(_put_where_picked, (1,)), None)
+constant("one_hot")
+
+# --- random numbers ---
+
+constant("random_gamma", "random_poisson", "sample_multinomial", "multinomial_counts", "shuffle")
+define("check_parameter", Rule(lambda c, g: g))
 
 # --- copies and views ---
 

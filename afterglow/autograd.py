@@ -120,6 +120,11 @@ def _as_list(value: Any) -> list[Any]:
     return [value] if isinstance(value, Array) else list(value)
 
 
+def _in_world(array: Any, legacy: bool) -> Any:
+    """Return an array as nd or np has it; calls of both may be on one tape."""
+    return array if array._legacy == legacy else array._as_class(legacy)
+
+
 class _Backward:
     """One walk over the tape, latest call first."""
 
@@ -149,7 +154,7 @@ class _Backward:
     def _add(self, key: int, output: int, gradient: Any) -> None:
         place = (key, output)
         old = self._sums.get(place)
-        self._sums[place] = gradient if old is None else old + gradient
+        self._sums[place] = gradient if old is None else old + _in_world(gradient, old._legacy)
 
     def run(self, deliver: Callable[[TapeNode, Any], None], kept: set[tuple[int, int]]) -> None:
         """Call the rules; hand the sums of variables over. ``kept`` sums stay for taking."""
@@ -157,16 +162,16 @@ class _Backward:
             key = node.key
             if node.is_variable:
                 place = (key, 0)
-                total = self._sums.get(place) if place in kept else self._sums.pop(place, None)
-                deliver(node, total)
+                deliver(node, self._take(place, place in kept, node.legacy))
                 continue
             places = [(key, output) for output in range(node.output_count)]
-            totals = [
-                self._sums.get(place) if place in kept else self._sums.pop(place, None)
-                for place in places
-            ]
+            totals = [self._take(place, place in kept, node.legacy) for place in places]
             if any(total is not None for total in totals):
                 self._call_rules(node, totals)
+
+    def _take(self, place: tuple[int, int], keep: bool, legacy: bool) -> Any:
+        total = self._sums.get(place) if keep else self._sums.pop(place, None)
+        return None if total is None else _in_world(total, legacy)
 
     def _call_rules(self, node: TapeNode, totals: list[Any]) -> None:
         name = node.name
@@ -182,7 +187,7 @@ class _Backward:
             call.index = index
             self._add(parent, output, rule.function(call, gradient))
 
-    def take(self, place: tuple[int, int]) -> Any:
+    def kept(self, place: tuple[int, int]) -> Any:
         """Return a sum that was kept."""
         return self._sums.get(place)
 
@@ -248,7 +253,7 @@ def grad(
         walk.run(lambda node, total: None, set(places))
         results = []
         for variable, place in zip(wanted, places, strict=True):
-            total = walk.take(place)
+            total = walk.kept(place)
             if total is None:
                 raise MXNetError("[grad] the heads do not depend on one of the variables")
             results.append(total._as_class(variable._legacy))

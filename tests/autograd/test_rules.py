@@ -10,7 +10,11 @@ import afterglow as mx
 from afterglow import _core, autograd
 from afterglow._gradients import RULES
 
-POSITIVE = ("log", "sqrt", "power", "reciprocal", "rsqrt", "log2", "log10")
+POSITIVE = (
+    *("log", "sqrt", "power", "reciprocal", "rsqrt", "log2", "log10", "log1p", "gamma", "gammaln"),
+    *("arctan2", "hypot", "prod"),
+)
+SMALL = ("arcsin", "arccos", "arctanh", "erfinv")  # of what lies between -1 and 1
 
 
 def _values(shape, seed, positive=False):
@@ -24,11 +28,55 @@ def _call(name, legacy, *arguments, **parameters):
     return _core.operation(name, legacy)(*arguments, **parameters)
 
 
+def _indices(legacy, values):
+    world = mx.nd if legacy else mx.np
+    return world.array(values, dtype="int64")
+
+
+def _stored(legacy, x, y):
+    result = x * 2
+    result[[2, 0]] = y * y
+    return result * 3
+
+
+def _masked(legacy, x):
+    result = x * x
+    result[_indices(legacy, [[1, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 0]]).astype("bool")] = 5.0
+    return result * x
+
+
 #: name of the case -> function of (legacy, arrays), shapes of its inputs, positive inputs only
 CASES = {
     **{
         name: (lambda legacy, x, name=name: _call(name, legacy, x), [(2, 3)], name in POSITIVE)
-        for name in (["negative", "abs", "exp", "log", "sqrt", "square", "tanh", "sigmoid", "relu"])
+        for name in (
+            *("negative", "abs", "exp", "log", "sqrt", "square", "tanh", "sigmoid", "relu"),
+            *("sin", "cos", "tan", "arctan", "sinh", "cosh", "arcsinh", "expm1", "log1p", "log2"),
+            *("log10", "cbrt", "rsqrt", "reciprocal", "degrees", "radians", "erf", "gammaln"),
+            *("gamma", "softsign", "softrelu", "gelu", "sign", "floor", "ceil", "trunc", "round"),
+            *("rint", "round_half_to_even"),
+        )
+    },
+    **{
+        name: (lambda legacy, x, name=name: _call(name, legacy, x * 0.4), [(2, 3)], False)
+        for name in SMALL
+    },
+    "arccosh": (lambda legacy, x: _call("arccosh", legacy, x + 1), [(2, 3)], True),
+    **{
+        f"{name} with a number": (
+            lambda legacy, x, name=name: _call(name, legacy, x, 0.7),
+            [(3, 4)],
+            False,
+        )
+        for name in ("leaky_relu", "elu", "smooth_l1")
+    },
+    **{
+        f"{name} with an array": (
+            lambda legacy, x, y, name=name: _call(name, legacy, x, y),
+            [(3, 4), (4,)],
+            False,
+        )
+        for name in ("leaky_relu", "elu", "copysign")
     },
     **{
         f"{name} {shapes}": (
@@ -36,7 +84,10 @@ CASES = {
             shapes,
             name in POSITIVE,
         )
-        for name in ("add", "subtract", "multiply", "divide", "power", "maximum", "minimum")
+        for name in (
+            *("add", "subtract", "multiply", "divide", "power", "maximum", "minimum"),
+            *("hypot", "arctan2"),
+        )
         for shapes in ([(2, 3), (2, 3)], [(2, 3), (3,)], [(2, 1), (1, 3)], [(3,), (2, 3)])
     },
     "clip": (lambda legacy, x: _call("clip", legacy, x, -1.0, 1.0), [(3, 4)], False),
@@ -55,7 +106,7 @@ CASES = {
             [(2, 3, 4)],
             False,
         )
-        for name in ("sum", "mean", "max", "min", "norm1", "norm2")
+        for name in ("sum", "mean", "max", "min", "norm1", "norm2", "prod")
         for parameters in ({}, {"axis": (1,)}, {"axis": (0, 2), "keepdims": True}, {"axis": (-1,)})
     },
     **{
@@ -66,6 +117,38 @@ CASES = {
         )
         for flags in ((False, False), (False, True), (True, False), (True, True))
     },
+    **{
+        f"batch_dot {flags}": (
+            lambda legacy, x, y, flags=flags: _call("batch_dot", legacy, x, y, *flags),
+            [(2, 4, 3) if flags[0] else (2, 3, 4), (2, 2, 4) if flags[1] else (2, 4, 2)],
+            False,
+        )
+        for flags in ((False, False), (False, True), (True, False), (True, True))
+    },
+    "cumsum": (lambda legacy, x: _call("cumsum", legacy, x, axis=1), [(2, 3)], False),
+    "SequenceReverse": (
+        lambda legacy, x: _call("SequenceReverse", legacy, x, _indices(legacy, [2, 3])),
+        [(3, 2, 2)],
+        False,
+    ),
+    "take": (
+        lambda legacy, x: _call("take", legacy, x, _indices(legacy, [[2, 0], [2, 1]]), axis=1),
+        [(2, 3, 2)],
+        False,
+    ),
+    "key of arrays": (lambda legacy, x: x[[1, 0, 1], :, [0, 2, 2]], [(2, 2, 3)], False),
+    "pick": (
+        lambda legacy, x: _call("pick", legacy, x, _indices(legacy, [2, 0]), axis=1),
+        [(2, 3)],
+        False,
+    ),
+    "pick on axis 0": (
+        lambda legacy, x: _call("pick", legacy, x, _indices(legacy, [1, 0, 1]), axis=0),
+        [(2, 3)],
+        False,
+    ),
+    "store by arrays": (lambda legacy, x, y: _stored(legacy, x, y), [(3, 4), (2, 4)], False),
+    "store by mask": (lambda legacy, x: _masked(legacy, x), [(3, 4)], False),
     "dot of vectors": (lambda legacy, x, y: _call("dot", legacy, x, y), [(4,), (4,)], False),
     "dot with a vector": (lambda legacy, x, y: _call("dot", legacy, x, y), [(3, 4), (4,)], False),
     "concat": (
