@@ -80,7 +80,7 @@ class CallArguments {
     Recording recording(op_, arguments_, legacy_);
     if (recording.is_on()) {
       for (std::size_t i = 0; i < sources_.size(); ++i)
-        recording.add(sources_[i], draft_->inputs[i]);
+        recording.add(sources_[i].ptr(), draft_->inputs[i]);
       recording.begin(out_);
     }
     std::vector<Array> more;
@@ -116,7 +116,7 @@ class CallArguments {
 
   void need_source(PyObject* object) {
     need_operand(draft_, object, legacy_, held_);
-    if (autograd::state().recording) sources_.push_back(object);
+    if (autograd::state().recording) sources_.push_back(nb::borrow(object));
   }
 
   void add_named(PyObject* name, PyObject* value) {
@@ -151,7 +151,7 @@ class CallArguments {
   Context context_;
   PyObject* out_ = nullptr;
   nb::object held_;
-  std::vector<PyObject*> sources_;  ///< while recording: the objects behind the inputs
+  std::vector<nb::object> sources_;  ///< while recording: the objects behind the inputs
 };
 
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
