@@ -14,13 +14,17 @@ from . import (
     context,
     engine,
     error,
+    gluon,
+    initializer,
     memory,
+    name,
     ndarray,
     numpy,
     numpy_extension,
     random,
     util,
 )
+from . import initializer as init
 from . import ndarray as nd
 from . import numpy as np
 from . import numpy_extension as npx
@@ -42,6 +46,10 @@ from .util import (
 _startup.start()
 del _startup
 
+# Where code for MXNet finds them when it is given nd as F.
+ndarray.np = numpy  # type: ignore[attr-defined]
+ndarray.npx = numpy_extension  # type: ignore[attr-defined]
+
 __all__ = [
     "Context",
     "MXNetError",
@@ -54,10 +62,14 @@ __all__ = [
     "current_context",
     "engine",
     "error",
+    "gluon",
     "gpu",
+    "init",
+    "initializer",
     "is_np_array",
     "is_np_shape",
     "memory",
+    "name",
     "nd",
     "ndarray",
     "np",

@@ -120,6 +120,11 @@ def _as_list(value: Any) -> list[Any]:
     return [value] if isinstance(value, Array) else list(value)
 
 
+def _in_world(array: Any, legacy: bool) -> Any:
+    """Return an array as ``nd`` or ``np`` knows it; a computation may go from one to the other."""
+    return array if array._legacy == legacy else array._as_class(legacy)
+
+
 class _Backward:
     """One walk over the tape, latest call first."""
 
@@ -149,7 +154,7 @@ class _Backward:
     def _add(self, key: int, output: int, gradient: Any) -> None:
         place = (key, output)
         old = self._sums.get(place)
-        self._sums[place] = gradient if old is None else old + gradient
+        self._sums[place] = gradient if old is None else old + _in_world(gradient, old._legacy)
 
     def run(self, deliver: Callable[[TapeNode, Any], None], kept: set[tuple[int, int]]) -> None:
         """Call the rules; hand the sums of variables over. ``kept`` sums stay for taking."""
@@ -174,6 +179,7 @@ class _Backward:
         if rules is None:
             raise ArrayNotImplementedError(f"[{name}] has no gradient")
         call = RecordedCall(node)
+        totals = [total if total is None else _in_world(total, call.legacy) for total in totals]
         gradient = totals[0] if len(totals) == 1 else totals
         for index, parent, output in node.parents:
             rule = rules[min(index, len(rules) - 1)]
@@ -213,7 +219,9 @@ def _deliver(node: TapeNode, total: Any) -> None:
     if total is None:
         if node.request == 1:
             target._assign(0)
-    elif node.request == 2:
+        return
+    total = _in_world(total, target._legacy)
+    if node.request == 2:
         target += total
     else:
         del target  # else it would hold the memory that is about to be replaced
