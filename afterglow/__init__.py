@@ -14,10 +14,13 @@ from . import (
     context,
     engine,
     error,
+    gluon,
+    initializer,
     kvstore,
     lr_scheduler,
     memory,
     metric,
+    name,
     ndarray,
     numpy,
     numpy_extension,
@@ -25,6 +28,7 @@ from . import (
     random,
     util,
 )
+from . import initializer as init
 from . import kvstore as kv
 from . import ndarray as nd
 from . import numpy as np
@@ -47,6 +51,10 @@ from .util import (
 _startup.start()
 del _startup
 
+# Where code for MXNet finds them when it is given nd as F.
+ndarray.np = numpy  # type: ignore[attr-defined]
+ndarray.npx = numpy_extension  # type: ignore[attr-defined]
+
 __all__ = [
     "Context",
     "MXNetError",
@@ -59,7 +67,10 @@ __all__ = [
     "current_context",
     "engine",
     "error",
+    "gluon",
     "gpu",
+    "init",
+    "initializer",
     "is_np_array",
     "is_np_shape",
     "kv",
@@ -67,6 +78,7 @@ __all__ = [
     "lr_scheduler",
     "memory",
     "metric",
+    "name",
     "nd",
     "ndarray",
     "np",

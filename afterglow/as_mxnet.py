@@ -25,6 +25,7 @@ MXNET_VERSION = "1.9.1"
 
 #: Names under which MXNet's documentation imports things that are attributes there.
 _SHORT = {
+    "init": "initializer",
     "nd": "ndarray",
     "np": "numpy",
     "npx": "numpy_extension",

@@ -179,6 +179,7 @@ class _Backward:
         if rules is None:
             raise ArrayNotImplementedError(f"[{name}] has no gradient")
         call = RecordedCall(node)
+        totals = [total if total is None else _in_world(total, call.legacy) for total in totals]
         gradient = totals[0] if len(totals) == 1 else totals
         for index, parent, output in node.parents:
             rule = rules[min(index, len(rules) - 1)]
@@ -218,7 +219,9 @@ def _deliver(node: TapeNode, total: Any) -> None:
     if total is None:
         if node.request == 1:
             target._assign(0)
-    elif node.request == 2:
+        return
+    total = _in_world(total, target._legacy)
+    if node.request == 2:
         target += total
     else:
         del target  # else it would hold the memory that is about to be replaced

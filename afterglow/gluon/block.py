@@ -1,0 +1,605 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Blocks: what networks are made of. A block has parameters, children and a ``forward``."""
+
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from .. import autograd, ndarray
+from .._core import Array
+from ..error import ArrayNotImplementedError
+from ..initializer import Uniform
+from ..name import NameManager
+from ._completion import Completing, Unknown
+from .parameter import (
+    DeferredInitializationError,
+    Parameter,
+    ParameterDict,
+    load_file,
+    quoted,
+)
+from .utils import HookHandle, Hooks, first_array, map_arrays
+
+__all__ = ["Block", "HybridBlock", "SymbolBlock"]
+
+_functions: Any = ndarray
+
+
+class _Scope(threading.local):
+    """The block in whose ``name_scope`` this thread makes others."""
+
+    block: Block | None = None
+
+
+_scope = _Scope()
+
+
+class _NameScope:
+    """Gives the blocks made in a ``with`` scope the prefix of their parent."""
+
+    def __init__(self, block: Block) -> None:
+        self._block = block
+        self._outer: list[Block | None] = []
+
+    def __enter__(self) -> _NameScope:
+        self._outer.append(_scope.block)
+        if self._block._prefix:  # one without a prefix has no scope of its own either
+            _scope.block = self._block
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _scope.block = self._outer.pop()
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+class Block:
+    """A part of a network: its parameters, its children, and what it does to its inputs.
+
+    Blocks and parameters that are assigned to attributes are found by ``collect_params`` and the
+    like. Subclasses say in ``forward`` what they compute.
+
+    >>> from afterglow import gluon, nd
+    >>> class Twice(gluon.Block):
+    ...     def __init__(self, **kwargs):
+    ...         super().__init__(**kwargs)
+    ...         self.dense = gluon.nn.Dense(1, weight_initializer="ones", in_units=2)
+    ...
+    ...     def forward(self, x):
+    ...         return 2 * self.dense(x)
+    >>> block = Twice()
+    >>> block
+    Twice(
+      (dense): Dense(2 -> 1, linear)
+    )
+    >>> block.initialize()
+    >>> block(nd.array([[1, 2]]))
+    <BLANKLINE>
+    [[6.]]
+    <NDArray 1x1 @cpu(0)>
+    """
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        parent = _scope.block
+        if prefix is None:
+            hint = self._alias()
+            name = NameManager.current.get(None, hint) if parent is None else parent._count(hint)
+            prefix = f"{name}_"
+        if params is not None:
+            params = ParameterDict(params.prefix, params)
+        elif parent is None:
+            params = ParameterDict(prefix)
+        else:
+            params = ParameterDict(parent.params.prefix + prefix, parent.params._shared)
+        self._prefix = prefix if parent is None else parent.prefix + prefix
+        self._params = params
+        self._name = self._prefix.removesuffix("_")
+        self._names: dict[str, int] = {}
+        self._children: dict[str, Block] = {}
+        self._reg_params: dict[str, Parameter] = {}
+        self._forward_hooks = Hooks()
+        self._forward_pre_hooks = Hooks()
+
+    def _alias(self) -> str:
+        """Return what names of blocks like this one begin with."""
+        return type(self).__name__.lower()
+
+    def _count(self, hint: str) -> str:
+        """Return the next name for a child of a kind."""
+        number = self._names.get(hint, 0)
+        self._names[hint] = number + 1
+        return f"{hint}{number}"
+
+    def __repr__(self) -> str:
+        lines = "\n".join(
+            f"  ({name}): {_indented(repr(block))}"
+            for name, block in vars(self).items()
+            if isinstance(block, Block)
+        )
+        return f"{type(self).__name__}(\n{lines}\n)"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        old = vars(self).get(name)
+        if isinstance(old, (Parameter, Block)) and not isinstance(value, type(old)):
+            raise TypeError(
+                f"Changing attribute type for {name} from {type(old)} to {type(value)} is not "
+                "allowed."
+            )
+        if isinstance(value, Block):
+            self.register_child(value, name)
+        elif isinstance(value, Parameter):
+            assert name not in self._reg_params, (
+                f"Overriding Parameter attribute {name} is not allowed. If you want to share "
+                "parameters by setting `params` at Block construction, do it there."
+            )
+            self._reg_params[name] = value
+        super().__setattr__(name, value)
+
+    # --- names ---
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its parameters begin with."""
+        return self._prefix
+
+    @property
+    def name(self) -> str:
+        """The prefix without the underscore."""
+        return self._name
+
+    def name_scope(self) -> Any:
+        """Give blocks and parameters that are made in a ``with`` scope the prefix of this one."""
+        return _NameScope(self)
+
+    # --- parameters and children ---
+
+    @property
+    def params(self) -> ParameterDict:
+        """The parameters of the block itself, without those of its children."""
+        return self._params
+
+    def collect_params(self, select: str | None = None) -> ParameterDict:
+        """Return the parameters of the block and its children whose names match a pattern."""
+        result = ParameterDict(self._params.prefix)
+        if select is None:
+            result.update(self.params)
+        else:
+            pattern = re.compile(select)
+            result._params.update(
+                (name, value) for name, value in self.params.items() if pattern.match(name)
+            )
+        for child in self._children.values():
+            result.update(child.collect_params(select))
+        return result
+
+    def _structured_params(self, prefix: str = "") -> dict[str, Parameter]:
+        """Return the parameters by the attributes that lead to them, as in "0.weight"."""
+        result = {prefix + name: parameter for name, parameter in self._reg_params.items()}
+        for name, child in self._children.items():
+            result.update(child._structured_params(f"{prefix}{name}."))
+        return result
+
+    _collect_params_with_prefix = _structured_params
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Make a block a child: its parameters are among those of this one."""
+        self._children[str(len(self._children)) if name is None else name] = block
+
+    def apply(self, fn: Callable[[Block], Any]) -> Any:
+        """Call a function with every child, theirs before themselves, and with the block."""
+        for child in self._children.values():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def initialize(
+        self,
+        init: Any = Uniform(),  # noqa: B008
+        ctx: Any = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
+    ) -> None:
+        """Initialize all parameters; those with an initializer of their own keep it."""
+        self.collect_params().initialize(init, ctx, verbose, force_reinit)
+
+    def hybridize(self, active: bool = True, **kwargs: Any) -> None:
+        """Pass ``hybridize`` on to the children. Work is optimised while it waits, anyway."""
+        for child in self._children.values():
+            child.hybridize(active, **kwargs)
+
+    def cast(self, dtype: Any) -> None:
+        """Change the type of all parameters."""
+        for child in self._children.values():
+            child.cast(dtype)
+        for parameter in self.params.values():
+            parameter.cast(dtype)
+
+    # --- calling ---
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the hooks and ``forward``."""
+        for hook in tuple(self._forward_pre_hooks.values()):
+            hook(self, args)
+        result = self.forward(*args)
+        for hook in tuple(self._forward_hooks.values()):
+            hook(self, args, result)
+        return result
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs. Subclasses define it."""
+        raise NotImplementedError(f"{type(self).__name__} does not say in forward what it computes")
+
+    def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Let ``hook(block, inputs, output)`` be called after ``forward``."""
+        handle = HookHandle()
+        handle.attach(self._forward_hooks, hook)
+        return handle
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
+        """Let ``hook(block, inputs)`` be called before ``forward``."""
+        handle = HookHandle()
+        handle.attach(self._forward_pre_hooks, hook)
+        return handle
+
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Raise: calls are optimised together, so there is nothing to look into."""
+        raise ArrayNotImplementedError(
+            "[register_op_hook] the results of single ops cannot be looked at; use "
+            "register_forward_hook"
+        )
+
+    # --- files ---
+
+    def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
+        """Write all parameters to a file, by the attributes that lead to them."""
+        params = self._structured_params()
+        if deduplicate:  # of several names of one parameter the last one, as MXNet has it
+            last = {id(parameter): name for name, parameter in params.items()}
+            params = {last[id(parameter)]: parameter for parameter in params.values()}
+        values = {name: value._reduce().as_nd_ndarray() for name, value in params.items()}
+        _functions.save(filename, values)
+
+    def load_parameters(
+        self,
+        filename: str,
+        ctx: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Read all parameters from a file."""
+        loaded = load_file(filename)
+        params = self._structured_params()
+        if not any("." in name or name in params for name in loaded):
+            # Not by attributes but by full names, as ParameterDict.save and old programs have it.
+            self.collect_params().load_dict(
+                loaded,
+                ctx,
+                allow_missing,
+                ignore_extra,
+                self.prefix,
+                filename,
+                cast_dtype,
+                dtype_source,
+            )
+            return
+        if not allow_missing:
+            found = {id(params[name]) for name in loaded if name in params}
+            for name, parameter in params.items():
+                assert id(parameter) in found, (
+                    f"Parameter '{name}' is missing in file '{filename}', which contains "
+                    f"parameters: {quoted(loaded)}. Set allow_missing=True to ignore missing "
+                    "parameters."
+                )
+        for name, value in loaded.items():
+            if name in params:
+                params[name]._load_init(value, ctx, cast_dtype, dtype_source)
+            elif not ignore_extra:
+                raise ValueError(
+                    f"Parameter '{name}' loaded from file '{filename}' is not present in Block, "
+                    f"choices are: {quoted(params)}. Set ignore_extra=True to ignore."
+                )
+
+    def save_params(self, filename: str) -> None:
+        """Write all parameters to a file by their full names. Deprecated."""
+        warnings.warn(
+            "save_params is deprecated. Please use save_parameters.", UserWarning, stacklevel=2
+        )
+        try:
+            self.collect_params().save(filename, strip_prefix=self.prefix)
+        except ValueError:  # children with names of their own: by attributes, as MXNet means to
+            self.save_parameters(filename)
+
+    def load_params(
+        self,
+        filename: str,
+        ctx: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+    ) -> None:
+        """Read all parameters from a file. Deprecated."""
+        warnings.warn(
+            "load_params is deprecated. Please use load_parameters.", UserWarning, stacklevel=2
+        )
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
+    def save(self, prefix: str) -> None:
+        """Raise: models are not written as files of symbols."""
+        raise ArrayNotImplementedError(
+            "[Block.save] there are no symbols; save_parameters writes the parameters"
+        )
+
+    def load(self, prefix: str) -> None:
+        """Raise: models are not written as files of symbols."""
+        raise ArrayNotImplementedError(
+            "[Block.load] there are no symbols; load_parameters reads the parameters"
+        )
+
+    # --- summary ---
+
+    def summary(self, *inputs: Any) -> None:
+        """Print a table of the blocks that these inputs pass, with shapes and parameters."""
+        rows: list[tuple[str, str, int]] = [("Input", _shapes(list(inputs)), 0)]
+        counts = _Counts()
+        handles: list[HookHandle] = []
+
+        def add_row(block: Block, _: Any, outputs: Any) -> None:
+            number = counts.add(block)
+            rows.append((f"{type(block).__name__}-{len(rows)}", _shapes(outputs), number))
+
+        def attach(block: Block) -> None:
+            assert not getattr(block, "_active", False), (
+                f'"{block.name}" must not be hybridized to print summary.'
+            )
+            if not block._is_container():
+                handles.append(block.register_forward_hook(add_row))
+
+        try:
+            self.apply(attach)
+            self(*inputs)
+        finally:
+            for handle in handles:
+                handle.detach()
+        for line in _table(rows, counts):
+            print(line)
+
+    def _is_container(self) -> bool:
+        """Tell whether the block only passes its input on from child to child."""
+        return False
+
+
+class _Counts:
+    """How many elements the parameters of the blocks have that inputs passed."""
+
+    def __init__(self) -> None:
+        self.total = self.trainable = self.shared = 0
+        self._seen: set[str] = set()
+
+    def add(self, block: Block) -> int:
+        """Count the parameters of a block; return how many elements they have."""
+        number = 0
+        for parameter in block.params.values():
+            size = prod(parameter.shape or ())
+            number += size
+            if parameter.grad_req != "null":
+                self.trainable += size
+            if parameter.name in self._seen:
+                self.shared += size
+            self._seen.add(parameter.name)
+        self.total += number
+        return number
+
+
+def _shapes(values: Any) -> str:
+    """Return the shapes of arrays; those of several in a list."""
+    shapes = map_arrays(lambda array: array.shape, values)
+    while isinstance(shapes, list) and len(shapes) == 1:
+        shapes = shapes[0]
+    return str(shapes)
+
+
+def _table(rows: list[tuple[str, str, int]], counts: _Counts) -> list[str]:
+    def line(*columns: Any) -> str:
+        return "{:>20}  {:>42} {:>15}".format(*columns)
+
+    return [
+        "-" * 80,
+        line("Layer (type)", "Output Shape", "Param #"),
+        "=" * 80,
+        *(line(*row) for row in rows),
+        "=" * 80,
+        "Parameters in forward computation graph, duplicate included",
+        f"   Total params: {counts.total}",
+        f"   Trainable params: {counts.trainable}",
+        f"   Non-trainable params: {counts.total - counts.trainable}",
+        f"Shared params in forward computation graph: {counts.shared}",
+        f"Unique parameters in model: {counts.total - counts.shared}",
+        "-" * 80,
+    ]
+
+
+class HybridBlock(Block):
+    """A block that says in ``hybrid_forward(self, F, x, ...)`` what it computes.
+
+    ``F`` is ``mx.nd`` (with ``F.np`` and ``F.npx``); the parameters of the block are passed as
+    keyword arguments named like the attributes. A plain ``forward`` will do as well.
+
+    >>> from afterglow import gluon, nd
+    >>> class Scale(gluon.HybridBlock):
+    ...     def __init__(self, **kwargs):
+    ...         super().__init__(**kwargs)
+    ...         with self.name_scope():
+    ...             self.factor = self.params.get("factor", shape=(1,), init="ones")
+    ...
+    ...     def hybrid_forward(self, F, x, factor):
+    ...         return F.broadcast_mul(x, factor)
+    >>> block = Scale()
+    >>> block.initialize()
+    >>> block(nd.array([1, 2]))
+    <BLANKLINE>
+    [1. 2.]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        super().__init__(prefix, params)
+        self._active = False
+        self._flags: dict[str, Any] = {}
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Make a block a child: its parameters are among those of this one."""
+        if not isinstance(block, HybridBlock):
+            raise ValueError(
+                f"Children of HybridBlock must also be HybridBlock, but {block} has type "
+                f"{type(block)}. If you are using Sequential, please try HybridSequential instead."
+            )
+        super().register_child(block, name)
+
+    def hybridize(
+        self,
+        active: bool = True,
+        backend: str | None = None,
+        clear: bool = True,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note what is wanted. Nothing else changes: work is optimised while it waits, anyway."""
+        self._active = active
+        self._flags = {
+            "backend": backend,
+            "static_alloc": static_alloc,
+            "static_shape": static_shape,
+            "inline_limit": inline_limit,
+            "forward_bulk_size": forward_bulk_size,
+            "backward_bulk_size": backward_bulk_size,
+            **kwargs,
+        }
+        super().hybridize(
+            active,
+            static_alloc=static_alloc,
+            static_shape=static_shape,
+            inline_limit=inline_limit,
+            forward_bulk_size=forward_bulk_size,
+            backward_bulk_size=backward_bulk_size,
+        )
+
+    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
+        """Hybridize, and pass one batch through the block."""
+        self.hybridize(True, backend, **kwargs)
+        self(x, *args)
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Call ``hybrid_forward`` with the parameters on the device of the input."""
+        array = x if isinstance(x, Array) else first_array((x, *args))
+        if array is None:
+            raise ValueError(
+                "In HybridBlock, there must be one NDArray in the input. Please check the type of "
+                "the args."
+            )
+        try:
+            params = self._arrays(array)
+        except DeferredInitializationError:
+            self._finish_deferred_init(x, *args)
+            params = self._arrays(array)
+        return self.hybrid_forward(_functions, x, *args, **params)
+
+    def _arrays(self, like: Any) -> dict[str, Any]:
+        """Return the parameters on the device of an array, and in its world."""
+        place, legacy = like._context_numbers, like._legacy
+        result = {}
+        for name, parameter in self._reg_params.items():
+            array = parameter._at(place)
+            result[name] = array if array._legacy == legacy else array._as_class(legacy)
+        return result
+
+    def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs from ``F``, the inputs and the parameters. Subclasses define it."""
+        raise NotImplementedError(
+            f"{type(self).__name__} does not say in hybrid_forward what it computes"
+        )
+
+    def infer_shape(self, *args: Any, **kwargs: Any) -> None:
+        """Complete the shapes of the block's own parameters from the inputs.
+
+        Without a definition of its own, a block finds them by calling ``hybrid_forward`` once.
+        """
+        like = first_array(args)
+        place = like._context_numbers
+        params = {
+            name: Unknown(parameter, like) if parameter._is_incomplete() else parameter._at(place)
+            for name, parameter in self._reg_params.items()
+        }
+        try:
+            with autograd.pause():  # nobody sees the results: what can be dropped is not computed
+                self.hybrid_forward(Completing(_functions), *args, **params)
+        except (AttributeError, TypeError) as error:  # a function cannot go on with an Unknown
+            self._refuse_unknown(error)
+            raise
+        self._refuse_unknown(None)
+
+    def _refuse_unknown(self, cause: Exception | None) -> None:
+        """Raise if there are parameters whose shape is not known."""
+        unknown = [
+            parameter.name for parameter in self._reg_params.values() if parameter._is_incomplete()
+        ]
+        if unknown:
+            raise ValueError(
+                f"Deferred initialization failed because the shape of {quoted(unknown)} cannot be "
+                f"inferred; give it, or set it from the inputs in infer_shape of "
+                f"{type(self).__name__}"
+            ) from cause
+
+    def _finish_deferred_init(self, *args: Any) -> None:
+        """Make the arrays of parameters that waited for the first inputs."""
+        params = self._reg_params.values()
+        for parameter in params:
+            if not parameter._is_incomplete():
+                parameter._finish_deferred_init()
+        if any(parameter._is_incomplete() for parameter in params):
+            self.infer_shape(*args)
+            for parameter in params:
+                parameter._finish_deferred_init()
+
+    def infer_type(self, *args: Any) -> None:
+        """Give parameters the type of the first input."""
+        array = first_array(args)
+        if array is not None:
+            for parameter in self._reg_params.values():
+                parameter.cast(array.dtype)
+
+    def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> Any:
+        """Raise: models are not written as files of symbols."""
+        raise ArrayNotImplementedError(
+            "[HybridBlock.export] there are no symbols; save_parameters writes the parameters"
+        )
+
+
+class SymbolBlock(HybridBlock):
+    """Raises: there are no symbols."""
+
+    def __init__(self, outputs: Any, inputs: Any, params: ParameterDict | None = None) -> None:
+        raise ArrayNotImplementedError("[SymbolBlock] there are no symbols to make a block of")
+
+    @staticmethod
+    def imports(
+        symbol_file: str,
+        input_names: Any,
+        param_file: str | None = None,
+        ctx: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+    ) -> Any:
+        """Raise: there are no symbols."""
+        raise ArrayNotImplementedError("[SymbolBlock.imports] files of symbols cannot be read")

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``gluon.contrib``: what MXNet keeps beside its stable interface."""
+
+from __future__ import annotations
+
+from . import nn
+
+__all__ = ["nn"]

@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``gluon.loss``: one number per sample that says how wrong a prediction is.
+
+All losses take ``weight``, a number, and ``sample_weight``, an array that broadcasts to the loss of
+each element; the mean over all axes but ``batch_axis`` leaves one number per sample.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from . import _functions
+from ._functions import op, where
+from .block import HybridBlock
+
+__all__ = [
+    "CosineEmbeddingLoss",
+    "HingeLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "L2Loss",
+    "LogisticLoss",
+    "Loss",
+    "PoissonNLLLoss",
+    "SigmoidBCELoss",
+    "SigmoidBinaryCrossEntropyLoss",
+    "SoftmaxCELoss",
+    "SoftmaxCrossEntropyLoss",
+    "SquaredHingeLoss",
+    "TripletLoss",
+]
+
+
+def _like(x: Any, other: Any) -> Any:
+    """Return an array in the shape of another one."""
+    return x if x.shape == other.shape else x._shaped(other.shape)
+
+
+def _apply_weighting(
+    F: Any, loss: Any, weight: float | None = None, sample_weight: Any = None
+) -> Any:
+    """Return a loss times the weights; losses that programs define for themselves call it."""
+    if sample_weight is not None:
+        loss = loss * sample_weight
+    if weight is not None:
+        assert isinstance(weight, (int, float)), "weight must be a number"
+        loss = loss * weight
+    return loss
+
+
+def _relu(x: Any) -> Any:
+    return op(x, "relu")(x)
+
+
+def _log(x: Any) -> Any:
+    return op(x, "log")(x)
+
+
+def _logistic(pred: Any, label: Any) -> Any:
+    """Return the cross entropy of labels 0 and 1 with the sigmoid of a prediction."""
+    return _relu(pred) - pred * label + _functions.softrelu(-abs(pred))
+
+
+class Loss(HybridBlock):
+    """What all losses share. Subclasses say in ``hybrid_forward`` what they compute."""
+
+    def __init__(self, weight: float | None, batch_axis: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._weight = weight
+        self._batch_axis = batch_axis
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
+
+    def _weighted(self, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
+        """Return the loss times the weights."""
+        weight = factor if self._weight is None else self._weight * factor
+        return _apply_weighting(None, loss, None if weight == 1.0 else weight, sample_weight)
+
+    def _sample_mean(self, loss: Any) -> Any:
+        """Return the mean over all axes but that of the batch."""
+        return _functions.reduce("mean", loss, _functions.all_axes_but(loss, self._batch_axis))
+
+    def _finish(self, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
+        return self._sample_mean(self._weighted(loss, sample_weight, factor))
+
+
+class L2Loss(Loss):
+    """Half the square of the difference.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.L2Loss()(nd.array([[1, 2]]), nd.array([[1, 4]]))
+    <BLANKLINE>
+    [1.]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(self, weight: float | None = 1.0, batch_axis: int = 0, **kwargs: Any) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Return one number per sample."""
+        distance = _like(label, pred) - pred
+        return self._finish(distance * distance, sample_weight, 0.5)
+
+
+class L1Loss(Loss):
+    """The absolute difference.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.L1Loss()(nd.array([[1, 2]]), nd.array([[1, 4]]))
+    <BLANKLINE>
+    [1.]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(self, weight: float | None = None, batch_axis: int = 0, **kwargs: Any) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Return one number per sample."""
+        return self._finish(abs(_like(label, pred) - pred), sample_weight)
+
+
+class SigmoidBinaryCrossEntropyLoss(Loss):
+    """The cross entropy of labels 0 and 1 with the sigmoid of a prediction.
+
+    With ``from_sigmoid`` the prediction is a probability already. ``pos_weight`` is the weight of
+    the label 1.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.SigmoidBCELoss()(nd.array([[0]]), nd.array([[1]]))
+    <BLANKLINE>
+    [0.6931472]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self,
+        from_sigmoid: bool = False,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_sigmoid = from_sigmoid
+
+    def hybrid_forward(
+        self, F: Any, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
+    ) -> Any:
+        """Return one number per sample."""
+        label = _like(label, pred)
+        if self._from_sigmoid:
+            tiny = 1e-12
+            hit = _log(pred + tiny) * label
+            if pos_weight is not None:
+                hit = hit * pos_weight
+            loss = -(hit + _log(1.0 - pred + tiny) * (1.0 - label))
+        elif pos_weight is None:
+            loss = _logistic(pred, label)
+        else:
+            weights = 1 + (pos_weight - 1) * label
+            loss = pred - pred * label
+            loss = loss + weights * (_functions.softrelu(-abs(pred)) + _relu(-pred))
+        return self._finish(loss, sample_weight)
+
+
+SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
+
+
+class SoftmaxCrossEntropyLoss(Loss):
+    """The cross entropy of labels with the softmax of a prediction along an axis.
+
+    Labels are classes, or probabilities with ``sparse_label=False``. With ``from_logits`` the
+    prediction is a log-probability already.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.SoftmaxCELoss()(nd.array([[0, 0]]), nd.array([1]))
+    <BLANKLINE>
+    [0.6931472]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self,
+        axis: int = -1,
+        sparse_label: bool = True,
+        from_logits: bool = False,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._axis = axis
+        self._sparse_label = sparse_label
+        self._from_logits = from_logits
+
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Return one number per sample."""
+        if not self._from_logits:
+            pred = _functions.log_softmax(pred, self._axis)
+        if self._sparse_label:
+            loss = -_functions.pick(pred, label, self._axis)
+        else:
+            axis = self._axis % pred.ndim
+            loss = -_functions.reduce("sum", pred * _like(label, pred), (axis,), keepdims=True)
+        return self._finish(loss, sample_weight)
+
+
+SoftmaxCELoss = SoftmaxCrossEntropyLoss
+
+
+class KLDivLoss(Loss):
+    """The divergence of a predicted distribution from the one given, summed for each sample.
+
+    The prediction is a log-probability, or anything without ``from_logits``.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.KLDivLoss(from_logits=False)(nd.array([[0, 0]]), nd.array([[0.5, 0.5]]))
+    <BLANKLINE>
+    [0.]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self,
+        from_logits: bool = True,
+        axis: int = -1,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_logits = from_logits
+        self._axis = axis
+
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Return one number per sample."""
+        if not self._from_logits:
+            pred = _functions.log_softmax(pred, self._axis)
+        loss = self._weighted(label * (_log(label + 1e-12) - pred), sample_weight)
+        return _functions.reduce("sum", loss, _functions.all_axes_but(loss, self._batch_axis))
+
+
+class HuberLoss(Loss):
+    """The absolute difference, but the square near zero: as smooth as L2, as robust as L1.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.HuberLoss()(nd.array([[1, 1]]), nd.array([[1.5, 4]]))
+    <BLANKLINE>
+    [1.3125]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self, rho: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._rho = rho
+
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Return one number per sample."""
+        size = abs(_like(label, pred) - pred)
+        rho = self._rho
+        loss = where(size > rho, size - 0.5 * rho, size * size * (0.5 / rho))
+        return self._finish(loss, sample_weight)
+
+
+class HingeLoss(Loss):
+    """How much prediction times label (-1 or 1) lacks of the margin.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.HingeLoss()(nd.array([[0.5], [2]]), nd.array([[1], [1]]))
+    <BLANKLINE>
+    [0.5 0. ]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Return one number per sample."""
+        return self._finish(self._lack(pred, _like(label, pred)), sample_weight)
+
+    def _lack(self, pred: Any, label: Any) -> Any:
+        return _relu(self._margin - pred * label)
+
+
+class SquaredHingeLoss(HingeLoss):
+    """The square of what prediction times label (-1 or 1) lacks of the margin.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.SquaredHingeLoss()(nd.array([[0.5], [2]]), nd.array([[1], [1]]))
+    <BLANKLINE>
+    [0.25 0.  ]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def _lack(self, pred: Any, label: Any) -> Any:
+        lack = super()._lack(pred, label)
+        return lack * lack
+
+
+class LogisticLoss(Loss):
+    """The cross entropy of labels -1 and 1 (or 0 and 1: "binary") with the sigmoid.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.LogisticLoss()(nd.array([[0]]), nd.array([[-1]]))
+    <BLANKLINE>
+    [0.6931472]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        label_format: str = "signed",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        if label_format not in ("signed", "binary"):
+            raise ValueError(f"label_format can only be signed or binary, received {label_format}.")
+        self._label_format = label_format
+
+    def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """Return one number per sample."""
+        label = _like(label, pred)
+        if self._label_format == "signed":
+            label = (label + 1.0) * 0.5
+        return self._finish(_logistic(pred, label), sample_weight)
+
+
+class TripletLoss(Loss):
+    """How much farther the positive sample is than the negative one, plus the margin.
+
+    >>> from afterglow import gluon, nd
+    >>> anchor, near, far = nd.array([[0]]), nd.array([[1]]), nd.array([[1.5]])
+    >>> gluon.loss.TripletLoss()(anchor, near, far)
+    <BLANKLINE>
+    [0.]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(
+        self, F: Any, pred: Any, positive: Any, negative: Any, sample_weight: Any = None
+    ) -> Any:
+        """Return one number per sample."""
+        near, far = _like(positive, pred) - pred, _like(negative, pred) - pred
+        axes = _functions.all_axes_but(pred, self._batch_axis)
+        distance = _functions.reduce("sum", near * near - far * far, axes)
+        return self._weighted(_relu(distance + self._margin), sample_weight)
+
+
+class PoissonNLLLoss(Loss):
+    """The negative log-likelihood of counts under a Poisson distribution; one number in all.
+
+    The prediction is the logarithm of the rate, or the rate without ``from_logits``;
+    ``compute_full`` adds Stirling's approximation of the term without the prediction.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.PoissonNLLLoss()(nd.array([[0, 0]]), nd.array([[1, 2]]))
+    <BLANKLINE>
+    [1.]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self,
+        weight: float | None = None,
+        from_logits: bool = True,
+        batch_axis: int = 0,
+        compute_full: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_logits = from_logits
+        self._compute_full = compute_full
+
+    def hybrid_forward(
+        self, F: Any, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8
+    ) -> Any:
+        """Return the mean."""
+        target = _like(target, pred)
+        if self._from_logits:
+            loss = op(pred, "exp")(pred) - target * pred
+        else:
+            loss = pred - target * _log(pred + epsilon)
+        if self._compute_full:
+            # The logarithm of 0 must not be taken, not even where it is not used.
+            counts = op(target, "maximum")(target, 1)
+            stirling = counts * _log(counts) - counts + 0.5 * _log(2 * pi * counts)
+            loss = loss + where(target > 1, stirling, 0)
+        loss = self._weighted(loss, sample_weight)
+        return op(loss, "mean")(loss)
+
+
+class CosineEmbeddingLoss(Loss):
+    """How far two vectors are from the same direction (label 1) or from different ones (-1).
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.CosineEmbeddingLoss()(nd.array([[1, 0]]), nd.array([[0, 1]]), nd.array([1]))
+    <BLANKLINE>
+    [[1.]]
+    <NDArray 1x1 @cpu(0)>
+    """
+
+    def __init__(
+        self, weight: float | None = None, batch_axis: int = 0, margin: float = 0, **kwargs: Any
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._margin = margin
+
+    def hybrid_forward(
+        self, F: Any, input1: Any, input2: Any, label: Any, sample_weight: Any = None
+    ) -> Any:
+        """Return one number per sample, in a column."""
+        input1 = _like(input1, input2)
+        cosine = self._cosine(input1, input2)
+        label = label._shaped((label.size, 1))
+        margin = self._margin
+        apart = op(cosine, "clip")(cosine - margin, 0, 1 - margin)
+        return self._weighted(where(label == 1, 1 - cosine, apart), sample_weight)
+
+    @staticmethod
+    def _cosine(x: Any, y: Any) -> Any:
+        """Return the cosines of the angles between the vectors along the last axis, in a column."""
+        last = (x.ndim - 1,)
+        product = _functions.reduce("sum", x * y, last)
+        lengths = op(x, "sqrt")(
+            _functions.reduce("sum", x * x, last) * _functions.reduce("sum", y * y, last)
+        )
+        cosine = product / op(x, "maximum")(lengths, 1e-12)
+        return cosine._shaped((cosine.size, 1))

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``gluon.nn``: layers."""
+
+from __future__ import annotations
+
+from ..block import Block, HybridBlock, SymbolBlock
+from . import activations, basic_layers
+from .activations import *  # noqa: F403
+from .basic_layers import *  # noqa: F403
+
+__all__ = [
+    "Block",
+    "HybridBlock",
+    "SymbolBlock",
+    *activations.__all__,
+    *basic_layers.__all__,
+]

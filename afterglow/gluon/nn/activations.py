@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activation layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import initializer
+from .. import _functions
+from ..block import HybridBlock
+
+__all__ = ["ELU", "GELU", "SELU", "Activation", "LeakyReLU", "PReLU", "Swish"]
+
+_SELU_ALPHA = 1.6732632423543772
+_SELU_SCALE = 1.0507009873554805
+
+
+class Activation(HybridBlock):
+    """relu, sigmoid, tanh, softrelu or softsign of each element.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> nn.Activation("relu")(nd.array([-1, 2]))
+    <BLANKLINE>
+    [0. 2.]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(self, activation: str, **kwargs: Any) -> None:
+        self._act_type = activation
+        super().__init__(**kwargs)
+
+    def _alias(self) -> str:
+        return self._act_type
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._act_type})"
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Apply the function."""
+        return _functions.activation(x, self._act_type)
+
+
+class LeakyReLU(HybridBlock):
+    """The elements, negative ones times ``alpha``.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> nn.LeakyReLU(0.5)(nd.array([-1, 2]))
+    <BLANKLINE>
+    [-0.5  2. ]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(self, alpha: float, **kwargs: Any) -> None:
+        assert alpha >= 0, "Slope coefficient for LeakyReLU must be no less than 0."
+        super().__init__(**kwargs)
+        self._alpha = alpha
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._alpha})"
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Apply the function."""
+        return _functions.leaky_relu(x, self._alpha)
+
+
+class PReLU(HybridBlock):
+    """The elements, negative ones times a slope that is learnt: one, or one per channel.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> layer = nn.PReLU()
+    >>> layer.initialize()
+    >>> layer(nd.array([-1, 2]))
+    <BLANKLINE>
+    [-0.25  2.  ]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(
+        self,
+        alpha_initializer: Any = initializer.Constant(0.25),  # noqa: B008
+        in_channels: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        with self.name_scope():
+            self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)
+
+    def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:
+        """Apply the function."""
+        slopes = alpha if alpha.size == 1 else _functions.along(alpha, x, min(1, x.ndim - 1))
+        return _functions.leaky_relu(x, slopes)
+
+
+class ELU(HybridBlock):
+    """The elements, negative ones as ``alpha * (exp(x) - 1)``.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> nn.ELU()(nd.array([-1, 2]))
+    <BLANKLINE>
+    [-0.63212055  2.        ]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._alpha = alpha
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Apply the function."""
+        return _functions.elu(x, self._alpha)
+
+
+class SELU(HybridBlock):
+    """ELU, scaled so that activations keep mean 0 and variance 1 from layer to layer.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> nn.SELU()(nd.array([-1, 2]))
+    <BLANKLINE>
+    [-1.1113307  2.101402 ]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Apply the function."""
+        return _functions.elu(x, _SELU_ALPHA) * _SELU_SCALE
+
+
+class GELU(HybridBlock):
+    """Each element times the probability that a normal variable is smaller.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> nn.GELU()(nd.array([0, 20]))
+    <BLANKLINE>
+    [ 0. 20.]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Apply the function."""
+        return _functions.gelu(x)
+
+
+class Swish(HybridBlock):
+    """Each element times the sigmoid of ``beta`` times itself.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> nn.Swish()(nd.array([0, 20]))
+    <BLANKLINE>
+    [ 0. 20.]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(self, beta: float = 1.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._beta = beta
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Apply the function."""
+        return x * _functions.activation(x * self._beta, "sigmoid")

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``gluon.utils``: batches over devices, gradients of bounded size, files."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import warnings
+import weakref
+from collections.abc import Callable, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from .. import ndarray, numpy
+from .._core import Array, operation
+from ..context import Context
+from ..error import ArrayTypeError
+from ..util import is_np_array, is_np_shape
+
+__all__ = [
+    "check_sha1",
+    "clip_global_norm",
+    "download",
+    "replace_file",
+    "split_and_load",
+    "split_data",
+]
+
+
+def split_data(
+    data: Any, num_slice: int, batch_axis: int = 0, even_split: bool = True
+) -> list[Any]:
+    """Return a batch in that many parts.
+
+    >>> from afterglow import gluon, nd
+    >>> [len(part) for part in gluon.utils.split_data(nd.arange(5), 2, even_split=False)]
+    [3, 2]
+    """
+    size = data.shape[batch_axis]
+    if even_split and size % num_slice:
+        raise ValueError(
+            f"data with shape {data.shape} cannot be evenly split into {num_slice} slices along "
+            f"axis {batch_axis}. Use a batch size that's multiple of {num_slice} or set "
+            "even_split=False to allow uneven partitioning of data."
+        )
+    short, longer = divmod(size, num_slice)
+    parts, start = [], 0
+    for index in range(num_slice):
+        stop = start + short + (index < longer)
+        key = (slice(None),) * (batch_axis % len(data.shape)) + (slice(start, stop),)
+        parts.append(data[key])
+        start = stop
+    return parts
+
+
+def split_and_load(
+    data: Any, ctx_list: Sequence[Context], batch_axis: int = 0, even_split: bool = True
+) -> list[Any]:
+    """Return a batch in one part per device, each where it belongs.
+
+    >>> import afterglow as mx
+    >>> parts = mx.gluon.utils.split_and_load(mx.nd.arange(2), [mx.cpu(0), mx.cpu(1)])
+    >>> [part.context for part in parts]
+    [cpu(0), cpu(1)]
+    """
+    if not isinstance(data, Array):
+        make: Any = numpy.array if is_np_array() else ndarray.array
+        data = make(data, ctx=ctx_list[0])
+    if len(ctx_list) == 1:
+        return [data.as_in_context(ctx_list[0])]
+    parts = split_data(data, len(ctx_list), batch_axis, even_split)
+    return [part.as_in_context(ctx) for part, ctx in zip(parts, ctx_list, strict=True)]
+
+
+def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = True) -> Any:
+    """Scale arrays in place so that all of them together have at most that 2-norm; return it.
+
+    ``check_isfinite`` waits for the norm, returns it as a number, and warns when there is none;
+    without it nothing waits and the norm is an array.
+
+    >>> from afterglow import gluon, nd
+    >>> gradient = nd.array([3, 4])
+    >>> gluon.utils.clip_global_norm([gradient], 1.0)
+    5.0
+    """
+    assert len(arrays) > 0, "clip_global_norm needs at least one array"
+    first = arrays[0]
+    squares = [operation("sum", array._legacy)(array * array) for array in arrays]
+    total: Any = squares[0]
+    for square in squares[1:]:
+        total = total + square.as_in_ctx(first.context)
+    norm = operation("sqrt", first._legacy)(total)
+    if check_isfinite:
+        number = float(norm)
+        if not isfinite(number):
+            warnings.warn(
+                "nan or inf is detected. Clipping results will be undefined.",
+                UserWarning,
+                stacklevel=2,
+            )
+        scale: Any = max_norm / (number + 1e-8)
+        if scale < 1.0:
+            for array in arrays:
+                array *= scale
+        return number
+    scale = operation("minimum", first._legacy)(max_norm / (norm + 1e-8), 1.0)
+    for array in arrays:
+        array *= scale.as_in_ctx(array.context)
+    return norm
+
+
+def check_sha1(filename: str, sha1_hash: str) -> bool:
+    """Tell whether a file has that SHA-1 sum, or one that begins so."""
+    digest = hashlib.sha1()
+    with open(filename, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    sum_of_file = digest.hexdigest()
+    return sum_of_file.startswith(sha1_hash) if sha1_hash else False
+
+
+def replace_file(src: str, dst: str) -> None:
+    """Put a file in the place of another one, at once or not at all."""
+    os.replace(src, dst)
+
+
+def download(
+    url: str,
+    path: str | None = None,
+    overwrite: bool = False,
+    sha1_hash: str | None = None,
+    retries: int = 5,
+    verify_ssl: bool = True,
+) -> str:
+    """Fetch a file, unless it is there already; return where it is.
+
+    ``path`` is the file or the folder to put it in. A file whose sum is not ``sha1_hash`` is
+    fetched again.
+    """
+    name = url.split("/")[-1]
+    if path is None:
+        assert name, f"the file from {url} has no name; give a path"
+        target = name
+    else:
+        path = os.path.expanduser(path)
+        target = os.path.join(path, name) if os.path.isdir(path) else path
+    assert retries >= 0, "Number of retries should be at least 0"
+    present = os.path.exists(target) and not overwrite
+    if present and (not sha1_hash or check_sha1(target, sha1_hash)):
+        return target
+    Path(target).parent.mkdir(parents=True, exist_ok=True)
+    attempts = max(1, retries)
+    for left in reversed(range(attempts)):
+        try:
+            print(f"Downloading {target} from {url}...")
+            _fetch(url, target, verify_ssl)
+            if sha1_hash and not check_sha1(target, sha1_hash):
+                os.remove(target)
+                raise OSError(f"the file from {url} does not have the SHA-1 sum {sha1_hash}")
+            return target
+        except OSError as error:
+            if not left:
+                raise OSError(
+                    f"{url} could not be fetched ({error}); without a network, put the file at "
+                    f"{target} yourself"
+                ) from error
+            print(f"download failed due to {error!r}, retrying, {left} attempts left")
+    return target
+
+
+def _fetch(url: str, target: str, verify_ssl: bool) -> None:
+    """Write what is at an address to a file, which appears when it is complete."""
+    import ssl  # these two would take half of the time of importing gluon
+    import urllib.request
+
+    checks = None if verify_ssl else ssl._create_unverified_context()
+    part = f"{target}.{os.getpid()}.part"
+    try:
+        with urllib.request.urlopen(url, context=checks) as source, open(part, "wb") as file:
+            while block := source.read(1 << 20):
+                file.write(block)
+        replace_file(part, target)
+    finally:
+        if os.path.exists(part):
+            os.remove(part)
+
+
+def shape_is_known(shape: Sequence[int] | None) -> bool:
+    """Tell whether a shape has no unknown extent: none of 0, or of -1 with NumPy shapes.
+
+    >>> from afterglow import gluon
+    >>> gluon.utils.shape_is_known((2, 3)), gluon.utils.shape_is_known((2, 0))
+    (True, False)
+    """
+    if shape is None:
+        return False
+    unknown = -1 if is_np_shape() else 0
+    if not shape:
+        return unknown == -1
+    for extent in shape:
+        if extent == unknown:
+            return False
+        assert extent > unknown, (
+            f"shape dimension size cannot be less than {unknown}, while received {extent}"
+        )
+    return True
+
+
+_hook_numbers = itertools.count()
+
+
+class HookHandle:
+    """What ``register_forward_hook`` returns: detaches the hook, also at the end of a ``with``."""
+
+    def __init__(self) -> None:
+        self._hooks: Callable[[], dict[int, Any] | None] = lambda: None
+        self._key = 0
+
+    def attach(self, hooks_dict: Hooks, hook: Any) -> None:
+        """Add a hook to those of a block."""
+        self._hooks = weakref.ref(hooks_dict)
+        self._key = next(_hook_numbers)
+        hooks_dict[self._key] = hook
+
+    def detach(self) -> None:
+        """Take the hook away."""
+        hooks = self._hooks()
+        if hooks is not None:
+            hooks.pop(self._key, None)
+
+    def __enter__(self) -> HookHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.detach()
+
+
+class Hooks(dict[int, Any]):
+    """Hooks by handle; can be referred to weakly, so that handles keep no block alive."""
+
+
+def first_array(values: Any) -> Any:
+    """Return the first array in nested lists and tuples."""
+    if isinstance(values, Array):
+        return values
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            found = first_array(value)
+            if found is not None:
+                return found
+    return None
+
+
+def map_arrays(function: Callable[[Any], Any], values: Any) -> Any:
+    """Return nested lists and tuples with something else in place of each array."""
+    if isinstance(values, Array):
+        return function(values)
+    if isinstance(values, (list, tuple)):
+        return [map_arrays(function, value) for value in values]
+    if values is None:
+        return None
+    raise ArrayTypeError(f"there must be arrays, or lists of them, not {type(values)}")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.name``: names for what the program does not name."""
+
+from __future__ import annotations
+
+import threading
+from typing import Self
+
+__all__ = ["NameManager", "Prefix"]
+
+
+class _Scopes(threading.local):
+    """The managers of this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.entered: list[NameManager] = [NameManager()]
+
+
+class _Current:
+    """``NameManager.current``: the manager of this thread, read from the class."""
+
+    def __get__(self, instance: object, owner: type) -> NameManager:
+        return _scopes.entered[-1]
+
+
+class NameManager:
+    """Counts what is made by kind: fc0, fc1, pool0. As a ``with`` scope it starts anew.
+
+    >>> from afterglow.name import NameManager
+    >>> with NameManager() as names:
+    ...     [names.get(None, "fc"), names.get(None, "fc"), names.get("mine", "fc")]
+    ['fc0', 'fc1', 'mine']
+    """
+
+    current = _Current()
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def get(self, name: str | None, hint: str) -> str:
+        """Return ``name``, or the next name for that kind of thing."""
+        if name:
+            return name
+        count = self._counts.get(hint, 0)
+        self._counts[hint] = count + 1
+        return f"{hint}{count}"
+
+    def __enter__(self) -> Self:
+        _scopes.entered.append(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _scopes.entered.pop()
+
+
+class Prefix(NameManager):
+    """Puts a prefix before every name.
+
+    >>> from afterglow.name import Prefix
+    >>> Prefix("left_").get(None, "fc")
+    'left_fc0'
+    """
+
+    def __init__(self, prefix: str) -> None:
+        super().__init__()
+        self._prefix = prefix
+
+    def get(self, name: str | None, hint: str) -> str:
+        """Return ``name``, or the next one for that kind of thing, after the prefix."""
+        return self._prefix + super().get(name, hint)
+
+
+_scopes = _Scopes()
