@@ -21,10 +21,10 @@ def start() -> None:
     _core.register_classes(NDArray, ndarray, convert)
     # Opened when the first product needs it.
     _core.set_blas_path(str(Path(_core.__file__).parent / "lib" / "libscipy_openblas.so"))
-    # Not pthread_atfork: starting a subprocess must wait for nothing.
+    # Tells the core that it is Python that forks; a subprocess is started without its knowledge.
     os.register_at_fork(
         before=_core.before_fork,
-        after_in_parent=_core.after_fork_in_parent,
-        after_in_child=_core.after_fork_in_child,
+        after_in_parent=_core.after_fork,
+        after_in_child=_core.after_fork,
     )
     atexit.register(_core.shut_down)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine, memory and process functions for afterglow/engine.py, memory.py and random.py.
+#include <pthread.h>
+
 #include <string>
+#include <utility>
 
 #include "bindings/array_type.h"
 #include "bindings/functions.h"
@@ -73,19 +76,36 @@ class BatchHandle {
   const std::shared_ptr<lazy::Batch> batch_ = std::make_shared<lazy::Batch>();
 };
 
-void before_fork() {
+// Locks are taken within fork() itself: other handlers registered with Python may let another
+// thread have the GIL, which would wait for our locks for ever. But only when it is Python that
+// forks: starting a subprocess must wait for nothing.
+thread_local bool python_forks = false;
+
+void prepare_fork() {
+  if (!python_forks) return;
   lazy::window().before_fork();
   memory::pool().before_fork();
 }
 
-void after_fork_in_parent() {
+void end_fork_in_parent() {
+  if (!std::exchange(python_forks, false)) return;
   memory::pool().after_fork();
   lazy::window().after_fork_in_parent();
 }
 
-void after_fork_in_child() {
+void end_fork_in_child() {
+  if (!std::exchange(python_forks, false)) return;
   memory::pool().after_fork();
   lazy::window().after_fork_in_child();
+}
+
+void before_fork() {
+  finish_host_calls();  // a worker in one of them may wait for the GIL that this thread holds
+  python_forks = true;
+}
+
+void after_fork() {
+  python_forks = false;
 }
 
 void shut_down() {
@@ -153,9 +173,9 @@ void bind_engine(nb::module_& module) {
       nb::arg("first"), nb::arg("count") = 1,
       "For tests: that many allocations fail, from the given one on.");
 
+  pthread_atfork(prepare_fork, end_fork_in_parent, end_fork_in_child);
   module.def("before_fork", before_fork);
-  module.def("after_fork_in_parent", after_fork_in_parent);
-  module.def("after_fork_in_child", after_fork_in_child);
+  module.def("after_fork", after_fork);
   module.def("shut_down", shut_down);
 }
 

@@ -49,19 +49,26 @@ ErrorKind kind_of(const nb::python_error& error) {
   return ErrorKind::mxnet;
 }
 
+std::int64_t alive = 0;  // guarded by the GIL
+thread_local bool inside = false;
+
 class PythonFunction : public lazy::HostFunction {
  public:
-  explicit PythonFunction(nb::callable function) : function_(std::move(function)) {}
+  explicit PythonFunction(nb::callable function) : function_(std::move(function)) { ++alive; }
+  ~PythonFunction() override { --alive; }
 
   void run(const lazy::Call& call) override {
     refuse_at_exit();
     nb::gil_scoped_acquire gil;
+    inside = true;
     try {
       nb::list inputs, outputs;
       for (const lazy::Operand& input : call.inputs) inputs.append(numpy_view(input, false));
       for (const lazy::Operand& output : call.outputs) outputs.append(numpy_view(output, true));
       function_(inputs, outputs);
+      inside = false;
     } catch (const nb::python_error& error) {
+      inside = false;
       throw Error(kind_of(error), nb::cast<std::string>(nb::str(error.value())));
     }
   }
@@ -106,6 +113,10 @@ nb::list call_host(const std::string& name, nb::callable function, bool legacy, 
 }
 
 }  // namespace
+
+bool host_calls_unfinished() {
+  return alive > 0 && !inside;
+}
 
 void bind_host(nb::module_& module) {
   module.def("call_host", call_host, nb::arg("name"), nb::arg("function"), nb::arg("legacy"),

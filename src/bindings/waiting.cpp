@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "bindings/functions.h"
 #include "bindings/site.h"
 
 namespace afterglow::bindings {
@@ -134,6 +135,17 @@ void wait_for_batch(const lazy::Batch& batch) {
   }
   window.retire();
   raise_unless_done(result, {});
+}
+
+void finish_host_calls() {
+  if (!host_calls_unfinished()) return;
+  lazy::Window& window = lazy::window();
+  window.publish_all();
+  {
+    WithoutGil released;
+    window.wait_all(options_for(released, {}));
+  }
+  window.retire();
 }
 
 void wait_for_all() {

@@ -20,6 +20,8 @@ void wait_for_room();
 void take_buffer_or_wait(Storage& storage);
 /// Waits for all calls of a batch.
 void wait_for_batch(const lazy::Batch& batch);
+/// Waits for everything issued so far, if Python functions are among it, and raises nothing.
+void finish_host_calls();
 /// Waits for everything issued so far and raises the first failure not raised yet.
 void wait_for_all();
 /// Waits and copies the contiguous array out; a later write cannot get in between.

@@ -50,7 +50,4 @@ BETTER: dict[str, str] = {
 }
 
 #: Waiting for a later part of the library.
-NOT_YET: dict[str, str] = {
-    "nd/protocol/x = M.arange(3); x.attach_grad()... d5076f4f": "gradients come with autograd",
-    "np/protocol/x = M.arange(3); x.attach_grad()... d5076f4f": "gradients come with autograd",
-}
+NOT_YET: dict[str, str] = {}

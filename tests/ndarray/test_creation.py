@@ -123,8 +123,6 @@ def test_integers_are_counted_exactly(front: Any) -> None:
         (lambda: np.array([[1, 2], [3]]), TypeError),
         (lambda: np.array("a"), TypeError),
         (lambda: np.array(nd.ones((2,))), ValueError),
-        (lambda: nd.from_numpy(onp.zeros(1, "uint16")), ValueError),
-        (lambda: nd.from_numpy([1, 2]), AssertionError),
         (lambda: np.diag(np.zeros((2, 2, 2))), ValueError),
         (lambda: np.diag(np.array(1.0)), ValueError),
         (lambda: np.diagonal(np.zeros((3,))), ValueError),
@@ -256,16 +254,6 @@ def test_arrays_from_arrays() -> None:
     assert onp.isnan(nd.array(None).asnumpy())
     assert onp.isnan(np.array(None).asnumpy())
     check(nd.array(onp.arange(6)[::2]), [0, 2, 4])
-
-
-def test_from_numpy() -> None:
-    host = onp.arange(6).reshape(2, 3)
-    x = nd.from_numpy(host)
-    assert type(x) is nd.NDArray
-    host[:] = 0
-    check(x, [[0, 1, 2], [3, 4, 5]], "int64")
-    check(nd.from_numpy(onp.arange(6.0)[::2], zero_copy=False), [0, 2, 4], "float64")
-    assert type(nd.from_numpy(host, array_cls=np.ndarray)) is np.ndarray
 
 
 # --- matrices and grids ---
