@@ -24,8 +24,10 @@ from . import (
     ndarray,
     numpy,
     numpy_extension,
+    operator,
     optimizer,
     random,
+    symbol,
     util,
 )
 from . import initializer as init
@@ -34,6 +36,7 @@ from . import ndarray as nd
 from . import numpy as np
 from . import numpy_extension as npx
 from . import random as rnd
+from . import symbol as sym
 from .base import MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 from .ndarray import waitall
@@ -54,6 +57,7 @@ del _startup
 # Where code for MXNet finds them when it is given nd as F.
 ndarray.np = numpy  # type: ignore[attr-defined]
 ndarray.npx = numpy_extension  # type: ignore[attr-defined]
+ndarray.Custom = operator.custom  # type: ignore[attr-defined]
 
 __all__ = [
     "Context",
@@ -88,10 +92,13 @@ __all__ = [
     "num_gpus",
     "numpy",
     "numpy_extension",
+    "operator",
     "optimizer",
     "random",
     "rnd",
     "set_np_shape",
+    "sym",
+    "symbol",
     "use_np",
     "use_np_array",
     "use_np_shape",

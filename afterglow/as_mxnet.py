@@ -5,6 +5,9 @@
 module objects of Afterglow, so there is one ``NDArray`` class under both names. From then on
 ``afterglow.__version__``, which is ``mxnet.__version__`` as well, says 1.9.1, the version that is
 spoken; :mod:`afterglow.version` keeps our own.
+
+Where the helper packages of *Dive into Deep Learning* are not installed, ``d2l`` and ``d2lzh`` mean
+the stand-ins in :mod:`afterglow.books`.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ _SHORT = {
     "sym": "symbol",
     "rnd": "random",
 }
+
+_BOOKS = {"d2l": "d2l", "d2l.mxnet": "d2l", "d2lzh": "d2lzh"}
 
 
 def _our_name(name: str) -> str:
@@ -77,6 +82,21 @@ class _Finder(MetaPathFinder):
         return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
 
 
+class _BookFinder(MetaPathFinder):
+    """Finds the helpers of books; it is asked last, so that installed packages come first."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        if fullname not in _BOOKS:
+            return None
+        module = importlib.import_module(f"{afterglow.__name__}.books.{_BOOKS[fullname]}")
+        return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
+
+
 def _install() -> None:
     present = sys.modules.get("mxnet")
     if present is not None and present is not afterglow:
@@ -89,6 +109,7 @@ def _install() -> None:
         for finder in sys.meta_path
     ):
         sys.meta_path.insert(0, _Finder())
+        sys.meta_path.append(_BookFinder())
     # Modules that are loaded keep their identity under the other name too.
     prefix = afterglow.__name__ + "."
     sys.modules["mxnet"] = afterglow

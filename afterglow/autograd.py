@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ._core import (
@@ -32,9 +33,11 @@ from ._core import (
     set_training,
 )
 from ._gradients import RULES, RecordedCall
+from ._python_calls import record_call, rules_of
 from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError, MXNetError
 
 __all__ = [
+    "Function",
     "backward",
     "grad",
     "is_recording",
@@ -114,6 +117,7 @@ def mark_variables(
                 f"the gradient has shape {gradient.shape}, its variable {variable.shape}"
             )
         mark_variable(variable, gradient, request_number(request))
+        fresh_variables.discard(variable_key(variable))
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -175,7 +179,7 @@ class _Backward:
 
     def _call_rules(self, node: TapeNode, totals: list[Any]) -> None:
         name = node.name
-        rules = RULES.get(name)
+        rules = (rules_of(node) if name == "write" else None) or RULES.get(name)
         if rules is None:
             raise ArrayNotImplementedError(f"[{name}] has no gradient")
         call = RecordedCall(node)
@@ -211,8 +215,20 @@ def backward(
                 node.release()
 
 
+#: The variables, by key, that ``backward`` has reached and no trainer has updated since. The key
+#: of a variable that is gone is used again, so it is taken out for every new one.
+fresh_variables: set[int] = set()
+
+
+def variable_key(variable: Any) -> int:
+    """Return the key of a variable among ``fresh_variables``; 0 for other arrays."""
+    origin = origin_of(variable)
+    return 0 if origin is None else origin[0].key
+
+
 def _deliver(node: TapeNode, total: Any) -> None:
     """Write or add to the gradient of a variable."""
+    fresh_variables.add(node.key)
     target = node.gradient
     if target is None or node.request == 0:
         return
@@ -266,3 +282,71 @@ def grad(
             if not node.is_variable:
                 node.release()
     return results[0] if isinstance(variables, Array) else results
+
+
+class Function:
+    """A function with a gradient of its own; an instance serves one call.
+
+    ``forward`` and ``backward`` run at once, but what they call is queued as always.
+
+    >>> from afterglow import autograd, nd
+    >>> class Sigmoid(autograd.Function):
+    ...     def forward(self, x):
+    ...         y = 1 / (1 + nd.exp(-x))
+    ...         self.save_for_backward(y)
+    ...         return y
+    ...
+    ...     def backward(self, dy):
+    ...         (y,) = self.saved_tensors
+    ...         return dy * y * (1 - y)
+    >>> x = nd.zeros((2,))
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = Sigmoid()(x)
+    >>> y.backward()
+    >>> x.grad
+    <BLANKLINE>
+    [0.25 0.25]
+    <NDArray 2 @cpu(0)>
+    """
+
+    def __init__(self) -> None:
+        self._used = False
+        self._saved: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *args: Any) -> None:
+        """Keep arrays for ``backward``."""
+        self._saved = args
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What ``save_for_backward`` was given."""
+        return self._saved
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Call ``forward``, and let gradients come from ``backward``."""
+        assert not self._used, (
+            "Each Function instance can only be called once. Please create another instance."
+        )
+        self._used = True
+        with _scope(False, None):
+            outputs = self.forward(*inputs)
+        made = [outputs] if isinstance(outputs, Array) else list(outputs)
+        results = record_call(inputs, made, partial(self._gradients, len(inputs)))
+        return results[0] if isinstance(outputs, Array) else results
+
+    def _gradients(self, input_count: int, output_gradients: list[Any]) -> list[Any]:
+        gradients = _as_list(self.backward(*output_gradients))
+        assert len(gradients) == input_count, (
+            f"{type(self).__name__}.backward must return exactly as many arrays as forward takes: "
+            f"{input_count}, but it returned {len(gradients)}."
+        )
+        return gradients
+
+    def forward(self, *inputs: Any) -> Any:
+        """Compute the outputs. Subclasses define it."""
+        raise NotImplementedError
+
+    def backward(self, *output_grads: Any) -> Any:
+        """Compute the gradients of the inputs from those of the outputs. Subclasses define it."""
+        raise NotImplementedError

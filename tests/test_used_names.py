@@ -20,8 +20,6 @@ NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(e
 _LAYERS = "a layer of neural networks"
 _DETECTION = "detection of objects"
 _SPARSE = "sparse arrays"
-_GRADIENTS = "gradients"
-_CUSTOM = "an op that the program itself defines"
 _EXTERNAL = "loads code that was compiled for MXNet"
 
 #: Names that belong to parts which do not exist yet, and to which.
@@ -29,10 +27,8 @@ LATER: dict[str, str] = {
     "nd.Convolution": _LAYERS,
     "nd.Pooling": _LAYERS,
     "nd.FullyConnected": _LAYERS,
-    "nd.L2Normalization": _LAYERS,
     "nd.UpSampling": _LAYERS,
     "nd.ROIPooling": _DETECTION,
-    "nd.Custom": _CUSTOM,
     "nd.contrib.MultiBoxDetection": _DETECTION,
     "nd.contrib.MultiBoxPrior": _DETECTION,
     "nd.contrib.MultiBoxTarget": _DETECTION,
@@ -40,13 +36,9 @@ LATER: dict[str, str] = {
     "npx.pooling": _LAYERS,
     "npx.roi_pooling": _DETECTION,
     "npx.multibox_prior": _DETECTION,
-    "NDArray.attach_grad": _GRADIENTS,
-    "NDArray.backward": _GRADIENTS,
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,
     "NDArray.tostype": _SPARSE,
-    "ndarray.attach_grad": _GRADIENTS,
-    "ndarray.backward": _GRADIENTS,
     "mx.AttrScope": "symbols",
 }
 

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .. import autograd
 from .. import optimizer as opt
+from ..autograd import fresh_variables
 from ..error import ArrayValueError
 
 __all__ = ["Trainer"]
@@ -48,6 +50,7 @@ class Trainer:
         self._kvstore_type = kvstore
         if update_on_kvstore and kvstore is None:
             raise ArrayValueError("update_on_kvstore needs a kvstore")
+        self._update_on_kvstore = kvstore is not None and update_on_kvstore is not False
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad
         self._updaters: list[opt.Updater] = []
@@ -55,11 +58,10 @@ class Trainer:
     def _init_optimizer(self, optimizer: str | opt.Optimizer, arguments: dict[str, Any]) -> None:
         by_index: dict[Any, Any] = dict(enumerate(self._params))
         if isinstance(optimizer, opt.Optimizer):
-            if arguments:
-                raise ArrayValueError(
-                    "optimizer_params must be None if optimizer is an instance of Optimizer "
-                    "instead of str"
-                )
+            assert not arguments, (
+                "optimizer_params must be None if optimizer is an instance of Optimizer instead "
+                "of str"
+            )
             self._optimizer = optimizer
             self._optimizer.param_dict = by_index
         else:
@@ -91,9 +93,14 @@ class Trainer:
     # --- steps ---
 
     def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
-        """Queue one update of all parameters; gradients are divided by ``batch_size``."""
+        """Queue one update of all parameters; gradients are divided by ``batch_size``.
+
+        A parameter whose gradient ``backward`` has not computed since the last step is an error,
+        or with ``ignore_stale_grad`` left as it is.
+        """
         self._optimizer.rescale_grad = self._scale / batch_size
-        self.allreduce_grads()
+        if not self._update_on_kvstore:
+            self.allreduce_grads()
         self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
@@ -104,31 +111,60 @@ class Trainer:
             gradients = parameter.list_grad()
             if len(gradients) < 2:
                 continue
-            total = gradients[0]
-            for gradient in gradients[1:]:
-                total = total + gradient.as_in_context(total.context)
-            for gradient in gradients:
-                gradient[:] = total.as_in_context(gradient.context)
+            for gradient, total in zip(gradients, _sums(gradients), strict=True):
+                gradient[:] = total
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Queue the updates alone, after ``allreduce_grads``."""
+        assert not self._updates_together(), (
+            "[Trainer.update] several devices are updated together by step(); make the Trainer "
+            "with update_on_kvstore=False to call allreduce_grads() and update()"
+        )
         self._optimizer.rescale_grad = self._scale / batch_size
         self._update(ignore_stale_grad)
 
+    def _updates_together(self) -> bool:
+        """Tell whether devices are updated with the sum of gradients that stay what they are."""
+        return self._update_on_kvstore and len(self._contexts()) > 1
+
     def _update(self, ignore_stale_grad: bool) -> None:
         updaters = self._need_updaters()
-        for index, parameter in enumerate(self._params):
-            if parameter.grad_req == "null":
-                continue
-            data = parameter.list_data()
+        together = self._updates_together()
+        trained = [
+            (index, parameter.list_data(), parameter)
+            for index, parameter in enumerate(self._params)
+            if parameter.grad_req != "null"
+        ]
+        keys = [[autograd.variable_key(weight) for weight in data] for _, data, _ in trained]
+        if not ignore_stale_grad:  # before anything is updated
+            for (_, data, parameter), row in zip(trained, keys, strict=True):
+                self._check_fresh(parameter, data, row)
+        for (index, data, parameter), row in zip(trained, keys, strict=True):
             if len(data) > len(updaters):
                 raise ArrayValueError(
                     f"parameter {parameter.name} is on {len(data)} devices, the first one on "
                     f"{len(updaters)}"
                 )
             gradients = parameter.list_grad()
-            for updater, weight, gradient in zip(updaters, data, gradients, strict=False):
-                updater(index, gradient, weight)
+            if together:
+                gradients = _sums(gradients)
+            for updater, weight, gradient, key in zip(updaters, data, gradients, row, strict=False):
+                if together or key in fresh_variables:
+                    updater(index, gradient, weight)
+            if not together:  # as in MXNet, gradients stay fresh else
+                fresh_variables.difference_update(row)
+
+    @staticmethod
+    def _check_fresh(parameter: Any, data: list[Any], keys: list[int]) -> None:
+        """Raise if ``backward`` has not computed the gradient of a parameter on a device."""
+        for weight, key in zip(data, keys, strict=True):
+            if key not in fresh_variables:
+                raise UserWarning(
+                    f"[Trainer] the gradient of Parameter `{parameter.name}` on context "
+                    f"{weight.context} has not been updated by backward since last `step`; if only "
+                    "some parameters are meant to be used, call step with ignore_stale_grad=True, "
+                    "which leaves the others as they are"
+                )
 
     def _need_updaters(self) -> list[opt.Updater]:
         if not self._updaters:
@@ -157,3 +193,11 @@ class Trainer:
         for updater in self._updaters:
             updater.optimizer = self._optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
+
+
+def _sums(arrays: list[Any]) -> list[Any]:
+    """Return the sum of arrays on several devices, on each of them."""
+    total = arrays[0]
+    for array in arrays[1:]:
+        total = total + array.as_in_context(total.context)
+    return [total.as_in_context(array.context) for array in arrays]

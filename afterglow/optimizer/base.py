@@ -108,6 +108,7 @@ class Optimizer:
         self.set_lr_mult({})
         self.set_wd_mult({})
         self._counts: dict[Index, int] = {}
+        self._all_counts = {0: self._counts}
 
     # --- names ---
 
@@ -188,6 +189,10 @@ class Optimizer:
             count = self._counts.get(one, self.begin_num_update) + 1
             self._counts[one] = count
             self.num_update = max(self.num_update, count)
+
+    def _set_current_context(self, device_id: int) -> None:
+        """Count the updates of the weights of one device; every device has its copy of each."""
+        self._counts = self._all_counts.setdefault(device_id, {})
 
     @property
     def _index_update_count(self) -> dict[Index, int]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
 from .._core import Array
 from ..context import context_of
 from ..error import ArrayTypeError, ArrayValueError
+from ..lr_scheduler import LRScheduler
 from .base import Optimizer
 
 __all__ = ["Updater", "get_updater"]
@@ -28,12 +30,22 @@ _ALLOWED = {
 }
 
 
+def _all_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from _all_subclasses(subclass)
+
+
 class _Unpickler(pickle.Unpickler):
-    """Loads arrays, numbers and containers of them; everything else in a file is refused."""
+    """Loads arrays, numbers, containers of them, optimizers and schedulers; refuses the rest."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _ALLOWED or module.startswith("afterglow.optimizer"):
+        if (module, name) in _ALLOWED:
             return super().find_class(module, name)
+        for base in (Optimizer, LRScheduler):
+            for kind in _all_subclasses(base):
+                if (module, name) == (kind.__module__, kind.__qualname__):
+                    return kind
         raise pickle.UnpicklingError(f"a file of optimizer states must not name {module}.{name}")
 
 
@@ -71,6 +83,7 @@ class Updater:
                 states[index], context_of(weight._context_numbers)
             )
             self.states_synced[index] = True
+        self.optimizer._set_current_context(weight._context_numbers[1])
         self.optimizer.update_multi_precision(index, weight, grad, states[index])
 
     def sync_state_context(self, state: Any, context: Any) -> Any:
@@ -90,12 +103,12 @@ class Updater:
         if not isinstance(states, (bytes, bytearray)):
             raise ArrayTypeError(f"[set_states] needs bytes, not {type(states)}")
         loaded = loads(bytes(states))
-        if isinstance(loaded, tuple) and len(loaded) == 2:
-            self.states, self.optimizer = loaded
-        else:
-            self.states = loaded
-        if not isinstance(self.states, dict):
+        states_loaded, optimizer = (
+            loaded if isinstance(loaded, tuple) and len(loaded) == 2 else (loaded, self.optimizer)
+        )
+        if not isinstance(states_loaded, dict) or not isinstance(optimizer, Optimizer):
             raise ArrayValueError("[set_states] this is no file of optimizer states")
+        self.states, self.optimizer = states_loaded, optimizer
         self.states_synced = dict.fromkeys(self.states, False)
 
 

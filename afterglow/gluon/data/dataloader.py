@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import sys
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -69,7 +71,19 @@ def _start_worker(dataset: Any, batchify: Batchify) -> None:
 
 def _make_in_worker(indices: list[int]) -> Any:
     assert _batchify is not None
-    return _packed(_batchify([_dataset[index] for index in indices]))
+    try:
+        return _packed(_batchify([_dataset[index] for index in indices]))
+    except Exception as error:
+        _check_travels(error)
+        raise
+
+
+def _check_travels(error: Exception) -> None:
+    """Raise what the other process can read, if an exception cannot be sent there."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        raise RuntimeError(traceback.format_exc()) from None
 
 
 class DataLoader:
@@ -95,15 +109,14 @@ class DataLoader:
         prefetch: int | None = None,
         thread_pool: bool = False,
         timeout: float = 120,
-        try_nopython: bool | None = None,
+        auto_reload: bool = False,
     ) -> None:
         self._dataset = dataset
         self._batchify_fn = batchify_fn or default_batchify_fn
         self._num_workers = max(0, num_workers)
         self._thread_pool = thread_pool
         self._timeout = timeout
-        if timeout <= 0:
-            raise ArrayValueError(f"[DataLoader] the timeout must be positive, but it is {timeout}")
+        assert timeout > 0, f"[DataLoader] the timeout must be positive, but it is {timeout}"
         self._prefetch = max(
             1 if self._num_workers else 0,
             2 * self._num_workers if prefetch is None else prefetch,
@@ -137,11 +150,16 @@ class DataLoader:
             for indices in self._batch_sampler:
                 yield self._make(indices)
             return
-        with self._pool() as pool:
-            try:
-                yield from self._ahead(pool)
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        pool = self._pool()
+        try:
+            yield from self._ahead(pool)
+        except BaseException:  # also when the loop over the batches is left early
+            # Nobody waits for what is in the making, and a worker that hangs must not be joined.
+            for process in list((getattr(pool, "_processes", None) or {}).values()):
+                process.kill()
+            raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def _make(self, indices: list[int]) -> Any:
         return self._batchify_fn([self._dataset[index] for index in indices])
@@ -158,15 +176,22 @@ class DataLoader:
         )
 
     def _check_pickles(self) -> None:
+        """Refuse a dataset that workers could not read, before they die of it."""
+        how = (
+            f"[DataLoader] with the start method {multiprocessing.get_start_method()!r} the "
+            "dataset travels to the workers as a pickle, "
+        )
+        advice = "Define its class in a module, or use thread_pool=True or num_workers=0"
         try:
-            pickle.dumps((self._dataset, self._batchify_fn))
+            data = pickle.dumps((self._dataset, self._batchify_fn))
         except Exception as error:
+            raise ArrayTypeError(f"{how}which fails: {error}. {advice}") from error
+        main = sys.modules["__main__"]
+        if b"__main__" in data and not hasattr(main, "__file__"):
             raise ArrayTypeError(
-                "[DataLoader] with the start method "
-                f"{multiprocessing.get_start_method()!r} the dataset travels to the workers as a "
-                f"pickle, which fails: {error}. Define its class in a module, or use "
-                "thread_pool=True or num_workers=0"
-            ) from error
+                f"{how}but something in it is defined in __main__, which is no file that they "
+                f"could import. {advice}"
+            )
 
     def _ahead(self, pool: Executor) -> Iterator[Any]:
         """Keep some batches in the making, and hand them out in order."""
@@ -176,17 +201,23 @@ class DataLoader:
             pool.submit(task, indices) for indices in islice(batches, self._prefetch)
         )
         while waiting:
-            made = self._result(waiting.popleft())
             waiting.extend(pool.submit(task, indices) for indices in islice(batches, 1))
-            yield made
+            yield self._result(waiting.popleft())
 
     def _result(self, future: Future[Any]) -> Any:
         try:
             made = future.result(self._timeout)
         except BrokenProcessPool as error:
+            method = multiprocessing.get_start_method()
             raise RuntimeError(
                 "a worker process of the DataLoader died (killed, out of memory, or a crash in "
                 "the dataset)"
+                + (
+                    ""
+                    if method == "fork"
+                    else f"; with the start method {method!r} the program must make the loader "
+                    'under if __name__ == "__main__", for workers import it'
+                )
             ) from error
         except TimeoutError:
             if future.done():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..._core import Array
-from ...error import ArrayNotImplementedError, ArrayValueError
+from ...error import ArrayNotImplementedError
 from .sampler import FilterSampler
 
 __all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
@@ -28,8 +28,9 @@ class Dataset:
 
     def shard(self, num_shards: int, index: int) -> Dataset:
         """Return one of several parts of nearly equal length."""
-        if not 0 <= index < num_shards:
-            raise ArrayValueError(f"[shard] the index {index} must be from 0 to {num_shards - 1}")
+        assert 0 <= index < num_shards, (
+            f"[shard] the index {index} must be from 0 to {num_shards - 1}"
+        )
         length, rest = divmod(len(self), num_shards)
         start = length * index + min(index, rest)
         return _Chosen(self, range(start, start + length + (index < rest)))
@@ -108,15 +109,13 @@ class ArrayDataset(Dataset):
     """Several arrays or lists of equal length; a sample has one element of each."""
 
     def __init__(self, *args: Any) -> None:
-        if not args:
-            raise ArrayValueError("Needs at least 1 arrays")
+        assert args, "Needs at least 1 arrays"
         self._length = len(args[0])
         for position, data in enumerate(args):
-            if len(data) != self._length:
-                raise ArrayValueError(
-                    "All arrays must have the same length; array[0] has length "
-                    f"{self._length} while array[{position}] has {len(data)}."
-                )
+            assert len(data) == self._length, (
+                "All arrays must have the same length; array[0] has length "
+                f"{self._length} while array[{position}] has {len(data)}."
+            )
         # A row of a vector of ours is a number: reading those from the host is much cheaper.
         self._data = [
             data.asnumpy() if isinstance(data, Array) and data.ndim == 1 else data for data in args

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls on the tape whose gradient is a Python function of the user's.
+
+The tape knows ops by name, so such a call is written down as *writes* that no call performs: every
+input is "written" to a hub, and the hub to every output. Their offset, which is negative here and
+never otherwise, says whose writes they are::
+
+    keeper, x0, x1, ... -> hub -> y0, y1, ...
+
+Backward, latest write first, the gradients of all outputs arrive at the hub before those of the
+inputs are asked for, so the user's function is called once. The keeper is a variable whose gradient
+borrows memory from the call: what the tape keeps alive keeps the call alive, and nothing else does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import count
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as onp
+
+from ._core import (
+    Array,
+    TapeNode,
+    from_memory,
+    is_recording,
+    mark_variable,
+    operation,
+    origin_of,
+)
+from ._dtype import FLOAT32
+from ._gradients import RecordedCall, Rule
+
+Backward = Callable[[list[Any]], Sequence[Any]]
+
+_FROM_KEEPER, _FROM_INPUT, _TO_OUTPUT = range(3)
+
+_numbers = count(1)
+_calls: WeakValueDictionary[int, _PythonCall] = WeakValueDictionary()
+
+
+class _PythonCall:
+    """One call: where gradients of outputs are gathered, and those of inputs are made."""
+
+    def __init__(self, backward: Backward, outputs: list[Any]) -> None:
+        self._backward = backward
+        self._outputs = [
+            (one.shape, one._dtype_number, one._context_numbers, one._legacy) for one in outputs
+        ]
+        self._arrived: dict[int, Any] = {}
+        self._gradients: Sequence[Any] | None = None
+        self.memory = onp.zeros(1, onp.float32)
+
+    def arrive(self, index: int, gradient: Any) -> None:
+        """Take the gradient of an output."""
+        if self._gradients is not None:  # of another walk over the same tape
+            self._gradients = None
+            self._arrived.clear()
+        self._arrived[index] = gradient
+
+    def gradient(self, index: int) -> Any:
+        """Return the gradient of an input."""
+        if self._gradients is None:
+            self._gradients = self._backward(
+                [
+                    self._arrived[i] if i in self._arrived else self._zeros(i)
+                    for i in range(len(self._outputs))
+                ]
+            )
+        return self._gradients[index]
+
+    def _zeros(self, index: int) -> Any:
+        shape, dtype, context, legacy = self._outputs[index]
+        return operation("copy", legacy)(0, shape=shape, dtype=dtype, ctx=context)
+
+
+def _is_recorded(value: Any) -> bool:
+    return isinstance(value, Array) and origin_of(value) is not None
+
+
+@cache
+def _token() -> Any:
+    """Return an array whose value nobody reads: hubs are one, and what travels through them."""
+    return operation("copy", True)(0, shape=(1,), dtype=FLOAT32)
+
+
+def record_call(inputs: Sequence[Any], outputs: Sequence[Any], backward: Backward) -> list[Any]:
+    """Return the outputs as arrays that were computed from the inputs.
+
+    ``backward`` gets the gradients of all outputs and returns those of all inputs. It must not hold
+    the arrays returned: they hold it.
+    """
+    results = [output._detached() for output in outputs]
+    if not is_recording() or not any(_is_recorded(array) for array in inputs):
+        return results
+    number = next(_numbers)
+    call = _PythonCall(backward, results)
+    _calls[number] = call
+    hub, keeper = _token()._detached(), _token()._detached()
+    borrowed = from_memory(call.memory.ctypes.data, (1,), FLOAT32, call, True)
+    mark_variable(keeper, borrowed, 0)
+    hub._written(keeper, -number, (_FROM_KEEPER, 0), ())
+    for index, array in enumerate(inputs):
+        if _is_recorded(array):
+            hub._written(array, -number, (_FROM_INPUT, index), ())
+    for index, result in enumerate(results):
+        result._written(hub, -number, (_TO_OUTPUT, index), ())
+    return results
+
+
+def rules_of(node: TapeNode) -> tuple[Rule | None, ...] | None:
+    """Return the rules of a write that belongs to a Python call; ``None`` for all others."""
+    arguments = node.arguments
+    if arguments["offset"] >= 0:
+        return None
+    call = _calls[-arguments["offset"]]
+    kind, index = arguments["shape"]
+
+    def from_output(_: RecordedCall, gradient: Any) -> Any:
+        call.arrive(index, gradient)
+        return _token()
+
+    def to_input(_: RecordedCall, gradient: Any) -> Any:
+        return call.gradient(index)
+
+    def along(_: RecordedCall, gradient: Any) -> Any:
+        return gradient
+
+    return (Rule(along), Rule(from_output if kind == _TO_OUTPUT else to_input))

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.operator``: ops written in Python, called with ``nd.Custom(..., op_type=name)``.
+
+>>> import afterglow as mx
+>>> class Square(mx.operator.CustomOp):
+...     def forward(self, is_train, req, in_data, out_data, aux):
+...         self.assign(out_data[0], req[0], in_data[0] * in_data[0])
+...
+...     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+...         self.assign(in_grad[0], req[0], 2 * in_data[0] * out_grad[0])
+>>> @mx.operator.register("my_square")
+... class SquareProp(mx.operator.CustomOpProp):
+...     def create_operator(self, ctx, shapes, dtypes):
+...         return Square()
+>>> mx.nd.Custom(mx.nd.array([1, 2, 3]), op_type="my_square")
+<BLANKLINE>
+[1. 4. 9.]
+<NDArray 3 @cpu(0)>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as onp
+
+from . import autograd
+from ._core import Array
+from ._dtype import dtype_number
+from ._python_calls import record_call
+from .error import ArrayTypeError, ArrayValueError, MXNetError
+
+__all__ = ["CustomOp", "CustomOpProp", "custom", "get_all_registered_operators", "register"]
+
+Shapes = Sequence[Sequence[int]]
+_registered: dict[str, type[CustomOpProp]] = {}
+
+
+class CustomOp:
+    """What an op computes. Results are written to arrays that are there already."""
+
+    def forward(
+        self, is_train: bool, req: list[str], in_data: Any, out_data: Any, aux: Any
+    ) -> None:
+        """Write the outputs to ``out_data``. Subclasses define it."""
+
+    def backward(
+        self, req: list[str], out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any
+    ) -> None:
+        """Write the gradients of the inputs to ``in_grad``. Subclasses define it."""
+
+    def assign(self, dst: Any, req: str, src: Any) -> None:
+        """Write to an array what is asked for: nothing, the value, or the sum with it."""
+        if req in ("write", "inplace"):
+            dst[()] = src
+        elif req == "add":
+            dst[()] += src
+
+
+class CustomOpProp:
+    """What is known of an op before it computes: its arguments, outputs and their shapes.
+
+    Keyword arguments of ``nd.Custom`` come to the constructor of the subclass, as text.
+    """
+
+    def __init__(self, need_top_grad: bool = True) -> None:
+        self.need_top_grad_ = need_top_grad
+
+    def list_arguments(self) -> list[str]:
+        """Return the names of the inputs."""
+        return ["data"]
+
+    def list_outputs(self) -> list[str]:
+        """Return the names of the outputs."""
+        return ["output"]
+
+    def list_auxiliary_states(self) -> list[str]:
+        """Return the names of the states, which come after the inputs and have no gradient."""
+        return []
+
+    def infer_shape(self, in_shape: list[Any]) -> tuple[Any, ...]:
+        """Return the shapes of inputs, outputs and states; all as the first input, unless told."""
+        return in_shape, (in_shape[0],) * len(self.list_outputs()), ()
+
+    def infer_type(self, in_type: list[Any]) -> tuple[Any, ...]:
+        """Return the types of inputs, outputs and states; all as the first input, unless told."""
+        return (
+            in_type,
+            [in_type[0]] * len(self.list_outputs()),
+            [in_type[0]] * len(self.list_auxiliary_states()),
+        )
+
+    def declare_backward_dependency(
+        self, out_grad: list[int], in_data: list[int], out_data: list[int]
+    ) -> list[int]:
+        """Return what ``backward`` reads. It is asked by nobody: everything is kept."""
+        return [*(out_grad if self.need_top_grad_ else []), *in_data, *out_data]
+
+    def create_operator(self, ctx: Any, in_shapes: Shapes, in_dtypes: Sequence[Any]) -> CustomOp:
+        """Return what computes. Subclasses define it."""
+        return CustomOp()
+
+
+Prop = TypeVar("Prop", bound=type[CustomOpProp])
+
+
+def register(reg_name: str) -> Callable[[Prop], Prop]:
+    """Return a decorator that makes a subclass of ``CustomOpProp`` an op of that name."""
+
+    def add(prop: Prop) -> Prop:
+        if not (isinstance(prop, type) and issubclass(prop, CustomOpProp)):
+            raise ArrayTypeError(f"[register] {prop!r} must be a subclass of CustomOpProp")
+        _registered[reg_name] = prop
+        return prop
+
+    return add
+
+
+def get_all_registered_operators() -> list[str]:
+    """Return the names of the registered ops."""
+    return list(_registered)
+
+
+def custom(*data: Any, op_type: str = "", name: str | None = None, **kwargs: Any) -> Any:
+    """Call a registered op: ``nd.Custom``. Arrays may be given by the names of the arguments.
+
+    ``forward`` runs at once, but what it calls is queued as always.
+    """
+    if op_type not in _registered:
+        raise MXNetError(
+            f"[Custom] there is no op {op_type!r}; mx.operator.register makes one of a CustomOpProp"
+        )
+    named = {key: value for key, value in kwargs.items() if isinstance(value, Array)}
+    make: Callable[..., CustomOpProp] = _registered[op_type]
+    prop = make(**{key: str(value) for key, value in kwargs.items() if key not in named})
+    arguments, states = prop.list_arguments(), prop.list_auxiliary_states()
+    arrays = _in_order(op_type, [*arguments, *states], data, named)
+    return _call(prop, arrays[: len(arguments)], arrays[len(arguments) :])
+
+
+def _in_order(op_type: str, names: list[str], given: Any, named: dict[str, Any]) -> list[Any]:
+    """Return all arrays in the order of their names."""
+    found = {**dict(zip(names, given, strict=False)), **named}
+    if len(given) + len(named) != len(names) or found.keys() != set(names):
+        raise ArrayValueError(
+            f"[Custom] {op_type!r} needs the arrays {', '.join(names)}, but got {len(given)} by "
+            f"position and {', '.join(named) or 'none'} by name"
+        )
+    return [found[name] for name in names]
+
+
+def _call(prop: CustomOpProp, inputs: list[Any], states: list[Any]) -> Any:
+    like = inputs[0] if inputs else None
+    if not isinstance(like, Array):
+        raise ArrayTypeError("[Custom] an op needs at least one array")
+    shapes, types = [list(one.shape) for one in inputs], [one.dtype for one in inputs]
+    out_shapes = prop.infer_shape(shapes)[1]
+    out_types = prop.infer_type(types)[1]
+    operator = prop.create_operator(like.context, shapes, types)  # type: ignore[attr-defined]
+    in_data = [one.detach() for one in inputs]
+    out_data = [
+        _zeros(like, tuple(shape), dtype)
+        for shape, dtype in zip(out_shapes, out_types, strict=True)
+    ]
+
+    def backward(out_grad: list[Any]) -> list[Any]:
+        in_grad = [_zeros(one, one.shape, one.dtype) for one in in_data]
+        operator.backward(
+            req=["write"] * len(in_grad),
+            out_grad=out_grad,
+            in_data=in_data,
+            out_data=out_data,
+            in_grad=in_grad,
+            aux=states,
+        )
+        return in_grad
+
+    is_train = autograd.is_training()
+    with autograd.pause(is_train):
+        operator.forward(
+            is_train=is_train,
+            req=["write"] * len(out_data),
+            in_data=in_data,
+            out_data=out_data,
+            aux=states,
+        )
+    results = record_call(inputs, out_data, backward)
+    return results[0] if len(results) == 1 else results
+
+
+def _zeros(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return zeros in the world and place of another array."""
+    return like._copy(
+        0, shape=shape, dtype=dtype_number(onp.dtype(dtype)), ctx=like._context_numbers
+    )
