@@ -42,17 +42,18 @@ _CONSTANTS = {
 }
 
 
+def _missing(module: str, name: str) -> AttributeError:
+    ours = module.replace("numpy", "afterglow.numpy", 1)
+    return AttributeError(f"module {ours!r} has no attribute {name!r}", name=name)
+
+
 def find(module: str, name: str) -> Any:
     """Return NumPy's ``name``: a function that takes and gives our arrays, a type or a constant.
 
     ``module`` is "numpy" or one of its parts, such as "numpy.linalg".
     """
-    missing = AttributeError(
-        f"module '{module.replace('numpy', 'afterglow.numpy', 1)}' has no attribute {name!r}",
-        name=name,
-    )
     if name.startswith("_") or name in _NOT_OURS:
-        raise missing
+        raise _missing(module, name)
     if module == "numpy" and name in _CONSTANTS:
         return _CONSTANTS[name]
     if module == "numpy" and name in _RENAMED:
@@ -62,9 +63,9 @@ def find(module: str, name: str) -> Any:
             warnings.simplefilter("ignore", DeprecationWarning)
             found = getattr(importlib.import_module(module), name)
     except AttributeError:
-        raise missing from None
+        raise _missing(module, name) from None
     if inspect.ismodule(found):
-        raise missing
+        raise _missing(module, name)
     is_function = callable(found) and not isinstance(found, type)
     return _wrapped(f"{module}.{name}", found) if is_function else found
 
