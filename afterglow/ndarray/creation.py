@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from .._core import Array, operation
-from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number, is_known
+from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number
 from .._host import from_host, host_array
 from .._rearrange import diagonal
 from .._shapes import as_shape, normal_axis, range_length
 from ..context import Context, context_numbers
-from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 from .shape import stack
 
@@ -27,7 +27,6 @@ __all__ = [
     "array",
     "empty",
     "eye",
-    "from_numpy",
     "full",
     "linspace",
     "ones",
@@ -272,20 +271,3 @@ def eye(
     if ones_there.size:
         ones_there._assign(1)
     return result
-
-
-def from_numpy(ndarray: Any, zero_copy: bool = True, array_cls: Any = None) -> Any:
-    """Return an array with the values and the type of a NumPy array.
-
-    It is a copy in any case: memory that others may write cannot be read later. ``array_cls`` may
-    name ``np.ndarray`` as the class of the result.
-
-    >>> nd.from_numpy(onp.arange(3, dtype="int32")).asnumpy()
-    array([0, 1, 2], dtype=int32)
-    """
-    if not isinstance(ndarray, onp.ndarray):
-        raise ArgumentError(f"from_numpy needs a NumPy array, but got {type(ndarray)}")
-    if not is_known(ndarray.dtype):
-        raise ArrayValueError(f"[from_numpy] {ndarray.dtype} is not supported.")
-    legacy = array_cls is None or array_cls._legacy
-    return from_host(ndarray, context_numbers(None), legacy)

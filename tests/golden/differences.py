@@ -48,9 +48,3 @@ BETTER: dict[str, str] = {
         "afterglow.__version__ is our own; import afterglow.as_mxnet makes it say 1.9.1"
     ),
 }
-
-#: Waiting for a later part of the library.
-NOT_YET: dict[str, str] = {
-    "nd/protocol/x = M.arange(3); x.attach_grad()... d5076f4f": "gradients come with autograd",
-    "np/protocol/x = M.arange(3); x.attach_grad()... d5076f4f": "gradients come with autograd",
-}
