@@ -38,6 +38,7 @@ __all__ = [
     "Perplexity",
     "TopKAccuracy",
     "Torch",
+    "alias",
     "check_label_shapes",
     "create",
     "np",
@@ -66,16 +67,18 @@ def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool 
     return (_as_list(labels), _as_list(preds)) if wrap else (labels, preds)
 
 
-def register(klass: type[EvalMetric]) -> type[EvalMetric]:
-    """Make a class known by its name, in any case."""
-    _registry[klass.__name__.lower()] = klass
+def register(klass: type[EvalMetric], name: str | None = None) -> type[EvalMetric]:
+    """Make a class known by its name or another one, in any case."""
+    _registry[(name or klass.__name__).lower()] = klass
     return klass
 
 
-def _alias(*names: str) -> Callable[[type[EvalMetric]], type[EvalMetric]]:
+def alias(*names: str) -> Callable[[type[EvalMetric]], type[EvalMetric]]:
+    """Return a decorator that lets a metric be created by further names."""
+
     def add(klass: type[EvalMetric]) -> type[EvalMetric]:
         for name in names:
-            _registry[name] = klass
+            _registry[name.lower()] = klass
         return klass
 
     return add
@@ -197,7 +200,7 @@ class EvalMetric:
         return list(zip(_as_list(names), _as_list(values), strict=True))
 
 
-@_alias("composite")
+@alias("composite")
 @register
 class CompositeEvalMetric(EvalMetric):
     """Several metrics at once."""
@@ -276,7 +279,7 @@ class CompositeEvalMetric(EvalMetric):
 # --- classes ---
 
 
-@_alias("acc")
+@alias("acc")
 @register
 class Accuracy(EvalMetric):
     """The share of right classes; predictions may be classes or scores along ``axis``."""
@@ -300,7 +303,7 @@ class Accuracy(EvalMetric):
         return float((label == pred).sum()), label.size
 
 
-@_alias("top_k_accuracy", "top_k_acc")
+@alias("top_k_accuracy", "top_k_acc")
 @register
 class TopKAccuracy(EvalMetric):
     """The share of labels among the classes with the highest scores."""
@@ -494,7 +497,7 @@ class PCC(EvalMetric):
 # --- probabilities ---
 
 
-@_alias("ce")
+@alias("ce")
 @register
 class CrossEntropy(EvalMetric):
     """The mean of -log of the probability given to the label."""
@@ -517,7 +520,7 @@ class CrossEntropy(EvalMetric):
         return float(-onp.log(chosen + self.eps).sum()), label.size
 
 
-@_alias("nll_loss")
+@alias("nll_loss")
 @register
 class NegativeLogLikelihood(CrossEntropy):
     """The mean of -log of the probability given to the label."""
@@ -632,7 +635,7 @@ class RMSE(_Distance):
         return sqrt(float(((label - pred) ** 2.0).mean())), 1
 
 
-@_alias("pearsonr")
+@alias("pearsonr")
 @register
 class PearsonCorrelation(EvalMetric):
     """The correlation of labels and predictions, averaged over batches or over all elements."""

@@ -17,23 +17,58 @@ import afterglow as mx
 
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
-_LAYERS = "a layer of neural networks"
+_WINDOWS = "convolution and pooling"
+_RECURRENT = "recurrent layers"
+_IMAGES = "images"
+_ZOO = "the model zoo"
 _DETECTION = "detection of objects"
 _SPARSE = "sparse arrays"
+_SEQUENCES = "the loss of unaligned sequences"
+_TEXT = "contributed data sets"
+_INTERNAL = "internal names of ops"
 _EXTERNAL = "loads code that was compiled for MXNet"
+
+#: Namespaces that belong to parts which do not exist yet, and to which.
+LATER_NAMESPACES: dict[str, str] = {
+    "F._internal": _INTERNAL,
+    "gluon.rnn": _RECURRENT,
+    "gluon.data.vision": _IMAGES,
+    "gluon.data.vision.image": _IMAGES,
+    "gluon.data.vision.transforms": _IMAGES,
+    "gluon.model_zoo.vision": _ZOO,
+    "gluon.contrib.data.text": _TEXT,
+    "gluon.contrib.rnn": _RECURRENT,
+}
 
 #: Names that belong to parts which do not exist yet, and to which.
 LATER: dict[str, str] = {
-    "nd.Convolution": _LAYERS,
-    "nd.Pooling": _LAYERS,
-    "nd.FullyConnected": _LAYERS,
-    "nd.UpSampling": _LAYERS,
+    **{
+        f"{namespace}.{name}": reason
+        for namespace, reason in LATER_NAMESPACES.items()
+        for name in NAMES[namespace]
+    },
+    **{
+        f"gluon.nn.{name}": _WINDOWS
+        for name in (
+            *("Conv1D", "Conv2D", "Conv2DTranspose", "Conv3D", "MaxPool1D", "MaxPool2D"),
+            *("MaxPool3D", "AvgPool2D", "GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"),
+        )
+    },
+    "gluon.loss.CTCLoss": _SEQUENCES,
+    "gluon.data.Dataset.synsets": _IMAGES,
+    "gluon.HybridBlock.begin_state": _RECURRENT,
+    "gluon.HybridBlock.unroll": _RECURRENT,
+    "gluon.HybridBlock.features": _ZOO,
+    "gluon.HybridBlock.output": _ZOO,
+    "nd.Convolution": _WINDOWS,
+    "nd.Pooling": _WINDOWS,
+    "nd.UpSampling": _WINDOWS,
     "nd.ROIPooling": _DETECTION,
     "nd.contrib.MultiBoxDetection": _DETECTION,
     "nd.contrib.MultiBoxPrior": _DETECTION,
     "nd.contrib.MultiBoxTarget": _DETECTION,
-    "npx.convolution": _LAYERS,
-    "npx.pooling": _LAYERS,
+    "npx.convolution": _WINDOWS,
+    "npx.pooling": _WINDOWS,
     "npx.roi_pooling": _DETECTION,
     "npx.multibox_prior": _DETECTION,
     "NDArray.data": _SPARSE,
@@ -73,15 +108,31 @@ WANTED = [
 ]
 
 
+#: Classes whose members are looked for, as objects that have all of them together.
+OBJECTS: dict[str, tuple[Any, ...]] = {
+    "NDArray": (mx.nd.NDArray,),
+    "ndarray": (mx.np.ndarray,),
+    "gluon.HybridBlock": (
+        mx.gluon.nn.Dense(1),
+        mx.gluon.nn.BatchNorm(),
+        mx.gluon.nn.HybridSequential(),
+    ),
+    "gluon.Parameter": (mx.gluon.Parameter("weight", shape=(1,)),),
+    "metric.EvalMetric": (mx.metric.EvalMetric("one"), mx.metric.CompositeEvalMetric()),
+    "optimizer.Optimizer": (
+        mx.optimizer.Optimizer(lr_scheduler=mx.lr_scheduler.FactorScheduler(10)),
+    ),
+}
+
+
 def find(namespace: str, name: str) -> Any:
     """Return what a name stands for here. What only NumPy computes does not count."""
-    if namespace == "NDArray":
-        return getattr(mx.nd.NDArray, name, None)
-    if namespace == "ndarray":
-        return getattr(mx.np.ndarray, name, None)
-    home: Any = mx
+    if namespace in OBJECTS:
+        members = (getattr(owner, name, None) for owner in OBJECTS[namespace])
+        return next((member for member in members if member is not None), None)
+    home: Any = mx.nd if namespace.split(".")[0] == "F" else mx
     for part in namespace.split("."):
-        home = home if part == "mx" else getattr(home, part)
+        home = home if part in ("mx", "F") else getattr(home, part, None)
     if home in (mx.np, mx.np.linalg):
         return vars(home).get(name)
     return getattr(home, name, None)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from . import _functions
-from ._functions import op, where
+from .. import _layers
+from .._layers import op, where
 from .block import HybridBlock
 
 __all__ = [
@@ -60,7 +60,7 @@ def _log(x: Any) -> Any:
 
 def _logistic(pred: Any, label: Any) -> Any:
     """Return the cross entropy of labels 0 and 1 with the sigmoid of a prediction."""
-    return _relu(pred) - pred * label + _functions.softrelu(-abs(pred))
+    return _relu(pred) - pred * label + _layers.softrelu(-abs(pred))
 
 
 class Loss(HybridBlock):
@@ -81,7 +81,7 @@ class Loss(HybridBlock):
 
     def _sample_mean(self, loss: Any) -> Any:
         """Return the mean over all axes but that of the batch."""
-        return _functions.reduce("mean", loss, _functions.all_axes_but(loss, self._batch_axis))
+        return _layers.reduce("mean", loss, _layers.all_axes_but(loss, self._batch_axis))
 
     def _finish(self, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
         return self._sample_mean(self._weighted(loss, sample_weight, factor))
@@ -163,7 +163,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         else:
             weights = 1 + (pos_weight - 1) * label
             loss = pred - pred * label
-            loss = loss + weights * (_functions.softrelu(-abs(pred)) + _relu(-pred))
+            loss = loss + weights * (_layers.softrelu(-abs(pred)) + _relu(-pred))
         return self._finish(loss, sample_weight)
 
 
@@ -200,12 +200,12 @@ class SoftmaxCrossEntropyLoss(Loss):
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
         if not self._from_logits:
-            pred = _functions.log_softmax(pred, self._axis)
+            pred = _layers.log_softmax(pred, self._axis)
         if self._sparse_label:
-            loss = -_functions.pick(pred, label, self._axis)
+            loss = -_layers.pick(pred, label, self._axis)
         else:
             axis = self._axis % pred.ndim
-            loss = -_functions.reduce("sum", pred * _like(label, pred), (axis,), keepdims=True)
+            loss = -_layers.reduce("sum", pred * _like(label, pred), (axis,), keepdims=True)
         return self._finish(loss, sample_weight)
 
 
@@ -239,9 +239,9 @@ class KLDivLoss(Loss):
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
         if not self._from_logits:
-            pred = _functions.log_softmax(pred, self._axis)
+            pred = _layers.log_softmax(pred, self._axis)
         loss = self._weighted(label * (_log(label + 1e-12) - pred), sample_weight)
-        return _functions.reduce("sum", loss, _functions.all_axes_but(loss, self._batch_axis))
+        return _layers.reduce("sum", loss, _layers.all_axes_but(loss, self._batch_axis))
 
 
 class HuberLoss(Loss):
@@ -359,8 +359,8 @@ class TripletLoss(Loss):
     ) -> Any:
         """Return one number per sample."""
         near, far = _like(positive, pred) - pred, _like(negative, pred) - pred
-        axes = _functions.all_axes_but(pred, self._batch_axis)
-        distance = _functions.reduce("sum", near * near - far * far, axes)
+        axes = _layers.all_axes_but(pred, self._batch_axis)
+        distance = _layers.reduce("sum", near * near - far * far, axes)
         return self._weighted(_relu(distance + self._margin), sample_weight)
 
 
@@ -438,9 +438,9 @@ class CosineEmbeddingLoss(Loss):
     def _cosine(x: Any, y: Any) -> Any:
         """Return the cosines of the angles between the vectors along the last axis, in a column."""
         last = (x.ndim - 1,)
-        product = _functions.reduce("sum", x * y, last)
+        product = _layers.reduce("sum", x * y, last)
         lengths = op(x, "sqrt")(
-            _functions.reduce("sum", x * x, last) * _functions.reduce("sum", y * y, last)
+            _layers.reduce("sum", x * x, last) * _layers.reduce("sum", y * y, last)
         )
         cosine = product / op(x, "maximum")(lengths, 1e-12)
         return cosine._shaped((cosine.size, 1))

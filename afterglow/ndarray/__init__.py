@@ -11,6 +11,7 @@ from . import (
     elementwise,
     files,
     indexing,
+    layers,
     linalg,
     ndarray,
     products,
@@ -27,6 +28,7 @@ from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
+from .layers import *  # noqa: F403
 from .ndarray import NDArray
 from .products import *  # noqa: F403
 from .random_ops import *  # noqa: F403
@@ -48,6 +50,7 @@ __all__ = [
     *elementwise.__all__,
     *files.__all__,
     *indexing.__all__,
+    *layers.__all__,
     *products.__all__,
     *random_ops.__all__,
     *reduce.__all__,

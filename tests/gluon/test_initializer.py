@@ -27,7 +27,7 @@ def filled(initializer: Any, shape: Any, name: str = "weight", world: Any = nd) 
         (init.Uniform(2), -2, 2, 2 / 3**0.5),
         (init.Normal(), -0.1, 0.1, 0.01),
         (init.Normal(0.5), -5, 5, 0.5),
-        (init.Xavier(), -0.141421, 0.141421, (3 / 150) ** 0.5 / 3**0.5),
+        (init.Xavier(), -0.141422, 0.141422, (3 / 150) ** 0.5 / 3**0.5),
         (init.Xavier(factor_type="in"), -0.17321, 0.17321, 0.1),
         (init.Xavier(factor_type="out", magnitude=6), -0.17321, 0.17321, 0.1),
         (init.Xavier("gaussian", "in", 4), -2, 2, 0.2),

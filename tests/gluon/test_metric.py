@@ -131,3 +131,12 @@ def test_mistakes():
         metric.create("zzz")
     with pytest.raises(ValueError, match="top_k"):
         metric.TopKAccuracy()
+
+
+def test_metric_aliases():
+    @metric.alias("Mine", "my_own")
+    class Measure(metric.EvalMetric):
+        pass
+
+    assert isinstance(metric.create("mine", "x"), Measure)
+    assert isinstance(metric.create("my_own", "x"), Measure)

@@ -48,6 +48,3 @@ BETTER: dict[str, str] = {
         "afterglow.__version__ is our own; import afterglow.as_mxnet makes it say 1.9.1"
     ),
 }
-
-#: Waiting for a later part of the library.
-NOT_YET: dict[str, str] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes names.json: which names of the array namespaces programs use, with the keywords they pass.
+"""Writes names.json: which names programs use, with the keywords they pass.
 
     python tests/golden/record_names.py USAGE.md
 
@@ -24,11 +24,39 @@ NAMESPACES = {
     "np.random": "np.random",
     "np.linalg": "np.linalg",
     "npx": "npx",
+    "F (hybrid_forward namespace)": "F",
+    "autograd": "autograd",
+    "gluon core": "gluon",
+    "gluon.nn": "gluon.nn",
+    "gluon.rnn": "gluon.rnn",
+    "gluon.loss": "gluon.loss",
+    "gluon.data": "gluon.data",
+    "gluon.data.vision": "gluon.data.vision",
+    "gluon.data.vision.transforms": "gluon.data.vision.transforms",
+    "gluon.utils": "gluon.utils",
+    "gluon.model_zoo": "gluon.model_zoo.vision",
+    "gluon.contrib": "gluon.contrib",
+    "init": "init",
+    "optimizer": "optimizer",
+    "lr_scheduler": "lr_scheduler",
+    "metric": "metric",
+    "kvstore": "kv",
     "random (mx.random)": "random",
     "context / device": "",
     "top level and other": "",
 }
 METHODS = "NDArray / np.ndarray"
+#: Heading in the count, and the class whose members are listed below it.
+CLASSES = {
+    "Block / HybridBlock / Sequential (incl. rnn layers and cells)": "gluon.HybridBlock",
+    "Parameter": "gluon.Parameter",
+    "ParameterDict (result of collect_params, Block.params)": "gluon.ParameterDict",
+    "gluon.Trainer": "gluon.Trainer",
+    "gluon Dataset": "gluon.data.Dataset",
+    "EvalMetric": "metric.EvalMetric",
+    "KVStore": "kv.KVStore",
+    "Optimizer": "optimizer.Optimizer",
+}
 
 Names = dict[str, dict[str, list[str]]]
 
@@ -72,8 +100,13 @@ def record(text: str) -> Names:
     for heading, namespace in NAMESPACES.items():
         prefix = f"{namespace}." if namespace else ""
         for name, _, seen in names_in(found[heading]):
-            if "." not in name.removeprefix(prefix):
-                names[namespace or "mx"][name.removeprefix(prefix)] = sorted(seen)
+            if prefix or "." not in name:
+                home, _, last = name.rpartition(".")
+                names.setdefault(home or "mx", {})[last] = sorted(seen)
+    for heading, owner in CLASSES.items():
+        names[owner] = {
+            name: sorted(seen) for name, _, seen in names_in(found[heading]) if name.isidentifier()
+        }
     names["NDArray"], names["ndarray"] = {}, {}
     for name, uses, seen in names_in(found[METHODS]):
         # The columns: a book and examples for nd, books for np.

@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from . import nn
+from . import data, nn
 
-__all__ = ["nn"]
+__all__ = ["data", "nn"]

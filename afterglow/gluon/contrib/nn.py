@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``gluon.contrib.nn``: children side by side."""
+"""``gluon.contrib.nn``: children side by side, and channels as pixels."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
-from .._functions import op
+from ..._layers import op
+from ..._shapes import as_integers
+from ...error import ArrayValueError
 from ..block import HybridBlock
 from ..nn import HybridSequential, Sequential
 from ..parameter import ParameterDict
 
-__all__ = ["Concurrent", "HybridConcurrent", "Identity"]
+__all__ = [
+    "Concurrent",
+    "HybridConcurrent",
+    "Identity",
+    "PixelShuffle1D",
+    "PixelShuffle2D",
+    "PixelShuffle3D",
+]
 
 
 def _beside(children: Any, x: Any, axis: int) -> Any:
@@ -76,3 +86,72 @@ class Identity(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the input."""
         return x
+
+
+class _PixelShuffle(HybridBlock):
+    """Makes an image larger by ``factor`` along each of its axes, with pixels out of channels."""
+
+    _axes: int
+
+    def __init__(self, factor: Any) -> None:
+        super().__init__()
+        factors = as_integers(factor, "factor")
+        self._factors = factors * self._axes if len(factors) == 1 else factors
+        if len(self._factors) != self._axes:
+            raise ArrayValueError(
+                f"[{type(self).__name__}] factor is {factor}; it needs {self._axes} numbers"
+            )
+
+    def __repr__(self) -> str:
+        factors = self._factors[0] if self._axes == 1 else self._factors
+        return f"{type(self).__name__}({factors})"
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Let the channels of each group of ``prod(factors)`` fill the gaps between the pixels."""
+        rank, group = self._axes, prod(self._factors)
+        samples, channels, *extents = x.shape
+        if len(extents) != rank or channels % group:
+            raise ArrayValueError(
+                f"[{type(self).__name__}] the input has shape {x.shape}; it needs {rank + 2} axes "
+                f"and channels that {group} divides"
+            )
+        # Axes: samples, channels, the factors, the extents; each factor goes behind its extent.
+        split = x._shaped((samples, channels // group, *self._factors, *extents))
+        order = (0, 1, *(axis for i in range(2, 2 + rank) for axis in (i + rank, i)))
+        larger = (extent * factor for extent, factor in zip(extents, self._factors, strict=True))
+        return split.transpose(order)._shaped((samples, channels // group, *larger))
+
+
+class PixelShuffle1D(_PixelShuffle):
+    """Makes (N, factor * C, W) to (N, C, W * factor), with pixels out of channels.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.contrib.nn.PixelShuffle1D(2)(nd.array([[[0, 1], [5, 6]]]))
+    <BLANKLINE>
+    [[[0. 5. 1. 6.]]]
+    <NDArray 1x1x4 @cpu(0)>
+    """
+
+    _axes = 1
+
+
+class PixelShuffle2D(_PixelShuffle):
+    """Makes (N, f * g * C, H, W) to (N, C, H * f, W * g), with pixels out of channels.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.contrib.nn.PixelShuffle2D((2, 3))(nd.ones((1, 12, 3, 5))).shape
+    (1, 2, 6, 15)
+    """
+
+    _axes = 2
+
+
+class PixelShuffle3D(_PixelShuffle):
+    """Makes (N, f * g * h * C, D, H, W) to (N, C, D * f, H * g, W * h).
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.contrib.nn.PixelShuffle3D(2)(nd.ones((1, 8, 1, 2, 3))).shape
+    (1, 1, 2, 4, 6)
+    """
+
+    _axes = 3

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import initializer
-from .. import _functions
+from ... import _layers, initializer
 from ..block import HybridBlock
 
 __all__ = ["ELU", "GELU", "SELU", "Activation", "LeakyReLU", "PReLU", "Swish"]
@@ -38,7 +37,7 @@ class Activation(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _functions.activation(x, self._act_type)
+        return _layers.activation(x, self._act_type)
 
 
 class LeakyReLU(HybridBlock):
@@ -62,7 +61,7 @@ class LeakyReLU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _functions.leaky_relu(x, self._alpha)
+        return _layers.leaky_relu(x, self._alpha)
 
 
 class PReLU(HybridBlock):
@@ -90,8 +89,8 @@ class PReLU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:
         """Apply the function."""
-        slopes = alpha if alpha.size == 1 else _functions.along(alpha, x, min(1, x.ndim - 1))
-        return _functions.leaky_relu(x, slopes)
+        slopes = alpha if alpha.size == 1 else _layers.along(alpha, x, min(1, x.ndim - 1))
+        return _layers.leaky_relu(x, slopes)
 
 
 class ELU(HybridBlock):
@@ -111,7 +110,7 @@ class ELU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _functions.elu(x, self._alpha)
+        return _layers.elu(x, self._alpha)
 
 
 class SELU(HybridBlock):
@@ -130,7 +129,7 @@ class SELU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _functions.elu(x, _SELU_ALPHA) * _SELU_SCALE
+        return _layers.elu(x, _SELU_ALPHA) * _SELU_SCALE
 
 
 class GELU(HybridBlock):
@@ -149,7 +148,7 @@ class GELU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _functions.gelu(x)
+        return _layers.gelu(x)
 
 
 class Swish(HybridBlock):
@@ -169,4 +168,4 @@ class Swish(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return x * _functions.activation(x * self._beta, "sigmoid")
+        return x * _layers.activation(x * self._beta, "sigmoid")

@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from ... import autograd, ndarray, numpy, numpy_extension
+from ... import _layers, autograd, ndarray, numpy, numpy_extension
 from ..._dtype import DTYPES, FLOAT16, dtype_number
-from ..._shapes import Shape, normal_axis
-from ...error import ArrayValueError
+from ..._shapes import Shape
 from ...util import is_np_array
-from .. import _functions
 from ..block import Block, HybridBlock, _indented
 from ..parameter import Parameter, ParameterDict
 from .activations import Activation
@@ -187,7 +185,7 @@ class Dense(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """Multiply, add, activate."""
-        result = _functions.fully_connected(x, weight, bias, self._flatten)
+        result = _layers.fully_connected(x, weight, bias, self._flatten)
         return result if self.act is None else self.act(result)
 
 
@@ -215,7 +213,7 @@ class Dropout(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Drop, if this is training."""
         if self._rate > 0 and autograd.is_training():
-            return _functions.dropout(x, self._rate, self._axes)
+            return _layers.dropout(x, self._rate, self._axes)
         return x
 
 
@@ -315,34 +313,19 @@ class BatchNorm(_Norm):
         self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
     ) -> Any:
         """Normalise with the statistics of the batch, or with those of earlier ones."""
-        narrow = x._dtype_number == FLOAT16
-        values = x.astype("float32") if narrow else x
-        if values.shape[self._axis] != gamma.shape[0]:
-            raise ArrayValueError(
-                f"[BatchNorm] the input of shape {x.shape} has {x.shape[self._axis]} channels in "
-                f"axis {self._axis}; the layer has {gamma.shape[0]}"
-            )
-        if autograd.is_training() and not self._use_global_stats:
-            distance, mean, variance = _functions.moments(
-                values, _functions.all_axes_but(values, self._axis)
-            )
-            if autograd.is_recording():
-                self._average(running_mean, mean)
-                self._average(running_var, variance)
-        else:
-            distance = values - _functions.along(running_mean, values, self._axis)
-            variance = _functions.along(running_var, values, self._axis)
-        result = distance / _functions.op(values, "sqrt")(variance + self._epsilon)
-        if self._scale:
-            result = result * _functions.along(gamma, values, self._axis)
-        result = result + _functions.along(beta, values, self._axis)
-        return result.astype("float16") if narrow else result
-
-    def _average(self, running: Any, batch: Any) -> None:
-        """Move an average of all batches towards the latest one."""
-        with autograd.pause():
-            latest = batch.detach()._shaped(running.shape)
-            running._assign(running * self._momentum + latest * (1 - self._momentum))
+        result, _, _ = _layers.batch_norm(
+            x,
+            gamma,
+            beta,
+            running_mean,
+            running_var,
+            self._axis,
+            self._epsilon,
+            self._momentum,
+            self._scale,
+            self._use_global_stats,
+        )
+        return result
 
 
 class BatchNormReLU(BatchNorm):
@@ -364,7 +347,7 @@ class BatchNormReLU(BatchNorm):
     ) -> Any:
         """Normalise and activate."""
         result = super().hybrid_forward(F, x, gamma, beta, running_mean, running_var)
-        return _functions.activation(result, "relu")
+        return _layers.activation(result, "relu")
 
 
 class LayerNorm(_Norm):
@@ -412,9 +395,7 @@ class LayerNorm(_Norm):
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        axis = normal_axis(self._axis, x.ndim)
-        result = _functions.standardised(x, (axis,), self._epsilon)
-        return result * _functions.along(gamma, x, axis) + _functions.along(beta, x, axis)
+        return _layers.layer_norm(x, gamma, beta, self._axis, self._epsilon)[0]
 
 
 class InstanceNorm(_Norm):
@@ -461,14 +442,7 @@ class InstanceNorm(_Norm):
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        if x.ndim < 3:
-            raise ArrayValueError(
-                f"[InstanceNorm] the input has shape {x.shape}; it needs at least 3 axes"
-            )
-        axes = _functions.all_axes_but(x, 0, self._axis)
-        result = _functions.standardised(x, axes, self._epsilon)
-        scale, shift = (_functions.along(vector, x, self._axis) for vector in (gamma, beta))
-        return result * scale + shift
+        return _layers.instance_norm(x, gamma, beta, self._axis, self._epsilon)
 
 
 class GroupNorm(_Norm):
@@ -512,16 +486,7 @@ class GroupNorm(_Norm):
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        groups = self._num_groups
-        if x.ndim < 3 or x.shape[1] % groups:
-            raise ArrayValueError(
-                f"[GroupNorm] the input has shape {x.shape}; it needs at least 3 axes and channels "
-                f"that {groups} divides"
-            )
-        grouped = x._shaped((x.shape[0], groups, x.size // max(1, x.shape[0] * groups)))
-        result = _functions.standardised(grouped, (2,), self._epsilon)
-        scale, shift = (_functions.along(vector, grouped, 1) for vector in (gamma, beta))
-        return (result * scale + shift)._shaped(x.shape)
+        return _layers.group_norm(x, gamma, beta, self._num_groups, self._epsilon)[0]
 
 
 class Embedding(HybridBlock):
@@ -562,7 +527,7 @@ class Embedding(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
         """Look the vectors up."""
-        return _functions.embedding(x, weight)
+        return _layers.embedding(x, weight)
 
 
 class Flatten(HybridBlock):
