@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from .._core import Array, operation
-from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number, is_known
+from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number
 from .._host import from_host, host_array
 from .._rearrange import diagonal
 from .._shapes import as_shape, normal_axis, range_length
 from ..context import Context, context_numbers
-from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 from .shape import stack
 
@@ -27,7 +27,6 @@ __all__ = [
     "array",
     "empty",
     "eye",
-    "from_numpy",
     "full",
     "linspace",
     "ones",
@@ -90,9 +89,11 @@ def _check_stype(stype: str | None) -> None:
         raise ArrayNotImplementedError(f"arrays are dense, there is no storage type {stype!r}")
 
 
-def _filled(value: float, shape: Any, ctx: Context | None, dtype: Any) -> NDArray:
+def _filled(
+    value: float, shape: Any, ctx: Context | None, dtype: Any, out: NDArray | None = None
+) -> NDArray:
     result: NDArray = _copy(
-        value, shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx)
+        value, shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx), out=out
     )
     return result
 
@@ -102,7 +103,8 @@ def zeros(
     ctx: Context | None = None,
     dtype: Any = None,
     stype: str | None = None,
-    **kwargs: Any,
+    out: NDArray | None = None,
+    name: str | None = None,
 ) -> NDArray:
     """Return an array of zeros.
 
@@ -110,16 +112,22 @@ def zeros(
     array([0., 0.], dtype=float32)
     """
     _check_stype(stype)
-    return _filled(0, shape, ctx, dtype)
+    return _filled(0, shape, ctx, dtype, out)
 
 
-def ones(shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
+def ones(
+    shape: Any,
+    ctx: Context | None = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
     """Return an array of ones.
 
     >>> nd.ones((2,), dtype="int32").asnumpy()
     array([1, 1], dtype=int32)
     """
-    return _filled(1, shape, ctx, dtype)
+    return _filled(1, shape, ctx, dtype, out)
 
 
 def full(
@@ -259,7 +267,8 @@ def eye(
     k: int = 0,
     ctx: Context | None = None,
     dtype: Any = None,
-    **kwargs: Any,
+    out: NDArray | None = None,
+    name: str | None = None,
 ) -> NDArray:
     """Return a matrix with ones on the diagonal that starts ``k`` columns to the right.
 
@@ -267,25 +276,8 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    result = zeros((N, M or N), ctx, dtype)
+    result = zeros((N, M or N), ctx, dtype, out=out)
     ones_there = diagonal(result, k, 0, 1)
     if ones_there.size:
         ones_there._assign(1)
     return result
-
-
-def from_numpy(ndarray: Any, zero_copy: bool = True, array_cls: Any = None) -> Any:
-    """Return an array with the values and the type of a NumPy array.
-
-    It is a copy in any case: memory that others may write cannot be read later. ``array_cls`` may
-    name ``np.ndarray`` as the class of the result.
-
-    >>> nd.from_numpy(onp.arange(3, dtype="int32")).asnumpy()
-    array([0, 1, 2], dtype=int32)
-    """
-    if not isinstance(ndarray, onp.ndarray):
-        raise ArgumentError(f"from_numpy needs a NumPy array, but got {type(ndarray)}")
-    if not is_known(ndarray.dtype):
-        raise ArrayValueError(f"[from_numpy] {ndarray.dtype} is not supported.")
-    legacy = array_cls is None or array_cls._legacy
-    return from_host(ndarray, context_numbers(None), legacy)

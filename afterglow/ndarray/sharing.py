@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as onp
+
 from .. import _core, _dlpack
-from .._dtype import dtype_number
+from .._dtype import dtype_number, is_known
 from .._host import from_host
 from ..context import context_numbers
+from ..error import ArgumentError, ArrayValueError
 from ._arguments import need
 
 if TYPE_CHECKING:
@@ -66,11 +69,14 @@ def from_numpy(ndarray: Any, zero_copy: bool = True, array_cls: Any = None) -> N
     >>> nd.from_numpy(host).shape, host.flags.writeable
     ((2,), False)
     """
+    if not isinstance(ndarray, onp.ndarray):
+        raise ArgumentError(f"from_numpy needs a NumPy array, but got {type(ndarray)}")
+    if zero_copy and not is_known(ndarray.dtype):  # MXNet finds no key for it in a copy
+        raise ArrayValueError(f"[from_numpy] {ndarray.dtype} is not supported.")
     legacy = array_cls is None or array_cls._legacy
     result: NDArray
     if zero_copy:
         result = _dlpack.take_host(ndarray, legacy)
     else:
-        number = dtype_number(ndarray.dtype)
-        result = from_host(ndarray, context_numbers(None), legacy, number)
+        result = from_host(ndarray, context_numbers(None), legacy, dtype_number(ndarray.dtype))
     return result
