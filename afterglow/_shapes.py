@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
-from .error import ArrayTypeError, ArrayValueError
+from .error import ArrayTypeError, ArrayValueError, AxisError
 
 Shape = tuple[int, ...]
 
@@ -57,7 +57,7 @@ def normal_axis(axis: int, ndim: int) -> int:
     """Return an axis counted from the front."""
     position = operator.index(axis)
     if not -ndim <= position < ndim:
-        raise ArrayValueError(f"axis {position} is out of bounds for an array of {ndim} dimensions")
+        raise AxisError(f"axis {position} is out of bounds for an array of {ndim} dimensions")
     return position + ndim if position < 0 else position
 
 

@@ -89,9 +89,11 @@ def _check_stype(stype: str | None) -> None:
         raise ArrayNotImplementedError(f"arrays are dense, there is no storage type {stype!r}")
 
 
-def _filled(value: float, shape: Any, ctx: Context | None, dtype: Any) -> NDArray:
+def _filled(
+    value: float, shape: Any, ctx: Context | None, dtype: Any, out: NDArray | None = None
+) -> NDArray:
     result: NDArray = _copy(
-        value, shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx)
+        value, shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx), out=out
     )
     return result
 
@@ -101,7 +103,8 @@ def zeros(
     ctx: Context | None = None,
     dtype: Any = None,
     stype: str | None = None,
-    **kwargs: Any,
+    out: NDArray | None = None,
+    name: str | None = None,
 ) -> NDArray:
     """Return an array of zeros.
 
@@ -109,16 +112,22 @@ def zeros(
     array([0., 0.], dtype=float32)
     """
     _check_stype(stype)
-    return _filled(0, shape, ctx, dtype)
+    return _filled(0, shape, ctx, dtype, out)
 
 
-def ones(shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
+def ones(
+    shape: Any,
+    ctx: Context | None = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
     """Return an array of ones.
 
     >>> nd.ones((2,), dtype="int32").asnumpy()
     array([1, 1], dtype=int32)
     """
-    return _filled(1, shape, ctx, dtype)
+    return _filled(1, shape, ctx, dtype, out)
 
 
 def full(
@@ -258,7 +267,8 @@ def eye(
     k: int = 0,
     ctx: Context | None = None,
     dtype: Any = None,
-    **kwargs: Any,
+    out: NDArray | None = None,
+    name: str | None = None,
 ) -> NDArray:
     """Return a matrix with ones on the diagonal that starts ``k`` columns to the right.
 
@@ -266,7 +276,7 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    result = zeros((N, M or N), ctx, dtype)
+    result = zeros((N, M or N), ctx, dtype, out=out)
     ones_there = diagonal(result, k, 0, 1)
     if ones_there.size:
         ones_there._assign(1)

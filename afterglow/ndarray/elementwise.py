@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._activations import Activations
@@ -752,7 +752,11 @@ def amp_cast(
 
 
 def amp_multicast(
-    *data: NDArray, num_outputs: int | None = None, cast_narrow: bool = False, **kwargs: Any
+    *data: NDArray,
+    num_outputs: int | None = None,
+    cast_narrow: bool = False,
+    out: Sequence[NDArray] | None = None,
+    name: str | None = None,
 ) -> list[NDArray]:
     """Return all floats in the widest type among them, or the narrowest with ``cast_narrow``.
 
@@ -766,9 +770,10 @@ def amp_multicast(
     kinds = {need(one)._dtype_number for one in data} & FLOATING
     order = [kind for kind in (FLOAT16, FLOAT32, FLOAT64) if kind in kinds]
     chosen = order[0 if cast_narrow else -1] if order else None
+    targets: Sequence[NDArray | None] = out or [None] * len(data)
     return [
-        _copy(one, dtype=chosen if one._dtype_number in FLOATING else one._dtype_number)
-        for one in data
+        _copy(one, dtype=chosen if one._dtype_number in FLOATING else None, out=target)
+        for one, target in zip(data, targets, strict=True)
     ]
 
 
@@ -792,7 +797,7 @@ def multi_all_finite(
     num_arrays: int = 1,
     init_output: bool = True,
     out: NDArray | None = None,
-    **kwargs: Any,
+    name: str | None = None,
 ) -> NDArray:
     """Return 1 if no element of any array is infinite or nan, else 0, in an array of shape (1,).
 

@@ -566,7 +566,7 @@ def maketrian(
     array([[1., 0.],
            [2., 3.]], dtype=float32)
     """
-    length = _floating("maketrian", A).shape[-1] if A.ndim else 0
+    length = A.shape[-1] if _floating("maketrian", A).ndim else 0
     short = (isqrt(8 * length + 1) - 1) // 2
     if not length or short * (short + 1) // 2 != length:
         raise ArrayValueError(f"[maketrian] {length} elements do not fill a triangle: {A.shape}")

@@ -663,7 +663,7 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
     """
     if len(arrays) == 1 and not always_copy:
         return arrays[0]
-    if len({one._dtype_number for one in arrays}) > 1:
+    if len({need(one, "arrays")._dtype_number for one in arrays}) > 1:
         raise ArgumentError(
             "[concatenate] the arrays must have the same type, but got "
             + ", ".join(one.dtype.__name__ for one in arrays)

@@ -78,6 +78,5 @@ def from_numpy(ndarray: Any, zero_copy: bool = True, array_cls: Any = None) -> N
     if zero_copy:
         result = _dlpack.take_host(ndarray, legacy)
     else:
-        number = dtype_number(ndarray.dtype)
-        result = from_host(ndarray, context_numbers(None), legacy, number)
+        result = from_host(ndarray, context_numbers(None), legacy, dtype_number(ndarray.dtype))
     return result

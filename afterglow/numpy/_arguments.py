@@ -9,7 +9,11 @@ import numpy as onp
 
 from .._core import Array
 from .._host import convert
-from ..error import ArgumentError
+from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError
+
+#: Options of NumPy's functions, with the only values that are known here.
+_options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
+_unknown_options = ("dtype", "signature", "extobj")
 
 
 def need(value: Any, name: str = "a") -> Any:
@@ -19,3 +23,12 @@ def need(value: Any, name: str = "a") -> Any:
     if isinstance(value, onp.ndarray):
         return convert(value, False, None)
     raise ArgumentError(f"Argument {name} must have NDArray type, but got {value}")
+
+
+def check_options(name: str, options: dict[str, Any]) -> None:
+    """Refuse keywords that NumPy does not know either, and values that do not exist here."""
+    for option, value in options.items():
+        if option not in _options and option not in _unknown_options:
+            raise ArrayTypeError(f"[{name}] {option} is an invalid keyword")
+        if option in _unknown_options or value != _options[option]:
+            raise ArrayNotImplementedError(f"[{name}] {option}={value} does not exist here")

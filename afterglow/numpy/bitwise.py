@@ -11,7 +11,7 @@ import numpy as onp
 from .._core import Array, Operation, operation
 from .._dtype import BOOL, FLOATING
 from ..error import ArrayTypeError
-from ._arguments import need
+from ._arguments import check_options, need
 
 __all__ = ["bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "invert"]
 
@@ -32,7 +32,7 @@ def bitwise_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.bitwise_and(np.array([5, 3], dtype="int32"), 6)
     array([4, 2], dtype=int32)
     """
-    return _bitwise(_and, _both, onp.bitwise_and, x1, x2, out)
+    return _bitwise(_and, _both, onp.bitwise_and, x1, x2, out, kwargs)
 
 
 def bitwise_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -42,7 +42,7 @@ def bitwise_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.bitwise_or(np.array([5, 3], dtype="int32"), 6)
     array([7, 7], dtype=int32)
     """
-    return _bitwise(_or, _either, onp.bitwise_or, x1, x2, out)
+    return _bitwise(_or, _either, onp.bitwise_or, x1, x2, out, kwargs)
 
 
 def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -52,7 +52,7 @@ def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.bitwise_xor(np.array([5, 3], dtype="int32"), 6)
     array([3, 5], dtype=int32)
     """
-    return _bitwise(_xor, _differ, onp.bitwise_xor, x1, x2, out)
+    return _bitwise(_xor, _differ, onp.bitwise_xor, x1, x2, out, kwargs)
 
 
 def invert(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -62,6 +62,7 @@ def invert(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.invert(np.array([0, 5], dtype="int32"))
     array([-1, -6], dtype=int32)
     """
+    check_options("invert", kwargs)
     if isinstance(x, (int, float, onp.generic)):
         return onp.invert(x)
     x = need(x, "x")
@@ -82,8 +83,10 @@ def _bitwise(
     left: Any,
     right: Any,
     out: Any,
+    options: dict[str, Any],
 ) -> Any:
     """Call an op; masks have one that needs no conversion, numbers are left to NumPy."""
+    check_options(bits.name, options)
     arrays = [one for one in (left, right) if isinstance(one, (Array, onp.ndarray))]
     if not arrays:
         return host(left, right)

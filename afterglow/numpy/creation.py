@@ -202,7 +202,6 @@ def zeros_like(
     order: str = "C",
     ctx: Context | None = None,
     out: ndarray | None = None,
-    **kwargs: Any,
 ) -> ndarray:
     """Return zeros of the same shape, type and place.
 
@@ -218,7 +217,6 @@ def ones_like(
     order: str = "C",
     ctx: Context | None = None,
     out: ndarray | None = None,
-    **kwargs: Any,
 ) -> ndarray:
     """Return ones of the same shape, type and place.
 
@@ -235,7 +233,6 @@ def full_like(
     order: str = "C",
     ctx: Context | None = None,
     out: ndarray | None = None,
-    **kwargs: Any,
 ) -> ndarray:
     """Return an array like another one with the same number everywhere.
 
@@ -348,7 +345,7 @@ def eye(
     k: int = 0,
     dtype: Any = onp.float32,
     ctx: Context | None = None,
-    **kwargs: Any,
+    order: str = "C",
 ) -> ndarray:
     """Return a matrix with ones on the diagonal that starts ``k`` columns to the right.
 
@@ -356,7 +353,7 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    result = zeros((N, N if M is None else M), dtype, ctx=ctx)
+    result = zeros((N, N if M is None else M), dtype, order, ctx)
     ones_there = diagonal_view(result, k, 0, 1)
     if ones_there.size:
         ones_there._assign(1)
@@ -477,7 +474,7 @@ def triu(m: Any, k: int = 0) -> ndarray:
 
 def _triangle(matrices: Any, k: int, lower: bool) -> ndarray:
     if not matrices.ndim:
-        raise ArrayValueError("[tril] needs an array with an axis")
+        raise ArrayValueError(f"[{'tril' if lower else 'triu'}] needs an array with an axis")
     rows, columns = matrices.shape[-2:] if matrices.ndim > 1 else matrices.shape * 2
     nothing = False if matrices._dtype_number == BOOL else 0
     sides = (matrices, nothing) if lower else (nothing, matrices)

@@ -12,9 +12,9 @@ import numpy as onp
 from .._core import Array, operation
 from .._dtype import FLOAT64, FLOATING
 from .._host_calls import on_host
-from ..error import ArrayNotImplementedError, ArrayTypeError
+from ..error import ArrayTypeError
 from ..ndarray._arguments import bound, mask
-from ._arguments import need
+from ._arguments import check_options, need
 from .indexing import nonzero
 
 __all__ = [
@@ -150,19 +150,6 @@ _where = operation("where", False)
 _clip = operation("clip", False)
 
 
-#: Options of NumPy's functions, with the only values that are known here.
-_options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
-_unknown_options = ("dtype", "signature", "extobj")
-
-
-def _check_options(name: str, options: dict[str, Any]) -> None:
-    for option, value in options.items():
-        if option not in _options and option not in _unknown_options:
-            raise ArrayTypeError(f"[{name}] {option} is an invalid keyword")
-        if option in _unknown_options or value != _options[option]:
-            raise ArrayNotImplementedError(f"[{name}] {option}={value} does not exist here")
-
-
 def _call(
     call: Callable[..., Any],
     host: Callable[..., Any],
@@ -172,7 +159,7 @@ def _call(
 ) -> Any:
     """Call an op; operands without any array among them are worked out by NumPy."""
     if options:
-        _check_options(host.__name__, options)
+        check_options(host.__name__, options)
     if any(isinstance(operand, (Array, onp.ndarray)) for operand in operands):
         return call(*operands, out=out)
     for operand in operands:
@@ -526,7 +513,7 @@ def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
     """
     if isinstance(x, (int, float, onp.generic)):
         return onp.around(x, decimals)
-    _check_options("around", kwargs)
+    check_options("around", kwargs)
     x = need(x, "x")
     if not decimals or (decimals > 0 and x._dtype_number not in FLOATING):
         return _round_half_to_even(x, out=out)
@@ -634,7 +621,6 @@ def nan_to_num(
     nan: float = 0.0,
     posinf: float | None = None,
     neginf: float | None = None,
-    **kwargs: Any,
 ) -> Any:
     """Return the elements with nan and infinities replaced; without ``copy`` in place.
 

@@ -14,7 +14,7 @@ from .._core import Array, operation
 from .._dtype import BOOL, INT64
 from .._shapes import Shape, as_integers, normal_axis
 from ..error import ArrayValueError
-from ._arguments import need
+from ._arguments import check_options, need
 
 if TYPE_CHECKING:
     from .multiarray import ndarray
@@ -70,6 +70,7 @@ def matmul(a: Any, b: Any, out: ndarray | None = None, **kwargs: Any) -> ndarray
     >>> np.matmul(np.ones((4, 1, 2, 3)), np.ones((5, 3, 2))).shape
     (4, 5, 2, 2)
     """
+    check_options("matmul", kwargs)
     a, b = need(a, "a"), need(b, "b")
     if not a.ndim or not b.ndim:
         raise ArrayValueError("[matmul] needs arrays of at least one dimension; * takes numbers")
@@ -230,6 +231,7 @@ def einsum(*operands: Any, out: ndarray | None = None, optimize: Any = False, **
     >>> np.einsum("ii", np.eye(4))
     array(4.)
     """
+    check_options("einsum", kwargs)
     arrays: Sequence[Any]
     if operands and isinstance(operands[0], str):
         arrays = [need(each, "operands") for each in operands[1:]]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+from math import nan
 from math import prod as product
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,8 @@ def _reduced_axes(a: ndarray, axis: Any) -> Shape:
     axes = as_axes(axis)
     if axes is None:
         return tuple(range(a.ndim))
-    return tuple(normal_axis(one, builtins.max(a.ndim, 1)) for one in axes if a.ndim)
+    known = [normal_axis(one, builtins.max(a.ndim, 1)) for one in axes]
+    return tuple(known) if a.ndim else ()
 
 
 def _count(a: ndarray, axis: Any) -> int:
@@ -452,10 +454,15 @@ def median(
 ) -> ndarray:
     """Return the element in the middle of the order, or the mean of the two in the middle.
 
+    Of nothing it is nan.
+
     >>> from afterglow import np
     >>> np.median(np.array([[1, 9, 2], [4, 5, 7]]), axis=1)
     array([2., 5.])
     """
+    if not _count(need(a), axis):
+        number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32
+        return _filled(nan, _reduced_shape(a, axis, keepdims), number, a, out)
     return _quantile("median", a, 0.5, 1.0, axis, out, "linear", keepdims)
 
 

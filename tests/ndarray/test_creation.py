@@ -258,7 +258,7 @@ def test_arrays_from_arrays() -> None:
 
 def test_from_numpy() -> None:
     host = onp.arange(6).reshape(2, 3)
-    x = nd.from_numpy(host)
+    x = nd.from_numpy(host, zero_copy=False)
     assert type(x) is nd.NDArray
     assert not host.flags.writeable
     check(x, [[0, 1, 2], [3, 4, 5]], "int64")

@@ -198,7 +198,6 @@ def test_argmax_forms():
         (lambda: np.average(np.ones((2, 3)), axis=0, weights=np.ones((3,))), ValueError),
         (lambda: np.percentile(np.ones((2,)), 130), ValueError),
         (lambda: np.percentile(np.ones((2,)), 30, interpolation="foo"), ValueError),
-        (lambda: np.median(np.zeros((0,))), ValueError),
         (lambda: np.max(np.zeros((0,))), ValueError),
         (lambda: np.any(np.ones((2, 3)), axis=2), ValueError),
         (lambda: np.percentile(np.ones((2,)), np.array([130])).asnumpy(), ValueError),
@@ -376,6 +375,7 @@ def test_quantile_forms():
     assert out.item() == 3.5
     assert np.median(x, axis=1, keepdims=True).asnumpy().tolist() == [[2], [5]]
     assert onp.isnan(np.percentile(np.array([1, nan]), 30).item())
+    assert onp.isnan(np.median(np.zeros((0,))).item())
 
 
 def test_only_nd_has_them():
