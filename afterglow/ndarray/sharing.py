@@ -71,7 +71,7 @@ def from_numpy(ndarray: Any, zero_copy: bool = True, array_cls: Any = None) -> N
     """
     if not isinstance(ndarray, onp.ndarray):
         raise ArgumentError(f"[from_numpy] needs a NumPy array, but got {type(ndarray)}")
-    if not is_known(ndarray.dtype):
+    if zero_copy and not is_known(ndarray.dtype):  # MXNet finds no key for it in a copy
         raise ArrayValueError(f"[from_numpy] {ndarray.dtype} is not supported.")
     legacy = array_cls is None or array_cls._legacy
     result: NDArray

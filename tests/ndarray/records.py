@@ -1061,6 +1061,14 @@ _NAME = "a class, a constant or a module"
 #: Public names without a record, and why.
 WITHOUT_RECORD: dict[str, str] = {
     **dict.fromkeys(
+        [
+            *("nd.FullyConnected", "nd.BatchNorm", "nd.LayerNorm", "nd.InstanceNorm"),
+            *("nd.GroupNorm", "nd.Dropout", "npx.fully_connected", "npx.batch_norm"),
+            *("npx.layer_norm", "npx.dropout"),
+        ],
+        "a layer: tested with those of Gluon",
+    ),
+    **dict.fromkeys(
         ["nd.load", "nd.load_frombuffer", "nd.save", "np.genfromtxt", "np.load", "np.save"], _FILE
     ),
     **dict.fromkeys(["np.savez", "npx.load", "npx.save"], _FILE),

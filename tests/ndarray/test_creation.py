@@ -256,16 +256,6 @@ def test_arrays_from_arrays() -> None:
     check(nd.array(onp.arange(6)[::2]), [0, 2, 4])
 
 
-def test_from_numpy() -> None:
-    host = onp.arange(6).reshape(2, 3)
-    x = nd.from_numpy(host, zero_copy=False)
-    assert type(x) is nd.NDArray
-    assert not host.flags.writeable
-    check(x, [[0, 1, 2], [3, 4, 5]], "int64")
-    check(nd.from_numpy(onp.arange(6.0)[::2], zero_copy=False), [0, 2, 4], "float64")
-    assert type(nd.from_numpy(host, array_cls=np.ndarray)) is np.ndarray
-
-
 # --- matrices and grids ---
 
 MATRIX_CALLS = """
