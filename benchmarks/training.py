@@ -25,6 +25,9 @@ from pathlib import Path
 from typing import Any
 
 SIZES = {"large": (1024, (512, 2048, 512, 1), 20), "small": (32, (20, 64, 64, 1), 200)}
+#: What comes before a round, and the round itself.
+Task = tuple[Callable[[], Any], Callable[[], Any]]
+
 GOALS = {
     ("large", "torch"): 1.0,
     ("large", "mxnet"): 1 / 1.5,
@@ -34,7 +37,7 @@ GOALS = {
 }
 
 
-def gluon_task(name: str, task: str) -> Callable[[], None]:
+def gluon_task(name: str, task: str) -> Task:
     """Return one round in Afterglow or MXNet."""
     if name == "mxnet":
         import mxnet as mx
@@ -52,16 +55,18 @@ def gluon_task(name: str, task: str) -> Callable[[], None]:
             parameters.get(f"weight{number}", shape=(100,), init="ones")
         parameters.initialize()
         trainer = gluon.Trainer(parameters, "sgd", {"learning_rate": 0.01})
-        for parameter in parameters.values():
-            with autograd.record():
-                loss = parameter.data().sum()
-            loss.backward()
 
-        def step() -> None:
-            trainer.step(1, ignore_stale_grad=True)
+        def fresh_gradients() -> None:
+            with autograd.record():
+                losses = [parameter.data().sum() for parameter in parameters.values()]
+            autograd.backward(losses)
             nd.waitall()
 
-        return step
+        def step() -> None:
+            trainer.step(1)
+            nd.waitall()
+
+        return fresh_gradients, step
     batch, widths, batches = SIZES[task]
     net = gluon.nn.Sequential()
     for width in widths[1:-1]:
@@ -81,10 +86,10 @@ def gluon_task(name: str, task: str) -> Callable[[], None]:
             trainer.step(batch)
         nd.waitall()
 
-    return run
+    return nd.waitall, run
 
 
-def torch_task(task: str) -> Callable[[], None]:
+def torch_task(task: str) -> Task:
     """Return one round in PyTorch."""
     import torch
 
@@ -93,7 +98,7 @@ def torch_task(task: str) -> Callable[[], None]:
         for weight in weights:
             weight.sum().backward()
         descent = torch.optim.SGD(weights, lr=0.01)
-        return lambda: descent.step() and None
+        return lambda: None, lambda: descent.step() and None
     batch, widths, batches = SIZES[task]
     layers: list[Any] = []
     for before, after in itertools.pairwise(widths):
@@ -109,19 +114,22 @@ def torch_task(task: str) -> Callable[[], None]:
             loss.backward()
             descent.step()
 
-    return run
+    return lambda: None, run
 
 
 def work(name: str) -> None:
     """Answer requests for rounds on standard input with their seconds."""
-    tasks: dict[str, Callable[[], None]] = {}
+    tasks: dict[str, Task] = {}
     for line in sys.stdin:
         task = line.strip()
         if task not in tasks:
             tasks[task] = torch_task(task) if name == "torch" else gluon_task(name, task)
-            tasks[task]()
+            for warm_up in tasks[task]:
+                warm_up()
+        prepare, run = tasks[task]
+        prepare()
         begin = time.perf_counter()
-        tasks[task]()
+        run()
         print(json.dumps(time.perf_counter() - begin), flush=True)
 
 
