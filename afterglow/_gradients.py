@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ._core import Array, Operation, TapeNode, operation, set_gradient_reads
 from ._indexing import contiguous_strides
+from ._worlds import in_world, where
 from .error import ArrayNotImplementedError
 
 Shape = tuple[int, ...]
@@ -95,11 +96,7 @@ class RecordedCall:
 
     def where(self, condition: Any, left: Any, right: Any) -> Any:
         """Return elements of one or of the other; numbers and broadcasting as in NumPy."""
-        values = (
-            value._as_class(False) if isinstance(value, Array) else value
-            for value in (condition, left, right)
-        )
-        return _operation("where", False)(*values)._as_class(self.legacy)
+        return in_world(where(condition, left, right), self.legacy)
 
     def zeros(self, index: int) -> Any:
         """Return zeros in the shape, type and place of an input."""

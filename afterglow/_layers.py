@@ -12,9 +12,10 @@ from math import prod
 from typing import Any
 
 from . import autograd
-from ._core import Array, Operation, operation
+from ._core import Operation, operation
 from ._dtype import FLOAT16
 from ._shapes import Shape, normal_axis
+from ._worlds import where
 from .error import ArrayValueError
 
 _operation = cache(operation)
@@ -23,16 +24,6 @@ _operation = cache(operation)
 def op(x: Any, name: str) -> Operation:
     """Return an op that answers in the world of an array."""
     return _operation(name, x._legacy)
-
-
-def where(condition: Any, left: Any, right: Any) -> Any:
-    """Return elements of one or of the other; numbers and broadcasting as in NumPy."""
-    legacy = condition._legacy
-    values = (
-        value._as_class(False) if isinstance(value, Array) else value
-        for value in (condition, left, right)
-    )
-    return _operation("where", False)(*values)._as_class(legacy)
 
 
 def reduce(name: str, x: Any, axes: Shape, keepdims: bool = False) -> Any:

@@ -34,6 +34,7 @@ from ._core import (
 )
 from ._gradients import RULES, RecordedCall
 from ._python_calls import record_call, rules_of
+from ._worlds import in_world
 from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError, MXNetError
 
 __all__ = [
@@ -124,11 +125,6 @@ def _as_list(value: Any) -> list[Any]:
     return [value] if isinstance(value, Array) else list(value)
 
 
-def _in_world(array: Any, legacy: bool) -> Any:
-    """Return an array as nd or np has it; calls of both may be on one tape."""
-    return array if array._legacy == legacy else array._as_class(legacy)
-
-
 class _Backward:
     """One walk over the tape, latest call first."""
 
@@ -158,7 +154,7 @@ class _Backward:
     def _add(self, key: int, output: int, gradient: Any) -> None:
         place = (key, output)
         old = self._sums.get(place)
-        self._sums[place] = gradient if old is None else old + _in_world(gradient, old._legacy)
+        self._sums[place] = gradient if old is None else old + in_world(gradient, old._legacy)
 
     def run(self, deliver: Callable[[TapeNode, Any], None], kept: set[tuple[int, int]]) -> None:
         """Call the rules; hand the sums of variables over. ``kept`` sums stay for taking."""
@@ -175,7 +171,7 @@ class _Backward:
 
     def _take(self, place: tuple[int, int], keep: bool, legacy: bool) -> Any:
         total = self._sums.get(place) if keep else self._sums.pop(place, None)
-        return None if total is None else _in_world(total, legacy)
+        return None if total is None else in_world(total, legacy)
 
     def _call_rules(self, node: TapeNode, totals: list[Any]) -> None:
         name = node.name
@@ -183,7 +179,7 @@ class _Backward:
         if rules is None:
             raise ArrayNotImplementedError(f"[{name}] has no gradient")
         call = RecordedCall(node)
-        totals = [total if total is None else _in_world(total, call.legacy) for total in totals]
+        totals = [total if total is None else in_world(total, call.legacy) for total in totals]
         gradient = totals[0] if len(totals) == 1 else totals
         for index, parent, output in node.parents:
             rule = rules[min(index, len(rules) - 1)]
@@ -236,7 +232,7 @@ def _deliver(node: TapeNode, total: Any) -> None:
         if node.request == 1:
             target._assign(0)
         return
-    total = _in_world(total, target._legacy)
+    total = in_world(total, target._legacy)
     if node.request == 2:
         target += total
     else:

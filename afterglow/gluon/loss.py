@@ -11,7 +11,8 @@ from math import pi
 from typing import Any
 
 from .. import _layers
-from .._layers import op, where
+from .._layers import op
+from .._worlds import where
 from .block import HybridBlock
 
 __all__ = [

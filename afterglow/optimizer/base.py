@@ -38,6 +38,7 @@ def function(name: str) -> Callable[..., Any]:
 sqrt = function("sqrt")
 square = function("square")
 absolute = function("abs")
+sign = function("sign")
 maximum = function("maximum")
 _copy = function("copy")
 _clip = function("clip")
@@ -51,15 +52,6 @@ def zeros_like(weight: Any, dtype: int | None = None) -> Any:
         dtype=weight._dtype_number if dtype is None else dtype,
         ctx=weight._context_numbers,
     )
-
-
-def sign(x: Any) -> Any:
-    """Return -1, 0 or 1 for each element, in the type of the array."""
-    positive, negative = x > 0, x < 0
-    if not x._legacy:
-        number = x._dtype_number
-        positive, negative = _copy(positive, dtype=number), _copy(negative, dtype=number)
-    return positive - negative
 
 
 class Optimizer:

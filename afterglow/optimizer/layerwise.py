@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core import operation
+from .._worlds import where
 from .base import Index, Optimizer, Rates, function, maximum, register, sqrt, square, zeros_like
 
 __all__ = ["LAMB", "LARS"]
@@ -19,9 +19,7 @@ _minimum = function("minimum")
 
 def _unless_zero(first: Any, second: Any, value: Any) -> Any:
     """Return the value, or 1 where one of the two norms is zero."""
-    usable = ((first > 0) * (second > 0))._as_class(False)
-    chosen = operation("where", False)(usable, value._as_class(False), 1.0)
-    return chosen._as_class(first._legacy)
+    return where((first > 0) * (second > 0), value, 1.0)
 
 
 @register
@@ -119,14 +117,8 @@ class LARS(Optimizer):
         rate: Any = lr
         if self._adapts:
             size, slope = _norm(weight), _norm(self._scaled)
-            both = (size > 0) * (slope > 0)
             fraction = self.eta * size / (slope + wd * size + self.eps)
-            chosen = operation("where", False)(
-                both._as_class(False),
-                fraction._as_class(False),
-                (fraction * 0 + 1)._as_class(False),
-            )
-            rate = lr * chosen._as_class(weight._legacy)
+            rate = lr * _unless_zero(size, slope, fraction)
         if state is None:
             weight[:] = weight - rate * (grad + wd * weight)
             return

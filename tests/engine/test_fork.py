@@ -196,6 +196,50 @@ def test_forks_in_several_threads() -> None:
     ) == ["ok"]
 
 
+def test_other_handlers_may_let_threads_run() -> None:
+    # Handlers registered before ours run after it, and may give another thread the GIL.
+    script = """
+import os, threading, time, warnings
+os.register_at_fork(before=lambda: time.sleep(0.005))
+from afterglow import nd
+warnings.simplefilter("ignore", DeprecationWarning)
+stop = threading.Event()
+def issue():
+    x = nd.ones((300, 300))
+    while not stop.is_set():
+        nd.dot(x, x)
+thread = threading.Thread(target=issue)
+thread.start()
+for _ in range(20):
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+stop.set()
+thread.join()
+print("ok")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "ok\n", done.stderr
+
+
+def test_fork_waits_for_queued_functions() -> None:
+    assert forked(
+        """
+        from afterglow._host_calls import on_host
+        x = mx.nd.ones((2,))
+        for _ in range(10):
+            y = on_host("slow", lambda a: (time.sleep(0.01), a + 1)[1], x, shape=(2,),
+                        dtype="float32", legacy=True)
+            in_child(lambda: y.asnumpy().tolist() == [2, 2])
+            assert y.asnumpy().tolist() == [2, 2]
+        print("ok")
+        """
+    ) == ["ok"]
+
+
 def test_failures_cross_the_fork() -> None:
     assert forked(
         """
