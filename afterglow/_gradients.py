@@ -26,16 +26,32 @@ _operation = cache(operation)
 class RecordedCall:
     """One call on the tape, as its rules see it."""
 
-    __slots__ = ("_node", "index", "legacy")
+    __slots__ = ("_node", "index", "legacy", "memo")
 
     def __init__(self, node: TapeNode) -> None:
         self._node = node
         self.legacy = node.legacy
         self.index = 0  #: the input whose gradient is wanted, for ops with any number of them
+        self.memo: Any = None  #: what the rule of one input leaves for those of the others
 
     def __getitem__(self, index: int) -> Any:
         """Return an input: an array or a number."""
         return self._node.input(index)
+
+    @property
+    def node(self) -> TapeNode:
+        """The call itself."""
+        return self._node
+
+    def output_zeros(self, index: int) -> Any:
+        """Return the gradient of a result that nobody used."""
+        node = self._node
+        return self.op("copy")(
+            0,
+            shape=node.output_shape(index),
+            dtype=node.output_dtype(index),
+            ctx=node.output_context(index),
+        )
 
     @property
     def output(self) -> Any:

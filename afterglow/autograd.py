@@ -280,6 +280,28 @@ def grad(
     return results[0] if isinstance(variables, Array) else results
 
 
+def gradients_where_reached(
+    heads: list[Any], variables: list[Any], head_grads: list[Any]
+) -> list[Any]:
+    """Return the gradients of ``heads``; ``None`` for a variable that they do not depend on."""
+    origins = [origin_of(variable) for variable in variables]
+    places = [None if origin is None else (origin[0].key, origin[1]) for origin in origins]
+    wanted = [one for one, place in zip(variables, places, strict=True) if place is not None]
+    if not wanted:
+        return [None] * len(variables)
+    with _scope(False, None):
+        walk = _Backward(heads, head_grads, wanted)
+        walk.run(lambda node, total: None, {place for place in places if place is not None})
+    return [None if place is None else walk.kept(place) for place in places]
+
+
+def nodes_behind(heads: list[Any], first: int) -> list[TapeNode]:
+    """Return the recorded calls behind ``heads``, from that number of the tape on."""
+    return [
+        node for node in collect_tape(heads, []) if node.sequence >= first and not node.is_variable
+    ]
+
+
 class Function:
     """A function with a gradient of its own; an instance serves one call.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -15,6 +16,7 @@ from .._core import Array
 from ..error import ArrayNotImplementedError
 from ..initializer import Uniform
 from ..name import NameManager
+from ._compiled import Compiled
 from ._completion import Completing, Unknown
 from .parameter import (
     DeferredInitializationError,
@@ -106,6 +108,12 @@ class Block:
         self._reg_params: dict[str, Parameter] = {}
         self._forward_hooks = Hooks()
         self._forward_pre_hooks = Hooks()
+        self._watchers: weakref.WeakSet[Compiled] = weakref.WeakSet()
+
+    def _changed(self) -> None:
+        """Let hybridized blocks above look at this one anew."""
+        for compiled in tuple(self._watchers):
+            compiled.forget()
 
     def _alias(self) -> str:
         """Return what names of blocks like this one begin with."""
@@ -140,6 +148,7 @@ class Block:
                 "parameters by setting `params` at Block construction, do it there."
             )
             self._reg_params[name] = value
+            self._changed()
         super().__setattr__(name, value)
 
     # --- names ---
@@ -191,6 +200,7 @@ class Block:
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make a block a child: its parameters are among those of this one."""
         self._children[str(len(self._children)) if name is None else name] = block
+        self._changed()
 
     def apply(self, fn: Callable[[Block], Any]) -> Any:
         """Call a function with every child, theirs before themselves, and with the block."""
@@ -216,6 +226,7 @@ class Block:
 
     def cast(self, dtype: Any) -> None:
         """Change the type of all parameters."""
+        self._changed()
         for child in self._children.values():
             child.cast(dtype)
         for parameter in self.params.values():
@@ -238,12 +249,14 @@ class Block:
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Let ``hook(block, inputs, output)`` be called after ``forward``."""
+        self._changed()
         handle = HookHandle()
         handle.attach(self._forward_hooks, hook)
         return handle
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Let ``hook(block, inputs)`` be called before ``forward``."""
+        self._changed()
         handle = HookHandle()
         handle.attach(self._forward_pre_hooks, hook)
         return handle
@@ -356,9 +369,6 @@ class Block:
             rows.append((f"{type(block).__name__}-{len(rows)}", _shapes(outputs), number))
 
         def attach(block: Block) -> None:
-            assert not getattr(block, "_active", False), (
-                f'"{block.name}" must not be hybridized to print summary.'
-            )
             if not block._is_container():
                 handles.append(block.register_forward_hook(add_row))
 
@@ -453,6 +463,18 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = False
         self._flags: dict[str, Any] = {}
+        self._compiled = Compiled()
+
+    def __call__(self, *args: Any) -> Any:
+        """Call the hooks and ``forward``, or what was written down of it."""
+        if not self._active:
+            return super().__call__(*args)
+        for hook in tuple(self._forward_pre_hooks.values()):
+            hook(self, args)
+        result = self._compiled(self, args)
+        for hook in tuple(self._forward_hooks.values()):
+            hook(self, args, result)
+        return result
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make a block a child: its parameters are among those of this one."""
@@ -475,8 +497,16 @@ class HybridBlock(Block):
         backward_bulk_size: int | None = None,
         **kwargs: Any,
     ) -> None:
-        """Note what is wanted. Nothing else changes: work is optimised while it waits, anyway."""
+        """Issue the calls of the block as a whole from the third call of a kind on.
+
+        The calls that ``forward`` makes are written down once per kind of inputs (shapes, types,
+        training or not) and issued again without running its Python. What Python reads other than
+        its arguments is therefore read once; values of arrays cannot be. The flags are accepted:
+        memory is planned while calls wait, whatever they say.
+        """
         self._active = active
+        self._compiled.forget()
+        self._changed()
         self._flags = {
             "backend": backend,
             "static_alloc": static_alloc,

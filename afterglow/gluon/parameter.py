@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from copy import copy, deepcopy
 from typing import Any
 
 import numpy as onp
@@ -94,6 +96,8 @@ class Parameter:
                 f"{what} for Parameter '{name}' must be one of 'default', 'row_sparse', or 'csr', "
                 f"but got '{given}'"
             )
+        #: hybridized blocks that hold the arrays
+        self._watchers: weakref.WeakSet[Any] = weakref.WeakSet()
         self._data: dict[tuple[int, int], Any] | None = None
         self._deferred: tuple[Any, list[Context], Any, Any] | None = None
         self._differentiable = differentiable
@@ -109,6 +113,15 @@ class Parameter:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        """Return a parameter with arrays of its own, which have gradients of their own."""
+        copied = copy(self)
+        memo[id(self)] = copied
+        copied._watchers = weakref.WeakSet()
+        copied._data = deepcopy(self._data, memo)
+        copied._mark()
+        return copied
 
     # --- description ---
 
@@ -164,6 +177,8 @@ class Parameter:
 
     def _mark(self) -> None:
         """Make the arrays variables, or ordinary arrays if no gradient is wanted."""
+        for watcher in tuple(self._watchers):
+            watcher.forget()
         if self._data is None:
             return
         for place, array in self._data.items():

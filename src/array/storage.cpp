@@ -30,6 +30,7 @@ Reference<Storage> Storage::create(std::int64_t bytes, Context context) {
   }
   storage->bytes_ = bytes;
   storage->context_ = context;
+  storage->serial_ = next_serial_++;
   return Reference<Storage>(storage);
 }
 

@@ -62,6 +62,10 @@ class Storage : public Counted {
   /// Smaller storages are not worth an account: the record of their call outweighs them.
   static constexpr std::int64_t smallest_charge = 4096;
 
+  /// Storages are numbered as they are made. Guarded by the issuing right.
+  std::uint64_t serial() const { return serial_; }
+  static std::uint64_t next_serial() { return next_serial_; }
+
   engine::Variable variable;
   /// Number of writes issued so far. Guarded by the issuing right.
   std::uint32_t version = 0;
@@ -102,8 +106,10 @@ class Storage : public Counted {
   static inline std::atomic<std::int64_t> charged_bytes_{0};
 
   static inline std::int64_t all_shares_ = 0;
+  static inline std::uint64_t next_serial_ = 0;
 
   std::int64_t bytes_ = 0;
+  std::uint64_t serial_ = 0;
   std::int32_t shares_ = 0;
   Context context_;
   std::unique_ptr<Lender> lender_;  // of borrowed memory

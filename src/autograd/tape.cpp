@@ -62,8 +62,13 @@ void set_reads(const lazy::Op& op, std::vector<Reads> reads) {
   all_reads()[&op] = std::move(reads);
 }
 
+std::uint64_t next_node() {
+  return next_sequence;
+}
+
 void Node::release() {
   released = true;
+  keep.reset();
   for (std::vector<Saved>* list : {&inputs, &outputs}) {
     for (const Saved& saved : *list) {
       // Like a handle of Python's: what only unfinished calls need now counts as run-ahead.

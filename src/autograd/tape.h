@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "lazy/call.h"
@@ -39,6 +40,12 @@ struct Saved {
   bool is_stale() const { return value.storage && value.storage->version != version; }
 };
 
+/// What else the gradients of a call need; destroyed with the issuing right.
+class Keep {
+ public:
+  virtual ~Keep() = default;
+};
+
 struct Node : Counted {
   const lazy::Op* op = nullptr;  ///< none for a variable
   bool legacy = false;
@@ -46,6 +53,7 @@ struct Node : Counted {
   std::vector<Saved> inputs;
   std::vector<Saved> outputs;
   lazy::Site site;
+  std::unique_ptr<Keep> keep;
   std::uint64_t sequence = 0;  ///< later nodes depend on earlier ones only
   bool released = false;       ///< a backward pass has used it up
 
@@ -89,6 +97,9 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
                        std::span<const lazy::Operand* const> numbers);
 /// Adds an output of a recorded call, and says where it now comes from.
 Origin add_output(Node& node, const Array& array);
+
+/// The number that the next node will get.
+std::uint64_t next_node();
 
 /// A new variable.
 Reference<Node> make_variable(const Array& array, Array gradient, Request request, bool legacy);

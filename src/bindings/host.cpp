@@ -96,7 +96,7 @@ nb::list call_host(const std::string& name, nb::callable function, bool legacy, 
     output.dtype = static_cast<DType>(nb::cast<int>(dtypes[i]));
   }
   draft->cost = std::max(least_cost, cost);
-  draft->host = std::make_unique<PythonFunction>(std::move(function));
+  draft->host = std::make_shared<PythonFunction>(std::move(function));
   draft->site = capture_site();
   Recording recording(op, {}, legacy);
   if (recording.is_on()) {

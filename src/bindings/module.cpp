@@ -24,5 +24,6 @@ NB_MODULE(_core, module) {
   bind_tape(module);
   bind_dlpack(module);
   bind_engine(module);
+  bind_recipes(module);
   bind_recording(module);
 }

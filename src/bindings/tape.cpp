@@ -41,11 +41,6 @@ const lazy::Op& op_of(const std::string& name) {
   return op ? *op : lazy::host_op(name);
 }
 
-/// Python's hold on a node.
-struct TapeNode {
-  Reference<Node> node;
-};
-
 nb::object to_python(const lazy::Argument& value) {
   if (const auto* boolean = std::get_if<bool>(&value)) return nb::bool_(*boolean);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return nb::int_(*integer);
@@ -76,14 +71,8 @@ nb::object value_of(const TapeNode& self, const Saved& saved, const Origin& orig
     throw Error(ErrorKind::mxnet, "[" + std::string(self.node->op->name) +
                                       "] its gradient reads a value that was not kept");
   if (saved.is_stale()) {
-    const std::string place = describe_site(self.node->site);
-    throw Error(ErrorKind::mxnet,
-                "[" + std::string(self.node->op->name) + "] the gradient of the call" +
-                    (place.empty() ? "" : " at " + place) + " needs a value of shape " +
-                    to_string(saved.layout->shape()) +
-                    " that was overwritten in place since (write " + std::to_string(saved.version) +
-                    ", now " + std::to_string(saved.value.storage->version) +
-                    "); write to a copy, or after backward()");
+    refuse_overwritten(*self.node, "a value of shape " + to_string(saved.layout->shape()),
+                       saved.version, saved.value.storage->version);
   }
   nb::object array = nb::steal(wrap(saved.value, self.node->legacy));
   as_array(array.ptr()).origin = origin;
@@ -108,6 +97,18 @@ nb::list parents_of(const TapeNode& self) {
   for (std::size_t i = 0; i < self.node->inputs.size(); ++i) {
     const Origin& origin = self.node->inputs[i].origin;
     if (origin) result.append(nb::make_tuple(i, key_of(origin.node.get()), origin.output));
+  }
+  return result;
+}
+
+/// The same, and the numbers of those nodes.
+nb::list sources_of(const TapeNode& self) {
+  nb::list result;
+  for (std::size_t i = 0; i < self.node->inputs.size(); ++i) {
+    const Origin& origin = self.node->inputs[i].origin;
+    if (origin)
+      result.append(
+          nb::make_tuple(i, key_of(origin.node.get()), origin.output, origin.node->sequence));
   }
   return result;
 }
@@ -187,6 +188,16 @@ void set_reads(const std::string& name, nb::list rules) {
 
 }  // namespace
 
+void refuse_overwritten(const Node& node, const std::string& what, std::uint32_t then,
+                        std::uint32_t now) {
+  const std::string place = describe_site(node.site);
+  throw Error(ErrorKind::mxnet, "[" + std::string(node.op->name) + "] the gradient of the call" +
+                                    (place.empty() ? "" : " at " + place) + " needs " + what +
+                                    " that was overwritten in place since (write " +
+                                    std::to_string(then) + ", now " + std::to_string(now) +
+                                    "); write to a copy, or after backward()");
+}
+
 void Recording::add(PyObject* object, const lazy::Operand& operand) {
   autograd::Source source;
   if (is_array(object)) {
@@ -247,9 +258,11 @@ void bind_tape(nb::module_& module) {
                    [](const TapeNode& self) {
                      return std::string(self.node->op ? self.node->op->name : "variable");
                    })
+      .def_prop_ro("sequence", [](const TapeNode& self) { return self.node->sequence; })
       .def_prop_ro("is_variable", [](const TapeNode& self) { return self.node->is_variable(); })
       .def_prop_ro("legacy", [](const TapeNode& self) { return self.node->legacy; })
       .def_prop_ro("parents", parents_of)
+      .def_prop_ro("sources", sources_of)
       .def_prop_ro("arguments", arguments_of)
       .def_prop_ro("input_count", [](const TapeNode& self) { return self.node->inputs.size(); })
       .def_prop_ro("output_count", [](const TapeNode& self) { return self.node->outputs.size(); })
@@ -295,6 +308,7 @@ void bind_tape(nb::module_& module) {
       .def("replace_gradient", replace_gradient)
       .def("release", [](TapeNode& self) { self.node->release(); });
   module.def("collect_tape", collect, nb::arg("heads"), nb::arg("wanted"));
+  module.def("next_tape_sequence", autograd::next_node, "The number that the next node gets.");
   module.def("origin_of", origin_of);
   module.def("mark_variable", mark_variable, nb::arg("array"), nb::arg("gradient").none(),
              nb::arg("request"));

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bindings/array_type.h"
@@ -45,6 +46,15 @@ void record_view(PyObject* array, PyObject* view, std::int64_t offset, const Sha
 /// Records that a part of an array has been written.
 void record_write(PyObject* array, PyObject* value, std::int64_t offset, const Shape& shape,
                   const Shape& strides);
+
+/// Python's hold on a node.
+struct TapeNode {
+  Reference<autograd::Node> node;
+};
+
+/// The call of the node at this line needs a value that is not what it was.
+[[noreturn]] void refuse_overwritten(const autograd::Node& node, const std::string& what,
+                                     std::uint32_t then, std::uint32_t now);
 
 void bind_tape(nb::module_& module);
 

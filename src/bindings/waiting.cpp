@@ -11,6 +11,7 @@
 
 #include "bindings/functions.h"
 #include "bindings/site.h"
+#include "lazy/capture.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -73,8 +74,17 @@ void WithoutGil::take() {
   PyEval_RestoreThread(state_);
 }
 
+/// What Python does next may depend on a value: such calls cannot be issued again for others.
+static void note_read() {
+  lazy::Capture* capture = lazy::Capture::current();
+  if (!capture || !capture->refusal().empty()) return;
+  const std::string place = describe_site(capture_site());
+  capture->refuse("the value of an array was read" + (place.empty() ? "" : " at " + place));
+}
+
 void wait_for(const Array& array, engine::WaitFor what, std::optional<double> timeout_seconds) {
   release_sites_left_behind();
+  note_read();
   lazy::Window& window = lazy::window();
   if (!window.make_ready(*array.storage, what)) {
     engine::WaitResult result;
@@ -232,6 +242,7 @@ void read_value(const Array& array, void* target) {
 
 bool is_ready(const Array& array) {
   release_sites_left_behind();
+  note_read();
   return lazy::window().make_ready(*array.storage, engine::WaitFor::read);
 }
 

@@ -44,6 +44,7 @@ void Call::destroy(Call* call) {
   call->outputs.clear();
   call->joined = false;
   call->row_axes = -1;
+  call->drawn_blocks = 0;
   call->batches.reset();
   call->host.reset();
   call->site.reset();

@@ -50,7 +50,9 @@ struct Call {
   /// Set by tests: the kernel fails with this error.
   std::optional<ErrorKind> injected_failure;
   /// Of a host call: what it runs.
-  std::unique_ptr<HostFunction> host;
+  std::shared_ptr<HostFunction> host;
+  /// Of a call that draws random numbers: how many blocks of the stream it takes.
+  std::uint64_t drawn_blocks = 0;
   Site site;
   /// The batches of engine.pipeline() that it belongs to; nullptr for none.
   std::shared_ptr<const Batches> batches;

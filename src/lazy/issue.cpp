@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lazy/capture.h"
+
 namespace afterglow::lazy {
 namespace {
 
@@ -35,6 +37,7 @@ void set_output(Operand& output, const Array& array) {
 }
 
 void join(Window& window, Draft& draft) {
+  if (Capture* capture = Capture::current()) capture->add(*draft);
   if (calls_until_failure >= 0 && calls_until_failure-- == 0) {
     draft->injected_failure = failure_to_inject;
   }
@@ -76,6 +79,10 @@ Array issue_update(Window& window, Draft& draft) {
 }
 
 }  // namespace
+
+void issue_again(Window& window, Draft& draft) {
+  join(window, draft);
+}
 
 void inject_failure(std::int64_t calls_from_now, ErrorKind kind) {
   calls_until_failure = calls_from_now;

@@ -42,6 +42,9 @@ class Draft {
 Array issue(Window& window, Draft& draft, const IssueOptions& options,
             std::vector<Array>* more_outputs = nullptr);
 
+/// Issues a draft whose outputs are settled: nothing is inferred or checked. Needs the issuing right.
+void issue_again(Window& window, Draft& draft);
+
 /// For tests: the call issued after that many others fails when it runs.
 void inject_failure(std::int64_t calls_from_now, ErrorKind kind);
 

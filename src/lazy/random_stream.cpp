@@ -5,6 +5,8 @@
 #include <random>
 #include <utility>
 
+#include "lazy/call.h"
+
 namespace afterglow::lazy {
 namespace {
 
@@ -44,6 +46,13 @@ Draw draw_random(Context context, std::uint64_t blocks) {
   const Draw draw = stream->second;
   stream->second.counter += blocks;
   return draw;
+}
+
+void draw_random(Call& call, Context context, std::uint64_t blocks) {
+  const Draw drawn = draw_random(context, blocks);
+  call.attributes[4].integer = static_cast<std::int64_t>(drawn.key);
+  call.attributes[5].integer = static_cast<std::int64_t>(drawn.counter);
+  call.drawn_blocks = blocks;
 }
 
 void seed_random(Context context, std::uint64_t seed) {

@@ -23,11 +23,9 @@ using lazy::Call;
 using lazy::Inference;
 using lazy::Operand;
 
-/// Takes the call's place in the stream; the kernel finds it in the last attributes.
+/// Takes the call's place in the stream.
 void draw(Inference& inference, std::uint64_t counters) {
-  const lazy::Draw drawn = lazy::draw_random(inference.context, counters);
-  inference.call.attributes[4].integer = static_cast<std::int64_t>(drawn.key);
-  inference.call.attributes[5].integer = static_cast<std::int64_t>(drawn.counter);
+  lazy::draw_random(inference.call, inference.context, counters);
 }
 
 kernels::RandomStart start_of(const Call& call) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lazy/capture.h"
+
+#include <utility>
+
+namespace afterglow::lazy {
+namespace {
+
+thread_local Capture* active = nullptr;
+
+}  // namespace
+
+Capture::Capture() : first_serial_(Storage::next_serial()) {
+  active = this;
+}
+
+Capture::~Capture() {
+  active = nullptr;
+}
+
+Capture* Capture::current() {
+  return active;
+}
+
+void Capture::add(const Call& call) {
+  OwnedCall copy(Call::create());
+  copy_call(call, *copy);
+  calls_.push_back(std::move(copy));
+}
+
+void Capture::refuse(std::string reason) {
+  if (refusal_.empty()) refusal_ = std::move(reason);
+}
+
+void copy_call(const Call& from, Call& to) {
+  to.op = from.op;
+  for (const Operand& input : from.inputs) to.inputs.emplace_back() = input;
+  for (const Operand& output : from.outputs) to.outputs.emplace_back() = output;
+  to.attributes = from.attributes;
+  to.formula = from.formula;
+  to.function = from.function;
+  to.row_axes = from.row_axes;
+  to.compute = from.compute;
+  to.cost = from.cost;
+  to.host = from.host;
+  to.drawn_blocks = from.drawn_blocks;
+  to.site = from.site.copy();
+}
+
+}  // namespace afterglow::lazy

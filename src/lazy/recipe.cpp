@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lazy/recipe.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "lazy/issue.h"
+#include "lazy/random_stream.h"
+
+namespace afterglow::lazy {
+
+// Larger results without inputs are computed again each time rather than kept.
+constexpr std::int64_t largest_constant = 64 << 10;
+
+/// Turns captured calls into a recipe.
+class RecipeMaker {
+ public:
+  RecipeMaker(Capture& capture, const Recipe::Ends& ends) : capture_(capture), ends_(ends) {}
+
+  std::unique_ptr<Recipe> make() {
+    if (!capture_.refusal().empty()) return nullptr;
+    name_ends();
+    for (std::size_t i = 0; i < calls().size(); ++i) name_operands(*calls()[i]);
+    name_results();
+    if (!capture_.refusal().empty()) return nullptr;
+    keep_constants();
+    merge_equal(0, first_part());
+    merge_equal(first_part(), calls().size());
+    drop_unneeded();
+    build();
+    return std::move(recipe_);
+  }
+
+ private:
+  using Slot = Recipe::Slot;
+  using Kind = Slot::Kind;
+
+  struct Use {
+    std::int32_t writes = 0;
+    bool result = false;         ///< somebody gets a handle of it
+    bool from_host = false;      ///< made while capturing, but by no call: a constant
+    std::int32_t same_as = -1;   ///< the slot that has the same value
+    Reference<Storage> storage;  ///< the captured one
+  };
+
+  std::vector<OwnedCall>& calls() { return capture_.calls(); }
+  std::size_t first_part() const {
+    return std::min(capture_.second_part(), capture_.calls().size());
+  }
+
+  // --- which memory is which ---
+
+  std::int32_t add_slot(const Reference<Storage>& storage, Kind kind) {
+    const auto slot = static_cast<std::int32_t>(recipe_->slots_.size());
+    Slot& added = recipe_->slots_.emplace_back();
+    added.kind = kind;
+    added.bytes = storage->bytes();
+    added.context = storage->context();
+    if (kind == Kind::outside) added.outside.storage = storage;
+    uses_.emplace_back().storage = storage;
+    by_storage_[storage.get()] = slot;
+    return slot;
+  }
+
+  void name_ends() {
+    const auto name = [&](std::span<const Array> arrays, Kind kind,
+                          std::vector<std::int32_t>& slots) {
+      for (const Array& array : arrays) {
+        const auto found = by_storage_.find(array.storage.get());
+        if (found == by_storage_.end()) {
+          slots.push_back(add_slot(array.storage, kind));
+          recipe_->slots_.back().index = static_cast<std::int32_t>(slots.size()) - 1;
+          recipe_->slots_.back().offset = array.offset;
+          continue;
+        }
+        // The very same array twice is one; the signature says so.
+        const Slot& first = recipe_->slots_[static_cast<std::size_t>(found->second)];
+        if (first.kind != kind ||
+            !same_view(arrays[static_cast<std::size_t>(first.index)], array)) {
+          capture_.refuse("two inputs are different views of the same memory");
+        }
+        slots.push_back(found->second);
+      }
+    };
+    name(ends_.inputs, Kind::input, recipe_->inputs_);
+    name(ends_.heads, Kind::head, recipe_->heads_);
+  }
+
+  std::int32_t slot_read(const Operand& operand) {
+    const auto found = by_storage_.find(operand.storage.get());
+    if (found != by_storage_.end()) return found->second;
+    const std::int32_t slot = add_slot(operand.storage, Kind::outside);
+    use(slot).from_host = capture_.has_seen_made(*operand.storage);
+    return slot;
+  }
+
+  std::int32_t slot_written(const Operand& operand) {
+    const auto found = by_storage_.find(operand.storage.get());
+    std::int32_t slot;
+    if (found != by_storage_.end()) {
+      slot = found->second;
+    } else if (!capture_.has_seen_made(*operand.storage)) {
+      slot = add_slot(operand.storage, Kind::outside);
+    } else {
+      if (!operand.covers_storage())
+        capture_.refuse("an array made from values of Python is written in part");
+      slot = add_slot(operand.storage, Kind::made);
+    }
+    if (use(slot).from_host)
+      capture_.refuse("an array made from values of Python is written in place");
+    ++use(slot).writes;
+    if (recipe_->slots_[static_cast<std::size_t>(slot)].kind != Kind::made)
+      recipe_->writes_outside_ = true;
+    return slot;
+  }
+
+  void name_operands(const Call& call) {
+    std::vector<std::int32_t>& slots = slots_of_calls_.emplace_back();
+    for (const Operand& input : call.inputs)
+      slots.push_back(input.is_immediate() ? -1 : slot_read(input));
+    for (const Operand& output : call.outputs) slots.push_back(slot_written(output));
+    recipe_->draws_ = recipe_->draws_ || call.drawn_blocks;
+  }
+
+  void name_results() {
+    const auto name = [&](std::span<const Array> arrays, std::vector<Recipe::View>& views) {
+      for (const Array& array : arrays) {
+        Operand operand;
+        static_cast<Array&>(operand) = array;
+        const std::int32_t slot = slot_read(operand);
+        use(slot).result = true;
+        Array view = array;
+        view.storage = {};
+        views.push_back({slot, std::move(view)});
+      }
+    };
+    name(ends_.outputs, recipe_->outputs_);
+    name(ends_.gradients, recipe_->gradients_);
+  }
+
+  // --- fewer calls ---
+
+  Use& use(std::int32_t slot) { return uses_[static_cast<std::size_t>(slot)]; }
+  Slot& slot_at(std::int32_t slot) { return recipe_->slots_[static_cast<std::size_t>(slot)]; }
+
+  /// Written by one call and by nobody else, so its value is that of the call for good.
+  bool is_value(std::int32_t slot) {
+    return slot_at(slot).kind == Kind::made && use(slot).writes == 1;
+  }
+  /// Whatever reads it reads the same value.
+  bool is_steady(std::int32_t slot) {
+    return slot_at(slot).kind == Kind::made ? use(slot).writes == 1 : use(slot).writes == 0;
+  }
+  static bool is_function_of_inputs(const Call& call) {
+    return !call.host && !call.drawn_blocks && !call.op->updates;
+  }
+  std::span<std::int32_t> inputs_of(std::size_t i) {
+    return std::span(slots_of_calls_[i]).first(calls()[i]->inputs.size());
+  }
+  std::span<std::int32_t> outputs_of(std::size_t i) {
+    return std::span(slots_of_calls_[i]).subspan(calls()[i]->inputs.size());
+  }
+  void leave_out(std::size_t i) { calls()[i].reset(); }
+
+  /// What depends on no input has been computed while capturing, and is kept if it is small.
+  void keep_constants() {
+    for (std::size_t i = 0; i < calls().size(); ++i) {
+      const Call& call = *calls()[i];
+      if (!is_function_of_inputs(call) || call.op->may_fail) continue;
+      const auto constant = [&](std::int32_t slot) { return slot < 0 || use(slot).from_host; };
+      const auto keepable = [&](std::int32_t slot) {
+        return is_value(slot) && !use(slot).result && slot_at(slot).bytes <= largest_constant;
+      };
+      const auto inputs = inputs_of(i), outputs = outputs_of(i);
+      if (!std::all_of(inputs.begin(), inputs.end(), constant) ||
+          !std::all_of(outputs.begin(), outputs.end(), keepable))
+        continue;
+      for (const std::int32_t slot : outputs) {
+        slot_at(slot).kind = Kind::outside;
+        slot_at(slot).outside.storage = use(slot).storage;
+        use(slot).from_host = true;
+        use(slot).writes = 0;
+      }
+      leave_out(i);
+    }
+  }
+
+  static void append(std::string& text, const void* data, std::size_t size) {
+    text.append(static_cast<const char*>(data), size);
+  }
+  template <class T>
+  static void append(std::string& text, const T& value) {
+    append(text, &value, sizeof value);
+  }
+  static void append(std::string& text, const Layout& layout) {
+    append(text, layout.rank());
+    append(text, layout.shape().data(), layout.shape().size_bytes());
+    append(text, layout.strides().data(), layout.strides().size_bytes());
+  }
+
+  /// Equal for calls that compute the same.
+  std::string description(std::size_t i) {
+    const Call& call = *calls()[i];
+    std::string text;
+    append(text, call.op);
+    append(text, call.formula);
+    append(text, call.function);
+    append(text, call.row_axes);
+    append(text, call.compute);
+    if (!call.is_elementwise()) append(text, call.attributes);
+    for (std::size_t k = 0; k < call.inputs.size(); ++k) {
+      const Operand& input = call.inputs[k];
+      append(text, inputs_of(i)[k]);
+      append(text, input.dtype);
+      if (input.is_immediate()) {
+        append(text, input.immediate.data(), size_of(input.dtype));
+      } else {
+        append(text, input.offset);
+        append(text, *input.layout);
+      }
+    }
+    for (const Operand& output : call.outputs) {
+      append(text, output.dtype);
+      append(text, *output.layout);
+    }
+    return text;
+  }
+
+  void merge_equal(std::size_t begin, std::size_t end) {
+    std::unordered_map<std::string, std::size_t> known;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!calls()[i]) continue;
+      for (std::int32_t& slot : inputs_of(i)) {
+        if (slot >= 0 && use(slot).same_as >= 0) slot = use(slot).same_as;
+      }
+      const auto inputs = inputs_of(i), outputs = outputs_of(i);
+      const auto own = [&](std::int32_t slot) { return is_value(slot) && !use(slot).result; };
+      if (!is_function_of_inputs(*calls()[i]) || !std::all_of(outputs.begin(), outputs.end(), own))
+        continue;
+      if (!std::all_of(inputs.begin(), inputs.end(),
+                       [&](std::int32_t slot) { return slot < 0 || is_steady(slot); }))
+        continue;
+      const auto [found, is_new] = known.try_emplace(description(i), i);
+      if (is_new) continue;
+      const auto firsts = outputs_of(found->second);
+      for (std::size_t k = 0; k < outputs.size(); ++k) use(outputs[k]).same_as = firsts[k];
+      leave_out(i);
+    }
+    // The second part reads results of the first.
+    for (std::size_t i = end; i < calls().size(); ++i) {
+      if (!calls()[i]) continue;
+      for (std::int32_t& slot : inputs_of(i)) {
+        if (slot >= 0 && use(slot).same_as >= 0) slot = use(slot).same_as;
+      }
+    }
+  }
+
+  void drop_unneeded() {
+    needed_.assign(uses_.size(), false);
+    for (const auto* views : {&recipe_->outputs_, &recipe_->gradients_}) {
+      for (const Recipe::View& view : *views) needed_[static_cast<std::size_t>(view.slot)] = true;
+    }
+    for (std::size_t i = calls().size(); i-- > 0;) {
+      if (!calls()[i]) continue;
+      const auto outputs = outputs_of(i);
+      const bool wanted = std::any_of(outputs.begin(), outputs.end(), [&](std::int32_t slot) {
+        return needed_[static_cast<std::size_t>(slot)] || slot_at(slot).kind != Kind::made;
+      });
+      if (!wanted) {
+        leave_out(i);
+        continue;
+      }
+      for (const std::int32_t slot : slots_of_calls_[i]) {
+        if (slot >= 0) needed_[static_cast<std::size_t>(slot)] = true;
+      }
+    }
+  }
+
+  void build() {
+    std::unordered_set<std::int32_t> made_in_second, kept;
+    for (std::size_t i = 0; i < calls().size(); ++i) {
+      if (!calls()[i]) continue;
+      const bool second = i >= first_part();
+      const auto inputs = inputs_of(i), outputs = outputs_of(i);
+      if (second) {
+        for (const std::int32_t slot : inputs) {
+          const bool earlier = slot >= 0 && slot_at(slot).kind != Kind::head &&
+                               !made_in_second.contains(slot) && !use(slot).from_host;
+          if (earlier && kept.insert(slot).second) recipe_->kept_.push_back(slot);
+        }
+        made_in_second.insert(outputs.begin(), outputs.end());
+      }
+      Recipe::Step step;
+      step.call = std::move(calls()[i]);
+      for (Operand& operand : step.call->inputs) operand.storage = {};
+      for (Operand& operand : step.call->outputs) operand.storage = {};
+      step.slots = std::move(slots_of_calls_[i]);
+      (second ? recipe_->differentiate_ : recipe_->compute_).push_back(std::move(step));
+    }
+    for (const Recipe::View& view : recipe_->gradients_) {
+      const std::int32_t slot = view.slot;
+      const bool earlier = slot_at(slot).kind != Kind::head && !made_in_second.contains(slot) &&
+                           !use(slot).from_host;
+      if (earlier && kept.insert(slot).second) recipe_->kept_.push_back(slot);
+    }
+    // What nothing reads any more need not be held.
+    for (std::size_t slot = 0; slot < uses_.size(); ++slot) {
+      if (!needed_[slot]) recipe_->slots_[slot].outside = {};
+    }
+  }
+
+  Capture& capture_;
+  const Recipe::Ends& ends_;
+  std::unique_ptr<Recipe> recipe_ = std::make_unique<Recipe>();
+  std::unordered_map<const Storage*, std::int32_t> by_storage_;
+  std::vector<Use> uses_;                                 // by slot
+  std::vector<std::vector<std::int32_t>> slots_of_calls_;  // inputs, then outputs
+  std::vector<bool> needed_;                              // by slot
+};
+
+std::unique_ptr<Recipe> Recipe::make(Capture& capture, const Ends& ends) {
+  return RecipeMaker(capture, ends).make();
+}
+
+// --- issuing again ---
+
+Recipe::Memory Recipe::start() const {
+  Memory memory;
+  memory.storages.resize(slots_.size());
+  memory.shifts.resize(slots_.size());
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].kind == Slot::Kind::outside) memory.storages[i] = slots_[i].outside.storage;
+  }
+  return memory;
+}
+
+void Recipe::place(Memory& memory, std::int32_t slot, const Array& array) const {
+  const auto index = static_cast<std::size_t>(slot);
+  memory.storages[index] = array.storage;
+  memory.shifts[index] = array.offset - slots_[index].offset;
+}
+
+Array Recipe::at(const View& view, const Memory& memory) {
+  const auto slot = static_cast<std::size_t>(view.slot);
+  Array array = view.array;
+  array.storage = memory.storages[slot];
+  array.offset += memory.shifts[slot];
+  return array;
+}
+
+void Recipe::replay(std::span<const Step> steps, Memory& memory, MakeRoom make_room) const {
+  Window& window = lazy::window();
+  for (const Step& step : steps) {
+    if (window.is_full()) make_room();
+    Draft draft(*step.call->op);
+    copy_call(*step.call, *draft);
+    const std::int32_t* slot = step.slots.data();
+    const auto fill = [&](Operand& operand) {
+      if (*slot >= 0) {
+        const auto index = static_cast<std::size_t>(*slot);
+        Reference<Storage>& storage = memory.storages[index];
+        if (!storage) storage = Storage::create(slots_[index].bytes, slots_[index].context);
+        operand.storage = storage;
+        operand.offset += memory.shifts[index];
+      }
+      ++slot;
+    };
+    for (Operand& input : draft->inputs) fill(input);
+    for (Operand& output : draft->outputs) fill(output);
+    if (draft->drawn_blocks)
+      draw_random(*draft, draft->outputs[0].context(), draft->drawn_blocks);
+    issue_again(window, draft);
+  }
+}
+
+Recipe::Results Recipe::compute(std::span<const Array> inputs, MakeRoom make_room) const {
+  Memory memory = start();
+  for (std::size_t i = 0; i < inputs.size(); ++i) place(memory, inputs_[i], inputs[i]);
+  replay(compute_, memory, make_room);
+  Results results;
+  results.outputs.reserve(outputs_.size());
+  for (const View& view : outputs_) results.outputs.push_back(at(view, memory));
+  results.kept.reserve(kept_.size());
+  for (const std::int32_t slot : kept_) {
+    Array& kept = results.kept.emplace_back();
+    kept.storage = memory.storages[static_cast<std::size_t>(slot)];
+    // As if it were the captured one moved: place() takes the difference again.
+    kept.offset = slots_[static_cast<std::size_t>(slot)].offset +
+                  memory.shifts[static_cast<std::size_t>(slot)];
+  }
+  return results;
+}
+
+std::vector<Array> Recipe::differentiate(std::span<const Array> kept, std::span<const Array> heads,
+                                         MakeRoom make_room) const {
+  Memory memory = start();
+  for (std::size_t i = 0; i < kept.size(); ++i) place(memory, kept_[i], kept[i]);
+  for (std::size_t i = 0; i < heads.size(); ++i) place(memory, heads_[i], heads[i]);
+  replay(differentiate_, memory, make_room);
+  std::vector<Array> gradients;
+  for (const View& view : gradients_) gradients.push_back(at(view, memory));
+  return gradients;
+}
+
+bool Recipe::alias(std::span<const Array> inputs) const {
+  if (!writes_outside_) return false;
+  std::unordered_set<const Storage*> seen;
+  for (const Slot& slot : slots_) {
+    if (slot.outside.storage) seen.insert(slot.outside.storage.get());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool first = slots_[static_cast<std::size_t>(inputs_[i])].index == static_cast<int>(i);
+    if (first && !seen.insert(inputs[i].storage.get()).second) return true;
+  }
+  return false;
+}
+
+std::vector<Array> Recipe::outside() const {
+  std::vector<Array> arrays;
+  for (const Slot& slot : slots_) {
+    if (slot.outside.storage) arrays.push_back(slot.outside);
+  }
+  return arrays;
+}
+
+}  // namespace afterglow::lazy
