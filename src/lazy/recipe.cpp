@@ -307,9 +307,22 @@ class RecipeMaker {
                            !use(slot).from_host;
       if (earlier && kept.insert(slot).second) recipe_->kept_.push_back(slot);
     }
+    find_lasts(recipe_->compute_, recipe_->outputs_, recipe_->kept_);
+    find_lasts(recipe_->differentiate_, recipe_->gradients_, {});
     // What nothing reads any more need not be held.
     for (std::size_t slot = 0; slot < uses_.size(); ++slot) {
       if (!needed_[slot]) recipe_->slots_[slot].outside = {};
+    }
+  }
+
+  static void find_lasts(std::vector<Recipe::Step>& steps, std::span<const Recipe::View> results,
+                         std::span<const std::int32_t> kept) {
+    std::unordered_set<std::int32_t> later(kept.begin(), kept.end());
+    for (const Recipe::View& view : results) later.insert(view.slot);
+    for (std::size_t i = steps.size(); i-- > 0;) {
+      for (const std::int32_t slot : steps[i].slots) {
+        if (slot >= 0 && later.insert(slot).second) steps[i].lasts.push_back(slot);
+      }
     }
   }
 
@@ -374,6 +387,8 @@ void Recipe::replay(std::span<const Step> steps, Memory& memory, MakeRoom make_r
     if (draft->drawn_blocks)
       draw_random(*draft, draft->outputs[0].context(), draft->drawn_blocks);
     issue_again(window, draft);
+    // Only the calls hold it now, so that its memory can be used again before the replay ends.
+    for (const std::int32_t last : step.lasts) memory.storages[static_cast<std::size_t>(last)] = {};
   }
 }
 

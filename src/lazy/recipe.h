@@ -72,6 +72,7 @@ class Recipe {
   struct Step {
     OwnedCall call;                   ///< without storages
     std::vector<std::int32_t> slots;  ///< of inputs, then outputs; -1 for a number
+    std::vector<std::int32_t> lasts;  ///< the slots that nothing touches after it
   };
   /// A view of a slot.
   struct View {
