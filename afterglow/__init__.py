@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from . import (
     _startup,
+    attribute,
     autograd,
     base,
     context,
     engine,
     error,
+    executor,
     gluon,
     initializer,
     kvstore,
     lr_scheduler,
     memory,
     metric,
+    model,
     name,
     ndarray,
     numpy,
@@ -37,6 +40,7 @@ from . import numpy as np
 from . import numpy_extension as npx
 from . import random as rnd
 from . import symbol as sym
+from .attribute import AttrScope
 from .base import MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 from .ndarray import waitall
@@ -60,9 +64,11 @@ ndarray.npx = numpy_extension  # type: ignore[attr-defined]
 ndarray.Custom = operator.custom  # type: ignore[attr-defined]
 
 __all__ = [
+    "AttrScope",
     "Context",
     "MXNetError",
     "__version__",
+    "attribute",
     "autograd",
     "base",
     "context",
@@ -71,6 +77,7 @@ __all__ = [
     "current_context",
     "engine",
     "error",
+    "executor",
     "gluon",
     "gpu",
     "init",
@@ -82,6 +89,7 @@ __all__ = [
     "lr_scheduler",
     "memory",
     "metric",
+    "model",
     "name",
     "nd",
     "ndarray",

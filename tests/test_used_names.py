@@ -74,7 +74,6 @@ LATER: dict[str, str] = {
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,
     "NDArray.tostype": _SPARSE,
-    "mx.AttrScope": "symbols",
 }
 
 #: Names that MXNet 1.9.1 does not have either: made by the programs, or meant for other classes.

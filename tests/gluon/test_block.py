@@ -431,11 +431,8 @@ def test_errors() -> None:
     with pytest.raises(RuntimeError, match="has not been initialized"):
         Mine()(nd.ones((2, 3)))
     for call in (
-        lambda: nested().export("x"),
         lambda: nested().save("x"),
         lambda: nested().load("x"),
-        lambda: gluon.SymbolBlock(None, None),
-        lambda: gluon.SymbolBlock.imports("x", ["data"]),
         lambda: nested().register_op_hook(print),
     ):
         with pytest.raises(NotImplementedError):

@@ -218,8 +218,6 @@ def test_numpy_mode() -> None:
 
 def test_what_is_not_here() -> None:
     parameter = made()
-    with pytest.raises(NotImplementedError):
-        parameter.var()
     with pytest.raises(RuntimeError):
         parameter.row_sparse_data(nd.ones((1,)))
     with pytest.raises(RuntimeError):

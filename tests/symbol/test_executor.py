@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executors: forward and backward, requests, arrays that stay, random networks against autograd."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as onp
+import pytest
+
+import afterglow as mx
+from afterglow import autograd, nd, sym
+
+
+def test_gradients_by_request() -> None:
+    x, y = sym.var("x"), sym.var("y")
+    arrays = {"x": nd.array([2, 3]), "y": nd.array([5, 7])}
+    gradients = {"x": nd.ones((2,)), "y": nd.ones((2,))}
+    for request, wanted in (("write", [5, 7]), ("add", [6, 8]), ("null", [1, 1])):
+        gradients["x"][:] = 1
+        run = (x * y).bind(mx.cpu(), arrays, gradients, {"x": request})
+        assert run.forward(is_train=True)[0].asnumpy().tolist() == [10, 21]
+        run.backward(nd.ones((2,)))
+        assert gradients["x"].asnumpy().tolist() == wanted
+        assert gradients["y"].asnumpy().tolist() == [1, 1]
+
+
+def test_gradients_of_what_does_not_matter() -> None:
+    net = sym.BatchNorm(sym.var("x"), name="bn") + sym.BlockGrad(sym.var("y"))
+    run = net.simple_bind(mx.cpu(), x=(2, 3))
+    for gradient in run.grad_arrays:
+        gradient[:] = 7
+    run.forward(is_train=True)
+    run.backward(nd.ones((2, 3)))
+    assert run.grad_dict["y"].asnumpy().tolist() == [[0, 0, 0]] * 2
+    assert run.grad_dict["bn_gamma"].asnumpy().tolist() == [0, 0, 0]
+
+
+def test_backward_again() -> None:
+    x = sym.var("x")
+    run = (x * x).simple_bind(mx.cpu(), x=(2,))
+    run.arg_dict["x"][:] = 3
+    run.forward(is_train=True)
+    for scale in (1, 2, 3):
+        run.backward([nd.ones((2,)) * scale])
+        assert run.grad_dict["x"].asnumpy().tolist() == [6 * scale] * 2
+    run.forward(is_train=False)
+    with pytest.raises(mx.MXNetError, match="forward"):
+        run.backward(nd.ones((2,)))
+
+
+def test_backward_again_moves_states_once() -> None:
+    run = sym.BatchNorm(sym.var("x"), name="bn", fix_gamma=False).simple_bind(mx.cpu(), x=(2, 1))
+    run.arg_dict["x"][:] = nd.array([[1], [3]])
+    run.forward(is_train=True)
+    run.backward(nd.ones((2, 1)))
+    moved = run.aux_dict["bn_moving_mean"].asnumpy()
+    run.backward(nd.ones((2, 1)))
+    assert moved == pytest.approx(0.2)
+    assert run.aux_dict["bn_moving_mean"].asnumpy() == moved
+
+
+def test_arrays_stay() -> None:
+    x = sym.var("x")
+    run = sym.exp(x, name="e").simple_bind(mx.cpu(), x=(2,))
+    held = run.outputs[0]
+    assert held.shape == (2,)
+    run.forward(x=nd.array([0, 1]))
+    assert onp.allclose(held.asnumpy(), onp.exp([0, 1]))
+    run.forward(x=onp.zeros(2, "float32"))
+    assert held.asnumpy().tolist() == [1, 1]
+    assert list(run.output_dict) == ["e_output"]
+    assert run.arg_arrays[0] is run.arg_dict["x"]
+    assert run.grad_arrays[0] is run.grad_dict["x"]
+    assert run.aux_arrays == []
+
+
+def test_bind_by_list_and_what_is_refused() -> None:
+    x, y = sym.var("x"), sym.var("y")
+    one = nd.ones((2,))
+    assert (x + y).bind(mx.cpu(), [one, one]).forward()[0].asnumpy().tolist() == [2, 2]
+    run = (x + y).bind(mx.cpu(), {"x": one, "y": one, "unused": one})
+    for call, kind in (
+        (lambda: (x + y).bind(mx.cpu(), {"x": one}), ValueError),
+        (lambda: (x + y).bind(mx.cpu(), [one]), ValueError),
+        (lambda: (x + y).bind(mx.cpu(), [one, 3]), TypeError),
+        (lambda: (x + y).bind(mx.cpu(), 3), TypeError),
+        (lambda: (x + y).bind(mx.cpu(), [one, one], grad_req="foo"), ValueError),
+        (lambda: sym.BatchNorm(x, name="b").bind(mx.cpu(), [one] * 3), ValueError),
+        (lambda: run.forward(x=nd.ones((3,))), ValueError),
+        (lambda: run.forward(nothing=one), TypeError),
+        (lambda: run.forward(x=3), ValueError),
+        (lambda: run.backward(), mx.MXNetError),
+        (lambda: run.copy_params_from({"nothing": one}), ValueError),
+    ):
+        with pytest.raises(kind):
+            call()
+    run = (x * y).bind(mx.cpu(), [one, one], [one * 0, None])
+    run.forward(is_train=True)
+    with pytest.raises(mx.MXNetError, match="not Loss function"):
+        run.backward()
+    with pytest.raises(TypeError):
+        run.backward([one, one])
+
+
+def test_params_and_reshape() -> None:
+    net = sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc")
+    run = net.simple_bind(mx.cpu(), data=(4, 3), grad_req="write")
+    run.copy_params_from({"fc_weight": nd.ones((2, 3)), "fc_bias": nd.array([1, 2])})
+    run.copy_params_from({"more": nd.ones((1,))}, {"states": nd.ones((1,))}, True)
+    small = run.reshape(data=(2, 3))
+    assert small.arg_dict["fc_weight"] is run.arg_dict["fc_weight"]
+    assert small.forward(data=nd.ones((2, 3)))[0].asnumpy().tolist() == [[4, 5]] * 2
+    with pytest.raises(AssertionError):
+        run.reshape(data=(8, 3))
+    assert run.reshape(allow_up_sizing=True, data=(8, 3)).outputs[0].shape == (8, 2)
+    with pytest.raises(AssertionError):
+        run.reshape(data=(4, 2))
+
+
+def test_simple_bind_types_and_sharing() -> None:
+    net = sym.FullyConnected(sym.var("data"), num_hidden=2, name="fc")
+    run = net.simple_bind(mx.cpu(), "null", {"data": "float64"}, data=(4, 3))
+    assert run.arg_dict["fc_weight"].dtype == onp.float64
+    assert run.grad_arrays == [None] * 3
+    buffer: dict[str, Any] = {}
+    first = net.simple_bind(mx.cpu(), shared_buffer=buffer, data=(4, 3))
+    second = net.simple_bind(mx.cpu(), shared_buffer=buffer, data=(4, 3))
+    assert second.arg_dict["fc_weight"] is first.arg_dict["fc_weight"]
+    third = net.simple_bind(
+        mx.cpu(), shared_arg_names=["fc_weight"], shared_exec=first, data=(2, 3)
+    )
+    assert third.arg_dict["fc_weight"] is first.arg_dict["fc_weight"]
+    assert third.arg_dict["fc_bias"] is not first.arg_dict["fc_bias"]
+    with (
+        pytest.warns(UserWarning, match="Cannot decide"),
+        pytest.raises(mx.MXNetError, match="simple_bind"),
+    ):
+        net.simple_bind(mx.cpu())
+
+
+def test_monitor() -> None:
+    x = sym.var("x")
+    run = sym.exp(x + 1, name="e").simple_bind(mx.cpu(), x=(1,))
+    seen: list[tuple[str, float]] = []
+    run.set_monitor_callback(lambda name, array: seen.append((name, array.asscalar())), True)
+    run.forward()
+    assert [name for name, _ in seen][-1] == "e_output"
+    assert seen[-1][1] == pytest.approx(onp.e)
+    assert len(seen) == 3
+
+
+def test_custom_ops() -> None:
+    class Scale(mx.operator.CustomOp):
+        def forward(self, is_train, req, in_data, out_data, aux):  # type: ignore[no-untyped-def]
+            # Values are read here: shapes must be found without a call.
+            self.assign(out_data[0], req[0], nd.array(in_data[0].asnumpy()) * in_data[1])
+
+        def backward(self, req, out_grad, in_data, out_data, in_grad, aux):  # type: ignore[no-untyped-def]
+            self.assign(in_grad[0], req[0], out_grad[0] * in_data[1])
+            self.assign(in_grad[1], req[1], out_grad[0] * in_data[0])
+
+    @mx.operator.register("symbol_scale")
+    class ScaleProp(mx.operator.CustomOpProp):
+        def __init__(self, times: str = "1") -> None:
+            super().__init__()
+            self.times = int(times)
+
+        def list_arguments(self) -> list[str]:
+            return ["data", "factor"]
+
+        def infer_shape(self, in_shape: Any) -> Any:
+            return [in_shape[0], in_shape[0]], [in_shape[0]], []
+
+        def create_operator(self, ctx: Any, shapes: Any, dtypes: Any) -> Scale:
+            assert self.times == 2
+            return Scale()
+
+    net = sym.Custom(sym.var("x"), op_type="symbol_scale", times=2, name="mine")
+    assert net.list_arguments() == ["x", "mine_factor"]
+    x, factor = nd.array([1, 2]), nd.array([3, 4])
+    gradients = [nd.zeros((2,)), nd.zeros((2,))]
+    run = net.bind(mx.cpu(), [x, factor], gradients)
+    assert run.forward(is_train=True)[0].asnumpy().tolist() == [3, 8]
+    run.backward(nd.ones((2,)))
+    assert [one.asnumpy().tolist() for one in gradients] == [[3, 4], [1, 2]]
+    assert sym.load_json(net.tojson()).list_arguments() == ["x", "mine_factor"]
+    assert net.infer_shape(x=(2, 3)) == ([(2, 3), (2, 3)], [(2, 3)], [])
+    run = net.simple_bind(mx.cpu(), x=(2,))
+    assert run.forward(x=x, mine_factor=factor)[0].asnumpy().tolist() == [3, 8]
+    by_name = sym.Custom(factor=sym.var("f"), data=sym.var("d"), op_type="symbol_scale")
+    assert by_name.list_arguments() == ["d", "f"]
+
+
+def test_ops_that_do_not_exist() -> None:
+    net = sym.load_json(
+        '{"nodes": [{"op": "null", "name": "x", "inputs": []}, {"op": "Nonsense", "name": "n", '
+        '"attrs": {"how": "3"}, "inputs": [[0, 0, 0]]}], "heads": [[1, 0, 0]]}'
+    )
+    assert net.list_arguments() == ["x"]
+    assert "Op:Nonsense, Name=n" in net.debug_str()
+    run = net.bind(mx.cpu(), [nd.ones((1,))])
+    with pytest.raises(NotImplementedError, match=r"operator n: \[Nonsense\]"):
+        run.forward()
+
+
+def test_an_error_names_the_node() -> None:
+    net = sym.dot(sym.var("a"), sym.var("b"), name="product")
+    run = net.bind(mx.cpu(), [nd.ones((2, 3)), nd.ones((2, 3))])
+    with pytest.raises(mx.MXNetError, match=r"Error in operator product(.|\n)*\(2, 3\), \(2, 3\)"):
+        run.forward()
+
+
+UNARY = ("exp", "tanh", "sigmoid", "square", "relu", "abs", "sin")
+BINARY = ("__add__", "__sub__", "__mul__")
+
+
+def build(functions: Any, x: Any, y: Any, seed: int) -> Any:
+    """Return a random network: the same from symbols and from arrays."""
+    draw = random.Random(seed)
+    values = [x, y]
+    for _ in range(draw.randint(3, 15)):
+        kind = draw.random()
+        chosen = draw.choice(values)
+        if kind < 0.4:
+            values.append(getattr(functions, draw.choice(UNARY))(chosen * 0.5))
+        elif kind < 0.8:
+            values.append(getattr(chosen, draw.choice(BINARY))(draw.choice(values)))
+        elif kind < 0.9:
+            values.append(functions.FullyConnected(chosen, y, num_hidden=3, no_bias=True))
+        else:
+            values.append(
+                functions.broadcast_mul(chosen, functions.mean(chosen, axis=0, keepdims=True))
+            )
+    return functions.tanh(functions.add_n(x, y, *values[-3:]))
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_random_networks_equal_eager_calls(number: int, seed: int) -> None:
+    onp.random.seed(seed + number)
+    x, y = (nd.array(onp.random.uniform(-1, 1, (3, 3))) for _ in range(2))
+    symbol = build(sym, sym.var("x"), sym.var("y"), seed + number)
+    assert symbol.infer_shape(x=(3, 3), y=(3, 3))[1] == [(3, 3)]
+    gradients = {"x": nd.zeros((3, 3)), "y": nd.zeros((3, 3))}
+    for graph in (symbol, sym.load_json(symbol.tojson())):
+        run = graph.bind(mx.cpu(), {"x": x, "y": y}, gradients)
+        answer = run.forward(is_train=True)[0]
+        run.backward(nd.ones((3, 3)))
+        x.attach_grad()
+        y.attach_grad()
+        with autograd.record():
+            wanted = build(nd, x, y, seed + number)
+        wanted.backward()
+        assert onp.array_equal(answer.asnumpy(), wanted.asnumpy())
+        for name, array in (("x", x), ("y", y)):
+            found, eager = gradients[name].asnumpy(), array.grad.asnumpy()
+            assert onp.allclose(found, eager, rtol=1e-4, atol=1e-5)
