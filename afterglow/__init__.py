@@ -7,19 +7,24 @@ done; whoever asks for a value waits for just that value.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from . import (
     _startup,
+    attribute,
     autograd,
     base,
     context,
     engine,
     error,
+    executor,
     gluon,
     initializer,
     kvstore,
     lr_scheduler,
     memory,
     metric,
+    model,
     name,
     ndarray,
     numpy,
@@ -37,6 +42,7 @@ from . import numpy as np
 from . import numpy_extension as npx
 from . import random as rnd
 from . import symbol as sym
+from .attribute import AttrScope
 from .base import MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
 from .ndarray import waitall
@@ -51,6 +57,12 @@ from .util import (
     use_np_shape,
 )
 
+if TYPE_CHECKING:
+    from . import callback, contrib, io, module, monitor, onnx, test_utils, visualization
+    from . import module as mod
+    from . import monitor as mon
+    from . import visualization as viz
+
 _startup.start()
 del _startup
 
@@ -60,21 +72,27 @@ ndarray.npx = numpy_extension  # type: ignore[attr-defined]
 ndarray.Custom = operator.custom  # type: ignore[attr-defined]
 
 __all__ = [
+    "AttrScope",
     "Context",
     "MXNetError",
     "__version__",
+    "attribute",
     "autograd",
     "base",
+    "callback",
     "context",
+    "contrib",
     "cpu",
     "cpu_pinned",
     "current_context",
     "engine",
     "error",
+    "executor",
     "gluon",
     "gpu",
     "init",
     "initializer",
+    "io",
     "is_np_array",
     "is_np_shape",
     "kv",
@@ -82,6 +100,11 @@ __all__ = [
     "lr_scheduler",
     "memory",
     "metric",
+    "mod",
+    "model",
+    "module",
+    "mon",
+    "monitor",
     "name",
     "nd",
     "ndarray",
@@ -92,6 +115,7 @@ __all__ = [
     "num_gpus",
     "numpy",
     "numpy_extension",
+    "onnx",
     "operator",
     "optimizer",
     "random",
@@ -99,18 +123,40 @@ __all__ = [
     "set_np_shape",
     "sym",
     "symbol",
+    "test_utils",
     "use_np",
     "use_np_array",
     "use_np_shape",
     "util",
+    "visualization",
+    "viz",
     "waitall",
 ]
 
 __version__: str
 
+#: Parts that not every program uses; they are imported when they are first asked for.
+_LATER = {
+    "callback": "callback",
+    "contrib": "contrib",
+    "io": "io",
+    "mod": "module",
+    "module": "module",
+    "mon": "monitor",
+    "monitor": "monitor",
+    "onnx": "onnx",
+    "test_utils": "test_utils",
+    "visualization": "visualization",
+    "viz": "visualization",
+}
 
-def __getattr__(name: str) -> str:
-    """Look the version up when it is first asked for: reading metadata is slow at import."""
+
+def __getattr__(name: str) -> Any:
+    """Return what would make the import slow: parts of the package, the version in its metadata."""
+    if name in _LATER:
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{_LATER[name]}")
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .version import version

@@ -20,7 +20,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as onp
@@ -127,16 +127,21 @@ def custom(*data: Any, op_type: str = "", name: str | None = None, **kwargs: Any
 
     ``forward`` runs at once, but what it calls is queued as always.
     """
+    named = {key: value for key, value in kwargs.items() if isinstance(value, Array)}
+    prop = prop_of(op_type, {key: str(kwargs[key]) for key in kwargs if key not in named})
+    arguments, states = prop.list_arguments(), prop.list_auxiliary_states()
+    arrays = _in_order(op_type, [*arguments, *states], data, named)
+    return _call(prop, arrays[: len(arguments)], arrays[len(arguments) :])
+
+
+def prop_of(op_type: str, parameters: Mapping[str, str]) -> CustomOpProp:
+    """Return what is known of a registered op, for parameters given as text."""
     if op_type not in _registered:
         raise MXNetError(
             f"[Custom] there is no op {op_type!r}; mx.operator.register makes one of a CustomOpProp"
         )
-    named = {key: value for key, value in kwargs.items() if isinstance(value, Array)}
     make: Callable[..., CustomOpProp] = _registered[op_type]
-    prop = make(**{key: str(value) for key, value in kwargs.items() if key not in named})
-    arguments, states = prop.list_arguments(), prop.list_auxiliary_states()
-    arrays = _in_order(op_type, [*arguments, *states], data, named)
-    return _call(prop, arrays[: len(arguments)], arrays[len(arguments) :])
+    return make(**parameters)
 
 
 def _in_order(op_type: str, names: list[str], given: Any, named: dict[str, Any]) -> list[Any]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from . import block, contrib, data, loss, nn, parameter, trainer, utils
-from .block import Block, HybridBlock, SymbolBlock
+from .block import Block, HybridBlock
 from .parameter import (
     Constant,
     DeferredInitializationError,
@@ -12,7 +12,10 @@ from .parameter import (
     ParameterDict,
     tensor_types,
 )
+from .symbol_block import SymbolBlock
 from .trainer import Trainer
+
+block.SymbolBlock = SymbolBlock  # type: ignore[attr-defined]  # where MXNet has it
 
 __all__ = [
     "Block",

@@ -10,12 +10,14 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from .. import autograd, ndarray
+from .. import autograd, ndarray, symbol
 from .._core import Array
 from ..error import ArrayNotImplementedError
 from ..initializer import Uniform
-from ..name import NameManager
+from ..name import NameManager, Prefix
+from ..util import is_np_array
 from ._completion import Completing, Unknown
+from ._inputs import count_inputs, first_symbol, flat_symbols
 from .parameter import (
     DeferredInitializationError,
     Parameter,
@@ -25,7 +27,7 @@ from .parameter import (
 )
 from .utils import HookHandle, Hooks, first_array, map_arrays
 
-__all__ = ["Block", "HybridBlock", "SymbolBlock"]
+__all__ = ["Block", "HybridBlock"]
 
 _functions: Any = ndarray
 
@@ -44,16 +46,21 @@ class _NameScope:
 
     def __init__(self, block: Block) -> None:
         self._block = block
-        self._outer: list[Block | None] = []
+        self._outer: list[tuple[Block | None, Prefix | None]] = []
 
     def __enter__(self) -> _NameScope:
-        self._outer.append(_scope.block)
+        names = None
+        outer = _scope.block
         if self._block._prefix:  # one without a prefix has no scope of its own either
             _scope.block = self._block
+            names = Prefix(self._block._prefix).__enter__()  # for symbols made in the scope
+        self._outer.append((outer, names))
         return self
 
     def __exit__(self, *exception: object) -> None:
-        _scope.block = self._outer.pop()
+        _scope.block, names = self._outer.pop()
+        if names is not None:
+            names.__exit__(*exception)
 
 
 def _indented(text: str) -> str:
@@ -332,15 +339,17 @@ class Block:
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix: str) -> None:
-        """Raise: models are not written as files of symbols."""
+        """Raise: it is not known how to write any block."""
         raise ArrayNotImplementedError(
-            "[Block.save] there are no symbols; save_parameters writes the parameters"
+            "[Block.save] save_parameters writes the parameters, and export of a HybridBlock also "
+            "what it computes"
         )
 
     def load(self, prefix: str) -> None:
-        """Raise: models are not written as files of symbols."""
+        """Raise: it is not known how to read any block."""
         raise ArrayNotImplementedError(
-            "[Block.load] there are no symbols; load_parameters reads the parameters"
+            "[Block.load] load_parameters reads the parameters, and SymbolBlock.imports what "
+            "export has written"
         )
 
     # --- summary ---
@@ -429,8 +438,9 @@ def _table(rows: list[tuple[str, str, int]], counts: _Counts) -> list[str]:
 class HybridBlock(Block):
     """A block that says in ``hybrid_forward(self, F, x, ...)`` what it computes.
 
-    ``F`` is ``mx.nd`` (with ``F.np`` and ``F.npx``); the parameters of the block are passed as
-    keyword arguments named like the attributes. A plain ``forward`` will do as well.
+    ``F`` is ``mx.nd`` (with ``F.np`` and ``F.npx``), or ``mx.sym`` for symbols; the parameters of
+    the block are passed as keyword arguments named like the attributes. A plain ``forward`` will
+    do as well.
 
     >>> from afterglow import gluon, nd
     >>> class Scale(gluon.HybridBlock):
@@ -503,6 +513,8 @@ class HybridBlock(Block):
     def forward(self, x: Any, *args: Any) -> Any:
         """Call ``hybrid_forward`` with the parameters on the device of the input."""
         array = x if isinstance(x, Array) else first_array((x, *args))
+        if array is None and first_symbol((x, *args)) is not None:
+            return self._composed(x, *args)
         if array is None:
             raise ValueError(
                 "In HybridBlock, there must be one NDArray in the input. Please check the type of "
@@ -514,6 +526,14 @@ class HybridBlock(Block):
             self._finish_deferred_init(x, *args)
             params = self._arrays(array)
         return self.hybrid_forward(_functions, x, *args, **params)
+
+    def _composed(self, *args: Any) -> Any:
+        """Return the outputs as symbols, with the parameters as variables."""
+        from ._symbolic import graph_of
+
+        params = {name: parameter.var() for name, parameter in self._reg_params.items()}
+        with self.name_scope():
+            return graph_of(self)(*args, **params)
 
     def _arrays(self, like: Any) -> dict[str, Any]:
         """Return the parameters on the device of an array, and in its world."""
@@ -580,26 +600,30 @@ class HybridBlock(Block):
                 parameter.cast(array.dtype)
 
     def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> Any:
-        """Raise: models are not written as files of symbols."""
-        raise ArrayNotImplementedError(
-            "[HybridBlock.export] there are no symbols; save_parameters writes the parameters"
+        """Write the graph and the parameters: ``path-symbol.json`` and ``path-0000.params``.
+
+        MXNet and :meth:`SymbolBlock.imports` read them. The input is named ``data``; several are
+        ``data0``, ``data1`` and so on.
+        """
+        graph = self._graph()
+        graph.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
+        states = set(graph.list_auxiliary_states())
+        params = self.collect_params()
+        values: dict[str, Any] = {}
+        for name in graph.list_inputs():
+            if name in params:
+                kind = "aux" if name in states else "arg"
+                values[f"{kind}:{name}"] = params[name]._reduce().as_nd_ndarray()
+        _functions.save(f"{path}-{epoch:04d}.params", values)
+
+    def _graph(self) -> Any:
+        """Return the outputs as symbols of inputs named data, or data0, data1 ..."""
+        count = count_inputs(self)
+        names = ["data"] if count == 1 else [f"data{number}" for number in range(count)]
+        inputs = [symbol.var(name) for name in names]
+        if is_np_array():
+            inputs = [one.as_np_ndarray() for one in inputs]
+        outputs = self(*inputs)
+        return (
+            symbol.Group(flat_symbols(outputs)) if isinstance(outputs, (list, tuple)) else outputs
         )
-
-
-class SymbolBlock(HybridBlock):
-    """Raises: there are no symbols."""
-
-    def __init__(self, outputs: Any, inputs: Any, params: ParameterDict | None = None) -> None:
-        raise ArrayNotImplementedError("[SymbolBlock] there are no symbols to make a block of")
-
-    @staticmethod
-    def imports(
-        symbol_file: str,
-        input_names: Any,
-        param_file: str | None = None,
-        ctx: Any = None,
-        allow_missing: bool = False,
-        ignore_extra: bool = False,
-    ) -> Any:
-        """Raise: there are no symbols."""
-        raise ArrayNotImplementedError("[SymbolBlock.imports] files of symbols cannot be read")

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as onp
 
-from .. import autograd, initializer, ndarray
+from .. import autograd, initializer, ndarray, symbol
 from .._array import ArrayBase
 from .._core import Array, operation
 from .._dtype import dtype_number
 from .._shapes import Shape, as_integers
 from ..context import Context, context_numbers, context_of, cpu, current_context
-from ..error import ArrayNotImplementedError, MXNetError
+from ..error import MXNetError
 from ..util import is_np_array, is_np_shape
 
 __all__ = [
@@ -96,6 +96,7 @@ class Parameter:
             )
         self._data: dict[tuple[int, int], Any] | None = None
         self._deferred: tuple[Any, list[Context], Any, Any] | None = None
+        self._var: tuple[Shape | None, Any] | None = None
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
         self._grad_req = "null"
@@ -385,11 +386,24 @@ class Parameter:
             for array in self._data.values():
                 array.zero_grad()
 
-    # --- what is not here ---
-
     def var(self) -> Any:
-        """Raise: there are no symbols."""
-        raise ArrayNotImplementedError("[Parameter.var] there are no symbols")
+        """Return the symbol that stands for the parameter: always the same."""
+        made = self._var
+        if made is None or made[0] != self.shape:
+            init = self.init if isinstance(self.init, str) or hasattr(self.init, "dumps") else None
+            variable = symbol.var(
+                self.name,
+                shape=self.shape,
+                dtype=self.dtype,
+                lr_mult=self.lr_mult,
+                wd_mult=self.wd_mult,
+                init=init,
+                stype="default",
+            )
+            self._var = made = (self.shape, variable)
+        return made[1].as_np_ndarray() if is_np_array() else made[1]
+
+    # --- what is not here ---
 
     def row_sparse_data(self, row_id: Any) -> Any:
         """Raise: parameters are dense."""

@@ -14,6 +14,7 @@ from . import (
     layers,
     linalg,
     ndarray,
+    outputs,
     products,
     random,
     random_ops,
@@ -30,6 +31,7 @@ from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .layers import *  # noqa: F403
 from .ndarray import NDArray
+from .outputs import *  # noqa: F403
 from .products import *  # noqa: F403
 from .random_ops import *  # noqa: F403
 from .reduce import *  # noqa: F403
@@ -51,6 +53,7 @@ __all__ = [
     *files.__all__,
     *indexing.__all__,
     *layers.__all__,
+    *outputs.__all__,
     *products.__all__,
     *random_ops.__all__,
     *reduce.__all__,

@@ -23,7 +23,6 @@ __all__ = [
     "Cast",
     "ElementWiseSum",
     "LeakyReLU",
-    "MakeLoss",
     "abs",
     "add",
     "add_n",
@@ -66,7 +65,6 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
-    "make_loss",
     "maximum",
     "minimum",
     "modulo",
@@ -704,37 +702,10 @@ def stop_gradient(data: NDArray, out: NDArray | None = None, name: str | None = 
     >>> print(nd.stop_gradient(nd.array([1, 2])).asnumpy())
     [1. 2.]
     """
-    return _unary(_copy, data, out)
+    return _unary(_copy, need(data).detach(), out)
 
 
 BlockGrad = stop_gradient
-
-
-def make_loss(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return a copy that gradients start from.
-
-    >>> from afterglow import nd
-    >>> print(nd.make_loss(nd.array([1, 2])).asnumpy())
-    [1. 2.]
-    """
-    return _unary(_copy, data, out)
-
-
-def MakeLoss(  # noqa: N802
-    data: NDArray,
-    grad_scale: float = 1.0,
-    valid_thresh: float = 0.0,
-    normalization: str = "null",
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return a copy that gradients start from, at ``grad_scale``.
-
-    >>> from afterglow import nd
-    >>> print(nd.MakeLoss(nd.array([1, 2])).asnumpy())
-    [1. 2.]
-    """
-    return _unary(_copy, data, out)
 
 
 def amp_cast(

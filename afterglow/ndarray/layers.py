@@ -111,10 +111,13 @@ def BatchNorm(  # noqa: N802
      [1.]]
     <NDArray 2x1 @cpu(0)>
     """
+    gamma, beta = need(gamma, "gamma"), need(beta, "beta")
+    if fix_gamma and autograd.is_recording():
+        beta = beta + gamma * 0  # so that the gradient of gamma is 0, not missing
     result, mean, deviation = _layers.batch_norm(
         need(data, "data"),
-        need(gamma, "gamma"),
-        need(beta, "beta"),
+        gamma,
+        beta,
         need(moving_mean, "moving_mean"),
         need(moving_var, "moving_var"),
         axis,

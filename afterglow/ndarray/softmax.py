@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .._along_axis import AlongAxis
@@ -16,15 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "L2Normalization",
-    "LinearRegressionOutput",
-    "LogisticRegressionOutput",
-    "MAERegressionOutput",
     "SequenceLast",
     "SequenceMask",
     "SequenceReverse",
-    "Softmax",
     "SoftmaxActivation",
-    "SoftmaxOutput",
     "log_softmax",
     "softmax",
     "softmax_cross_entropy",
@@ -32,8 +26,6 @@ __all__ = [
 ]
 
 _along = AlongAxis(True)
-_copy = operation("copy", True)
-_sigmoid = operation("sigmoid", True)
 _sum = operation("sum", True)
 _negative = operation("negative", True)
 
@@ -122,40 +114,6 @@ def SoftmaxActivation(  # noqa: N802
     return softmax(data, axis=1 if mode == "channel" else -1, out=out)
 
 
-def SoftmaxOutput(  # noqa: N802
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    ignore_label: float = -1.0,
-    multi_output: bool = False,
-    use_ignore: bool = False,
-    preserve_shape: bool = False,
-    normalization: str = "null",
-    out_grad: bool = False,
-    smooth_alpha: float = 0.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return the softmax of each row: of everything but the first axis.
-
-    With ``multi_output`` it is that along axis 1, with ``preserve_shape`` along the last. The label
-    and all else matter for the gradient only.
-
-    >>> from afterglow import nd
-    >>> nd.SoftmaxOutput(nd.zeros((1, 2)), nd.array([1])).asnumpy()
-    array([[0.5, 0.5]], dtype=float32)
-    """
-    need(label, "label")
-    if multi_output or preserve_shape or need(data).ndim < 3:
-        return softmax(data, axis=1 if multi_output else -1, out=out)
-    rows = softmax(data._shaped((data.shape[0], prod(data.shape[1:]))))
-    result: NDArray = rows._shaped(data.shape)
-    return result if out is None else _copy(result, out=out)
-
-
-Softmax = SoftmaxOutput
-
-
 def softmax_cross_entropy(
     data: NDArray, label: NDArray, out: NDArray | None = None, name: str | None = None
 ) -> NDArray:
@@ -171,58 +129,6 @@ def softmax_cross_entropy(
             f"but the shapes are {data.shape} and {label.shape}"
         )
     result: NDArray = _negative(_sum(_along.picked_logarithms(softmax(data), label)), out=out)
-    return result
-
-
-def LinearRegressionOutput(  # noqa: N802
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return a copy; the label matters for the gradient, that of the squared difference.
-
-    >>> from afterglow import nd
-    >>> nd.LinearRegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
-    array([1., 2.], dtype=float32)
-    """
-    need(label, "label")
-    result: NDArray = _copy(need(data), out=out)
-    return result
-
-
-def MAERegressionOutput(  # noqa: N802
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return a copy; the label matters for the gradient, that of the absolute difference.
-
-    >>> from afterglow import nd
-    >>> nd.MAERegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
-    array([1., 2.], dtype=float32)
-    """
-    return LinearRegressionOutput(data, label, out=out)
-
-
-def LogisticRegressionOutput(  # noqa: N802
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return 1 / (1 + exp(-x)); the label matters for the gradient only.
-
-    >>> from afterglow import nd
-    >>> nd.LogisticRegressionOutput(nd.array([0, 100]), nd.array([0, 0])).asnumpy()
-    array([0.5, 1. ], dtype=float32)
-    """
-    need(label, "label")
-    result: NDArray = _sigmoid(need(data), out=out)
     return result
 
 

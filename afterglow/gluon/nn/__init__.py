@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from ..block import Block, HybridBlock, SymbolBlock
+from ..block import Block, HybridBlock
+from ..symbol_block import SymbolBlock
 from . import activations, basic_layers
 from .activations import *  # noqa: F403
 from .basic_layers import *  # noqa: F403

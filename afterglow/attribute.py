@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.attribute``: attributes for all symbols made in a ``with`` scope."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Self
+
+from .error import ArrayValueError
+
+__all__ = ["AttrScope"]
+
+
+class _Scopes(threading.local):
+    """The scopes of this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.entered: list[AttrScope] = [AttrScope()]
+
+
+class _Current:
+    """``AttrScope.current``: the scope of this thread, read from the class."""
+
+    def __get__(self, instance: object, owner: type) -> AttrScope:
+        return _scopes.entered[-1]
+
+
+class AttrScope:
+    """Gives attributes to the symbols made in a ``with`` scope; scopes add up.
+
+    >>> from afterglow import AttrScope, sym
+    >>> with AttrScope(ctx_group="stage1"):
+    ...     x = sym.var("x")
+    >>> x.attr("ctx_group")
+    'stage1'
+    """
+
+    current = _Current()
+
+    def __init__(self, **kwargs: str) -> None:
+        for value in kwargs.values():
+            if not isinstance(value, str):
+                raise ArrayValueError("Attributes need to be string")
+        self._attributes = kwargs
+
+    def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
+        """Return attributes with those of the scope; what is given goes before."""
+        return {**self._attributes, **(attr or {})}
+
+    def __enter__(self) -> Self:
+        scope = type(self).__new__(type(self))
+        scope._attributes = _scopes.entered[-1].get(self._attributes)
+        _scopes.entered.append(scope)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _scopes.entered.pop()
+
+
+_scopes = _Scopes()

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.executor``: a symbol with arrays for its variables, run forward and backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from . import autograd
+from ._core import Array, mark_variable, operation, origin_of
+from ._dtype import dtype_number
+from ._worlds import in_world
+from .context import Context, current_context
+from .error import ArrayTypeError, ArrayValueError, MXNetError
+from .symbol._graph import Node, auxiliary
+from .symbol._run import Plan
+from .symbol.symbol import Symbol
+from .util import is_np_array
+
+__all__ = ["Executor"]
+
+
+class Executor:
+    """Computes a symbol; made by :meth:`Symbol.bind` and :meth:`Symbol.simple_bind`.
+
+    >>> from afterglow import nd, sym
+    >>> x = sym.var("x")
+    >>> run = (x * x).bind(args={"x": nd.array([3])}, args_grad={"x": nd.zeros((1,))})
+    >>> run.forward(is_train=True)
+    [
+    [9.]
+    <NDArray 1 @cpu(0)>]
+    >>> run.backward(nd.ones((1,)))
+    >>> run.grad_dict["x"]
+    <BLANKLINE>
+    [6.]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self,
+        symbol: Symbol,
+        ctx: Context | None,
+        args: Any,
+        args_grad: Any = None,
+        grad_req: Any = "write",
+        aux_states: Any = None,
+        group2ctx: Any = None,
+    ) -> None:
+        self._symbol = symbol
+        self._ctx = ctx or current_context()
+        self._legacy = not is_np_array()
+        self._plan = Plan(symbol._outputs)
+        states = auxiliary(symbol._nodes())
+        variables = [node for _, node in self._plan.variables]
+        self._arguments = [node for node in variables if node not in states]
+        self._states = [node for node in variables if node in states]
+        self._arg_names = [node.name for node in self._arguments]
+        self._aux_names = [node.name for node in self._states]
+        self._output_names = symbol.list_outputs()
+        self.arg_arrays = _listed("args", args, self._arg_names, False)
+        self.aux_arrays = _listed("aux_states", aux_states, self._aux_names, False)
+        self.grad_arrays = _listed("args_grad", args_grad, self._arg_names, True)
+        self._requests = _requests(grad_req, self._arg_names)
+        self.arg_dict = dict(zip(self._arg_names, self.arg_arrays, strict=True))
+        self.aux_dict = dict(zip(self._aux_names, self.aux_arrays, strict=True))
+        self.grad_dict = dict(zip(self._arg_names, self.grad_arrays, strict=True))
+        self._given: dict[Node, Any] = dict(zip(self._states, self.aux_arrays, strict=True))
+        for node, array, gradient, request in zip(
+            self._arguments, self.arg_arrays, self.grad_arrays, self._requests, strict=True
+        ):
+            # A handle of our own on the same memory: the user's array may be a variable already.
+            handle = array._detached()
+            if gradient is not None and request != "null":
+                mark_variable(handle, gradient, autograd.request_number(request))
+            self._given[node] = handle
+        self._outputs: list[Any] | None = None
+        self._heads: list[Any] | None = None
+        self._is_released = False
+        self._monitor: Callable[[str, Any], Any] | None = None
+        self._monitor_all = False
+
+    # --- running ---
+
+    def forward(self, is_train: bool = False, **kwargs: Any) -> list[Any]:
+        """Compute the outputs, after writing the given values to arguments of those names."""
+        for name, value in kwargs.items():
+            if name not in self.arg_dict:
+                raise ArrayTypeError(f"Unknown argument {name}")
+            if not isinstance(value, (Array, onp.ndarray)):
+                raise ArrayValueError("only accept keyword argument of NDArrays")
+            target = self.arg_dict[name]
+            if target.shape != value.shape:
+                raise ArrayValueError(
+                    f"Shape not match! Argument {name}, need: {target.shape}, received: "
+                    f"{value.shape}"
+                )
+            if isinstance(value, Array):
+                value = in_world(value, target._legacy)
+            with autograd.pause():
+                target[:] = value
+        heads = self._run(self._given, bool(is_train))
+        self._heads = heads if is_train else None
+        self._is_released = False
+        self._keep([head._detached() for head in heads])
+        return self.outputs
+
+    def _run(self, given: Mapping[Node, Any], is_train: bool) -> list[Any]:
+        watch = None if self._monitor is None else self._watch
+        with autograd.record(True) if is_train else autograd.pause(False):
+            return self._plan.run(given, watch)
+
+    def _keep(self, results: list[Any]) -> None:
+        """Write the results into the arrays that the user may hold since an earlier pass."""
+        if self._outputs is None:
+            self._outputs = [in_world(result, self._legacy) for result in results]
+            return
+        with autograd.pause():
+            for position, result in enumerate(results):
+                kept = self._outputs[position]
+                if kept.shape == result.shape and kept._dtype_number == result._dtype_number:
+                    kept._assign(in_world(result, kept._legacy))
+                else:
+                    self._outputs[position] = in_world(result, self._legacy)
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The outputs of the latest pass; their memory stays the same."""
+        if self._outputs is None:
+            known = {name: array.shape for name, array in self.arg_dict.items()}
+            _, shapes, _ = self._symbol.infer_shape(**known)
+            if shapes is None:
+                raise MXNetError("[outputs] their shapes follow from values only; call forward")
+            self._outputs = [self._zeros(shape, "float32") for shape in shapes]
+        return self._outputs
+
+    @property
+    def output_dict(self) -> dict[str, Any]:
+        """The outputs by name."""
+        if len(set(self._output_names)) != len(self._output_names):
+            raise ArrayValueError(f"Duplicate names detected, {self._output_names}")
+        return dict(zip(self._output_names, self.outputs, strict=True))
+
+    def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
+        """Queue the gradients of the arguments from those of the outputs.
+
+        Outputs that are losses need none.
+        """
+        if self._heads is None:
+            raise MXNetError("[backward] there was no forward(is_train=True) before")
+        if self._is_released:  # once more from the same arguments, but states move only once
+            given = {**self._given, **{node: self._given[node].copy() for node in self._states}}
+            self._heads = self._run(given, True)
+        gradients = self._head_gradients(out_grads)
+        heads, wanted = [], []
+        for position, head in enumerate(self._heads):
+            if origin_of(head) is None:
+                continue
+            node = self._symbol._outputs[position][0]
+            gradient = gradients[position]
+            if gradient is None and not (node.is_variable or node.entry.is_loss):
+                raise MXNetError(
+                    "Because the last operator is not Loss function, head_gradient is required "
+                    f"when calling backward: output {self._output_names[position]} has none. If "
+                    "you are attempting to minimize the output as an objective, please modify "
+                    "your network and use MakeLoss"
+                )
+            heads.append(head)
+            wanted.append(None if gradient is None else in_world(gradient, head._legacy))
+        written = [
+            gradient
+            for gradient, request in zip(self.grad_arrays, self._requests, strict=True)
+            if gradient is not None and request == "write"
+        ]
+        versions = [gradient._version for gradient in written]
+        if heads:
+            autograd.backward(heads, wanted, False, is_train)
+        for gradient, version in zip(written, versions, strict=True):
+            if gradient._version == version:  # no output depends on the argument
+                gradient._assign(0)
+        self._is_released = True
+
+    def _head_gradients(self, given: Any) -> list[Any]:
+        count = len(self._output_names)
+        if given is None:
+            return [None] * count
+        if isinstance(given, Array):
+            given = [given]
+        elif isinstance(given, Mapping):
+            given = [given.get(name) for name in self._output_names]
+        gradients = list(given)
+        if len(gradients) > count or any(
+            one is not None and not isinstance(one, Array) for one in gradients
+        ):
+            raise ArrayTypeError("inputs must be NDArray, one for each output")
+        return gradients + [None] * (count - len(gradients))
+
+    # --- arrays ---
+
+    def _zeros(self, shape: Any, dtype: Any) -> Any:
+        return _zeros(shape, dtype, self._ctx, self._legacy)
+
+    def copy_params_from(
+        self,
+        arg_params: Mapping[str, Any],
+        aux_params: Mapping[str, Any] | None = None,
+        allow_extra_params: bool = False,
+    ) -> None:
+        """Write values into arguments and states, by name."""
+        for kind, given, own in (
+            ("arguments", arg_params, self.arg_dict),
+            ("auxiliary states", aux_params or {}, self.aux_dict),
+        ):
+            for name, value in given.items():
+                if name in own:
+                    target = own[name]
+                    with autograd.pause():
+                        target[:] = in_world(value, target._legacy).astype(target.dtype)
+                elif not allow_extra_params:
+                    raise ArrayValueError(f'Find name "{name}" that is not in the {kind}')
+
+    def reshape(
+        self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: Any
+    ) -> Executor:
+        """Return an executor for other shapes, with the same arrays where theirs stay."""
+        shapes, _, aux_shapes = self._symbol.infer_shape(**kwargs)
+        if shapes is None:
+            raise ArrayValueError("Insufficient argument shapes provided.")
+        arrays, gradients, states = [], [], []
+        for name, shape in zip(self._arg_names, shapes, strict=True):
+            array, gradient = self.arg_dict[name], self.grad_dict[name]
+            if shape != array.shape:
+                if not partial_shaping and name not in kwargs:
+                    raise AssertionError(
+                        f"Shape of unspecified array arg:{name} changed. This can cause the new "
+                        "executor to not share parameters with the old one. Please check for "
+                        "error in network. If this is intended, set partial_shaping=True."
+                    )
+                if not allow_up_sizing and onp.prod(shape) > array.size:
+                    raise AssertionError(
+                        f"New shape of arg:{name} larger than original. First making a big "
+                        "executor and then down sizing it is more efficient than the reverse. If "
+                        "you really want to up size, set allow_up_sizing=True."
+                    )
+                array = self._zeros(shape, array.dtype)
+                gradient = None if gradient is None else self._zeros(shape, array.dtype)
+            arrays.append(array)
+            gradients.append(gradient)
+        for name, shape in zip(self._aux_names, aux_shapes, strict=True):
+            state = self.aux_dict[name]
+            states.append(state if state.shape == shape else self._zeros(shape, state.dtype))
+        return Executor(self._symbol, self._ctx, arrays, gradients, self._requests, states)
+
+    # --- looking at it ---
+
+    def set_monitor_callback(
+        self, callback: Callable[[str, Any], Any], monitor_all: bool = False
+    ) -> None:
+        """Let ``callback(name, array)`` see the outputs of all ops, or also their inputs."""
+        self._monitor = callback
+        self._monitor_all = monitor_all
+
+    def _watch(self, node: Node, index: int, array: Any) -> None:
+        assert self._monitor is not None
+        if self._monitor_all and not index:
+            for name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
+                if source.is_variable:
+                    self._monitor(f"{node.name}_{name}", self._given[source]._detached())
+        self._monitor(node.output_name(index), in_world(array._detached(), self._legacy))
+
+    def debug_str(self) -> str:
+        """Return a text that lists all nodes."""
+        return self._symbol.debug_str()
+
+
+def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool) -> Any:
+    return operation("copy", legacy)(
+        0, shape=tuple(shape), dtype=dtype_number(dtype), ctx=ctx.numbers
+    )
+
+
+def _listed(what: str, given: Any, names: Sequence[str], may_lack: bool) -> list[Any]:
+    """Return arrays, given as a list or by name, in the order of the names."""
+    if given is None:
+        given = {}
+    if isinstance(given, Mapping):
+        for name in names:
+            if name not in given and not may_lack:
+                raise ArrayValueError(f"key `{name}` is missing in `{what}`")
+        arrays = [given.get(name) for name in names]
+    elif isinstance(given, (list, tuple)):
+        arrays = list(given)
+        if len(arrays) != len(names):
+            raise ArrayValueError(
+                f"Length of {what} does not match the number of arguments: {len(arrays)} for "
+                f"{', '.join(names) or 'none'}"
+            )
+    else:
+        raise ArrayTypeError("Only accept list of NDArrays or dict of str to NDArray")
+    for array in arrays:
+        if not isinstance(array, Array) and not (may_lack and array is None):
+            raise ArrayTypeError("Only accept list of NDArrays or dict of str to NDArray")
+    return arrays
+
+
+def _requests(given: Any, names: Sequence[str]) -> list[str]:
+    """Return what backward does with each gradient."""
+    if isinstance(given, str):
+        requests = [given] * len(names)
+    elif isinstance(given, Mapping):
+        requests = [given.get(name, "null") for name in names]
+    elif isinstance(given, (list, tuple)) and len(given) == len(names):
+        requests = list(given)
+    else:
+        raise ArrayValueError("grad_req must be in write, add, null: one, a list or by name")
+    for request in requests:
+        if request not in ("write", "add", "null"):
+            raise ArrayValueError(f"grad_req must be in write, add, null, but got {request!r}")
+    return requests
+
+
+def simple_bind(
+    symbol: Symbol,
+    ctx: Context | None,
+    grad_req: Any,
+    types: Mapping[str, Any] | None,
+    shared_names: Sequence[str] | None,
+    shared: Executor | None,
+    buffer: dict[str, Any] | None,
+    shapes: Mapping[str, Any],
+) -> Executor:
+    """Return an executor with new arrays, or with those of another one where they fit."""
+    ctx = ctx or current_context()
+    legacy = not is_np_array()
+    arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
+    if arg_shapes is None:
+        given = "\n".join(f"  {name}: {shape}" for name, shape in shapes.items())
+        missing = sorted(
+            {
+                node.op
+                for node in symbol._nodes()
+                if not node.is_variable and node.entry.function is None
+            }
+        )
+        unknown = f"\nThese ops are not implemented: {', '.join(missing)}" if missing else ""
+        raise MXNetError(
+            f"simple_bind error. Shapes do not follow from those given:\n{given}{unknown}"
+        )
+    arg_types, _, aux_types = symbol.infer_type_partial(**(types or {}))
+    names, aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
+    requests = _requests(grad_req, names)
+    sharable = set(names if shared_names is None else shared_names)
+
+    def new(name: str, shape: Any, dtype: Any, others: Mapping[str, Any]) -> Any:
+        number = dtype_number(dtype)
+        for pool in (others if name in sharable else {}, buffer or {}):
+            found = pool.get(name)
+            if found is not None and found.shape == shape and found._dtype_number == number:
+                return found
+        array = _zeros(shape, dtype, ctx, legacy)
+        if buffer is not None:
+            buffer[name] = array
+        return array
+
+    old: Any = shared.arg_dict if shared is not None and shared_names is not None else {}
+    old_states: Any = shared.aux_dict if shared is not None else {}
+    arrays = [
+        new(name, shape, dtype, old)
+        for name, shape, dtype in zip(names, arg_shapes, arg_types, strict=True)
+    ]
+    gradients = [
+        None if request == "null" else _zeros(shape, dtype, ctx, legacy)
+        for shape, dtype, request in zip(arg_shapes, arg_types, requests, strict=True)
+    ]
+    states = [
+        new(name, shape, dtype, old_states)
+        for name, shape, dtype in zip(aux_names, aux_shapes, aux_types, strict=True)
+    ]
+    return Executor(symbol, ctx, arrays, gradients, requests, states)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.sym``: graphs of ops, written down before there are arrays.
+
+Every op of ``mx.nd`` has a function here that takes symbols instead; they are made from the table
+of ops when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Number
+from types import ModuleType
+from typing import Any
+
+from .. import ndarray
+from . import contrib, linalg, numpy, numpy_extension, random, symbol
+from . import numpy as np
+from . import numpy_extension as npx
+from ._functions import function_of
+from ._names import CANONICAL
+from ._ops import NO_OPS, find
+from .symbol import Group, Symbol, Variable, create, load, load_json, var
+
+__all__ = [
+    "Group",
+    "Symbol",
+    "Variable",
+    "arange",
+    "contrib",
+    "eye",
+    "full",
+    "hypot",
+    "linalg",
+    "linspace",
+    "load",
+    "load_json",
+    "maximum",
+    "minimum",
+    "np",
+    "npx",
+    "numpy",
+    "numpy_extension",
+    "ones",
+    "pow",
+    "power",
+    "random",
+    "split_v2",
+    "symbol",
+    "var",
+    "zeros",
+]
+
+
+class _Internal(ModuleType):
+    """``mx.sym._internal``: ops by the names that operators know them by."""
+
+    def __getattr__(self, name: str) -> Any:
+        return function_of(name)
+
+
+_internal = _Internal(f"{__name__}._internal")
+op = _Internal(f"{__name__}.op")
+sparse = _Internal(f"{__name__}.sparse")
+
+
+# --- new arrays ---
+
+
+def zeros(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Return zeros.
+
+    >>> from afterglow import sym
+    >>> sym.zeros((2,)).eval()[0].asnumpy()
+    array([0., 0.], dtype=float32)
+    """
+    return create("_zeros", (), {"shape": shape, "dtype": dtype or "float32", **kwargs})
+
+
+def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Return ones."""
+    return create("_ones", (), {"shape": shape, "dtype": dtype or "float32", **kwargs})
+
+
+def full(shape: Any, val: float, dtype: Any = None, **kwargs: Any) -> Symbol:
+    """Return an array filled with a number."""
+    given = {"shape": shape, "value": float(val), "dtype": dtype or "float32"}
+    return create("_full", (), {**given, **kwargs})
+
+
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool = False,
+    name: str | None = None,
+    dtype: Any = None,
+) -> Symbol:
+    """Return numbers from ``start`` to ``stop``."""
+    given: dict[str, Any] = {"start": start, "step": step, "repeat": repeat}
+    given |= {"infer_range": infer_range, "name": name, "dtype": dtype or "float32"}
+    return create("_arange", (), {**given, "stop": "None" if stop is None else stop})
+
+
+def linspace(
+    start: float,
+    stop: float,
+    num: int,
+    endpoint: bool = True,
+    name: str | None = None,
+    dtype: Any = None,
+) -> Symbol:
+    """Return equally distant numbers."""
+    given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
+    return create("_linspace", (), {**given, "name": name, "dtype": dtype or "float32"})
+
+
+def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Symbol:  # noqa: N803
+    """Return a matrix with ones on a diagonal."""
+    return create("_eye", (), {"N": N, "M": M, "k": k, "dtype": dtype or "float32", **kwargs})
+
+
+# --- functions of symbols and numbers ---
+
+
+def _mixed(
+    left: Any, right: Any, symbols: str, scalar: str, swapped: str, numbers: Callable[..., Any]
+) -> Any:
+    """Call the op for two symbols, for one and a number, or the function for two numbers."""
+    if isinstance(left, Symbol) and isinstance(right, Symbol):
+        return create(symbols, (left, right), {})
+    if isinstance(left, Symbol) and isinstance(right, Number):
+        return create(scalar, (left,), {"scalar": right})
+    if isinstance(left, Number) and isinstance(right, Symbol):
+        return create(swapped, (right,), {"scalar": left})
+    if isinstance(left, Number) and isinstance(right, Number):
+        return numbers(left, right)
+    raise TypeError(f"types ({type(left)}, {type(right)}) not supported")
+
+
+def pow(base: Any, exp: Any) -> Any:
+    """Return ``base`` to the power of ``exp``; one of them may be a number."""
+    return _mixed(base, exp, "_Power", "_PowerScalar", "_rpower_scalar", lambda x, y: x**y)
+
+
+power = pow
+
+
+def maximum(left: Any, right: Any) -> Any:
+    """Return the larger elements; one of both may be a number."""
+    return _mixed(left, right, "_Maximum", "_MaximumScalar", "_MaximumScalar", max)
+
+
+def minimum(left: Any, right: Any) -> Any:
+    """Return the smaller elements; one of both may be a number."""
+    return _mixed(left, right, "_Minimum", "_MinimumScalar", "_MinimumScalar", min)
+
+
+def hypot(left: Any, right: Any) -> Any:
+    """Return the long sides of right triangles; one of both may be a number."""
+    return _mixed(
+        left, right, "_Hypot", "_HypotScalar", "_HypotScalar", lambda x, y: (x * x + y * y) ** 0.5
+    )
+
+
+def split_v2(
+    ary: Symbol, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False
+) -> Symbol:
+    """Return parts along an axis: that many equal ones, or cut at indices."""
+    given: dict[str, Any] = {"axis": axis, "squeeze_axis": squeeze_axis}
+    if isinstance(indices_or_sections, int):
+        given |= {"indices": (), "sections": indices_or_sections}
+    else:
+        given |= {"indices": (0, *indices_or_sections), "sections": 0}
+    return create("_split_v2", (ary,), given)
+
+
+def __getattr__(name: str) -> Any:
+    """Return the function of an op, by the name that nd or MXNet gives it."""
+    is_op = name in CANONICAL or (
+        name not in NO_OPS
+        and (callable(getattr(ndarray, name, None)) or find(name).function is not None)
+    )
+    known = is_op or (not name.startswith("__") and find(name).is_known and name not in NO_OPS)
+    if name.startswith("__") or not known:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return function_of(name)
+
+
+def __dir__() -> list[str]:
+    functions = [name for name in ndarray.__all__ if name not in NO_OPS]
+    return sorted({*globals(), *functions})

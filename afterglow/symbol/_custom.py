@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops written in Python as nodes: what their ``CustomOpProp`` says of names and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._shapes import Shape
+from ._shape_rules import Attributes, Shapes
+
+
+def prop(attributes: Mapping[str, Any]) -> Any:
+    """Return the description of the op that the attributes of a node name."""
+    from ..operator import prop_of
+
+    given = {key: str(x) for key, x in attributes.items() if not key.startswith("__")}
+    return prop_of(given.pop("op_type"), given)
+
+
+def input_names(attributes: Mapping[str, Any]) -> list[str]:
+    """Return the names of arguments and states."""
+    found = prop(attributes)
+    return [*found.list_arguments(), *found.list_auxiliary_states()]
+
+
+def _inferred(given: Attributes, shapes: list[Shape | None]) -> tuple[list[Any], list[Any]]:
+    """Return the shapes of the inputs and of the outputs."""
+    found = prop(given)
+    count = len(found.list_arguments())
+    known = [[] if shape is None else list(shape) for shape in shapes[:count]]
+    inputs, outputs, *rest = found.infer_shape(known)
+    states = rest[0] if rest else ()
+    return [tuple(one) for one in (*inputs, *states)], [tuple(one) for one in outputs]
+
+
+def complete(given: Attributes, known: Shapes) -> Shapes:
+    """Return the shapes of the inputs, as far as the first one tells them."""
+    shapes = list(known.values())
+    if not shapes or shapes[0] is None or -1 in shapes[0]:
+        return {}
+    inputs, _ = _inferred(given, shapes)
+    return {name: shape for name, shape in zip(known, inputs, strict=False) if shape}
+
+
+def result(given: Attributes, shapes: list[Shape]) -> list[Shape]:
+    """Return the shapes of the outputs."""
+    return _inferred(given, list(shapes))[1]
+
+
+def output_names(given: Attributes) -> tuple[str, ...]:
+    """Return the names of the outputs."""
+    return tuple(prop(given).list_outputs())

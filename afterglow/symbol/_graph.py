@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes of graphs, and walks over them. Graphs may be deep: nothing here recurses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+
+from ._ops import INITIAL, Attributes, Entry, find
+
+VARIABLE = "null"  #: the op of variables, as files have it
+
+
+class Node:
+    """A variable, or a call of an op: its name, attributes (text) and inputs."""
+
+    def __init__(
+        self, op: str, name: str, attributes: dict[str, str], inputs: Sequence[Output] = ()
+    ) -> None:
+        self.op = op
+        self.name = name
+        self.attributes = attributes
+        self.inputs = list(inputs)
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether it stands for an array to come."""
+        return self.op == VARIABLE
+
+    @cached_property
+    def entry(self) -> Entry:
+        """What is known of the op."""
+        return find(self.op)
+
+    @property
+    def values(self) -> Attributes:
+        """The parameters of the op, as what they mean."""
+        return self.entry.values(self.attributes)
+
+    def input_names(self) -> tuple[str, ...]:
+        """Return the names of the inputs that are there."""
+        return self.entry.input_names(self.values, len(self.inputs))
+
+    def output_names(self) -> tuple[str, ...]:
+        """Return the names of the outputs, without that of the node."""
+        return ("",) if self.is_variable else self.entry.output_names(self.values)
+
+    def output_name(self, index: int) -> str:
+        """Return the full name of an output."""
+        if self.is_variable:
+            return self.name
+        names = self.output_names()
+        return f"{self.name}_{names[index] if index < len(names) else f'output{index}'}"
+
+    def new_input(self, name: str) -> Output:
+        """Return a variable for an input that nobody has given."""
+        attributes = dict(self.attributes)
+        initial = INITIAL.get((self.op, name))
+        if initial is not None:
+            attributes["__init__"] = initial
+        return Node(VARIABLE, f"{self.name}_{name}", attributes), 0
+
+    def count_outputs(self) -> int:
+        """Return how many outputs files count."""
+        return 1 if self.is_variable else self.entry.count_outputs(self.values)
+
+
+Output = tuple[Node, int]  #: a node and the number of its output
+
+
+def in_order(heads: Iterable[Node]) -> list[Node]:
+    """Return all nodes that heads depend on: inputs first, from left to right."""
+    found: dict[Node, None] = {}
+    for head in heads:
+        if head in found:
+            continue
+        stack = [(head, iter(head.inputs))]
+        entered = {head}
+        while stack:
+            node, left = stack[-1]
+            for one, _ in left:
+                if one not in found and one not in entered:
+                    entered.add(one)
+                    stack.append((one, iter(one.inputs)))
+                    break
+            else:
+                stack.pop()
+                found[node] = None
+    return list(found)
+
+
+def auxiliary(nodes: Iterable[Node]) -> set[Node]:
+    """Return the variables that ops change as states of their own."""
+    result = set()
+    for node in nodes:
+        if not node.is_variable and node.entry.auxiliary:
+            for name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
+                if name in node.entry.auxiliary and source.is_variable:
+                    result.add(source)
+    return result
+
+
+def substituted(heads: Sequence[Output], replace: Callable[[Node], Output | None]) -> list[Output]:
+    """Return a copy of a graph in which some variables are outputs of other graphs."""
+    copies: dict[Node, Output | Node] = {}
+
+    def new(output: Output) -> Output:
+        copy = copies[output[0]]
+        return copy if isinstance(copy, tuple) else (copy, output[1])
+
+    for node in in_order(head for head, _ in heads):
+        found = replace(node) if node.is_variable else None
+        if found is not None:
+            copies[node] = found
+        elif node.is_variable:
+            copies[node] = node
+        else:
+            copies[node] = Node(
+                node.op, node.name, dict(node.attributes), [new(one) for one in node.inputs]
+            )
+    return [new(head) for head in heads]

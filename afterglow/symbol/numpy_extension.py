@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.sym.npx``: the functions of ``mx.npx`` for symbols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._functions import function_of
+
+
+def __getattr__(name: str) -> Any:
+    """Return the function of an op."""
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return function_of(f"_npx_{name}", name)
