@@ -7,6 +7,8 @@ done; whoever asks for a value waits for just that value.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from . import (
     _startup,
     attribute,
@@ -55,6 +57,12 @@ from .util import (
     use_np_shape,
 )
 
+if TYPE_CHECKING:
+    from . import callback, contrib, io, module, monitor, onnx, test_utils, visualization
+    from . import module as mod
+    from . import monitor as mon
+    from . import visualization as viz
+
 _startup.start()
 del _startup
 
@@ -71,7 +79,9 @@ __all__ = [
     "attribute",
     "autograd",
     "base",
+    "callback",
     "context",
+    "contrib",
     "cpu",
     "cpu_pinned",
     "current_context",
@@ -82,6 +92,7 @@ __all__ = [
     "gpu",
     "init",
     "initializer",
+    "io",
     "is_np_array",
     "is_np_shape",
     "kv",
@@ -89,7 +100,11 @@ __all__ = [
     "lr_scheduler",
     "memory",
     "metric",
+    "mod",
     "model",
+    "module",
+    "mon",
+    "monitor",
     "name",
     "nd",
     "ndarray",
@@ -100,6 +115,7 @@ __all__ = [
     "num_gpus",
     "numpy",
     "numpy_extension",
+    "onnx",
     "operator",
     "optimizer",
     "random",
@@ -107,18 +123,40 @@ __all__ = [
     "set_np_shape",
     "sym",
     "symbol",
+    "test_utils",
     "use_np",
     "use_np_array",
     "use_np_shape",
     "util",
+    "visualization",
+    "viz",
     "waitall",
 ]
 
 __version__: str
 
+#: Parts that not every program uses; they are imported when they are first asked for.
+_LATER = {
+    "callback": "callback",
+    "contrib": "contrib",
+    "io": "io",
+    "mod": "module",
+    "module": "module",
+    "mon": "monitor",
+    "monitor": "monitor",
+    "onnx": "onnx",
+    "test_utils": "test_utils",
+    "visualization": "visualization",
+    "viz": "visualization",
+}
 
-def __getattr__(name: str) -> str:
-    """Look the version up when it is first asked for: reading metadata is slow at import."""
+
+def __getattr__(name: str) -> Any:
+    """Return what would make the import slow: parts of the package, the version in its metadata."""
+    if name in _LATER:
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{_LATER[name]}")
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .version import version

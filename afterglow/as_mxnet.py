@@ -29,11 +29,14 @@ MXNET_VERSION = "1.9.1"
 #: Names under which MXNet's documentation imports things that are attributes there.
 _SHORT = {
     "init": "initializer",
+    "mod": "module",
+    "mon": "monitor",
     "nd": "ndarray",
     "np": "numpy",
     "npx": "numpy_extension",
     "sym": "symbol",
     "rnd": "random",
+    "viz": "visualization",
 }
 
 _BOOKS = {"d2l": "d2l", "d2l.mxnet": "d2l", "d2lzh": "d2lzh"}

@@ -24,13 +24,11 @@ __all__ = [
 
 
 class _Scopes(threading.local):
-    """The contexts entered by this thread, innermost last."""
+    """The contexts entered by this thread, innermost last, and the one outside of them all."""
 
     def __init__(self) -> None:
         self.entered: list[Context] = []
-
-
-_scopes = _Scopes()
+        self.outermost = _cpu
 
 
 class _DefaultContext:
@@ -96,6 +94,7 @@ class Context:
 
 
 _cpu = Context("cpu", 0)
+_scopes = _Scopes()
 
 
 def cpu(device_id: int = 0) -> Context:
@@ -125,13 +124,18 @@ def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
 
 def current_context() -> Context:
     """Return the context in which this thread makes new arrays."""
-    return _scopes.entered[-1] if _scopes.entered else _cpu
+    return _scopes.entered[-1] if _scopes.entered else _scopes.outermost
+
+
+def set_default_context(ctx: Context) -> None:
+    """Let this thread make new arrays there where no ``with`` scope says otherwise."""
+    _scopes.outermost = ctx
 
 
 def context_numbers(ctx: Context | None) -> tuple[int, int]:
     """Return device type and id of a context; ``None`` means the current one."""
     if ctx is None:
-        return _scopes.entered[-1].numbers if _scopes.entered else _cpu.numbers
+        return current_context().numbers
     if not isinstance(ctx, Context):
         raise ArrayTypeError(f"ctx must be a Context such as cpu(0), but got {ctx!r}")
     return ctx.numbers

@@ -94,7 +94,9 @@ class Optimizer:
         self.aggregate_num = 0
         self.idx2name: dict[Index, str] = dict(param_idx2name or {})
         self.param_dict: dict[Index, Any] = dict(param_dict or {})
-        self.sym_info = ()
+        self.sym_info: tuple[Any, ...] = (
+            () if sym is None else (sym.attr_dict(), sym.list_arguments())
+        )
         self.lr_mult: dict[Index, float] = {}
         self.wd_mult: dict[Index, float] = {}
         self.set_lr_mult({})
@@ -146,15 +148,25 @@ class Optimizer:
         self.lr = lr
 
     def set_lr_mult(self, args_lr_mult: Mapping[Index, float]) -> None:
-        """Set factors of the rate, by index or name."""
-        self.lr_mult = dict(args_lr_mult)
+        """Set factors of the rate, by index or name; variables of a symbol may name theirs."""
+        self.lr_mult = self._named_in_symbol("__lr_mult__")
+        self.lr_mult.update(args_lr_mult)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Index, float]) -> None:
         """Set factors of the weight decay, by index or name; biases have 0 unless named."""
         self.wd_mult = {
             name: 0.0 for name in self.idx2name.values() if not name.endswith(("_weight", "_gamma"))
         }
+        self.wd_mult.update(self._named_in_symbol("__wd_mult__"))
         self.wd_mult.update(args_wd_mult)
+
+    def _named_in_symbol(self, attribute: str) -> dict[Index, float]:
+        attributes, names = self.sym_info or ({}, ())
+        return {
+            name: float(attributes[name][attribute])
+            for name in names
+            if attribute in attributes.get(name, ())
+        }
 
     def _multiplier(self, index: Index, attribute: str, given: Mapping[Index, float]) -> float:
         parameter = self.param_dict.get(index)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mx.contrib``: what MXNet keeps under this name."""
+
+from __future__ import annotations
+
+from ..ndarray import contrib as nd
+from ..ndarray import contrib as ndarray
+from . import io, onnx
+
+__all__ = ["io", "nd", "ndarray", "onnx"]
