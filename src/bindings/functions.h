@@ -12,5 +12,7 @@ void bind_host(nb::module_& module);
 /// Calls of Python functions that others wait for now; those that this thread is in do not count.
 bool host_calls_unfinished();
 void bind_recording(nb::module_& module);
+void bind_update(nb::module_& module);
+void bind_walk(nb::module_& module);
 
 }  // namespace afterglow::bindings

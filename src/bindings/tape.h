@@ -10,6 +10,16 @@
 
 namespace afterglow::bindings {
 
+/// Python's hold on a node.
+struct TapeNode {
+  Reference<autograd::Node> node;
+};
+
+inline ArrayObject& need_array(PyObject* object) {
+  if (!is_array(object)) throw Error(ErrorKind::type, "an array is needed");
+  return as_array(object);
+}
+
 /// One call on its way to the tape: inputs are added before it is issued, outputs after.
 class Recording {
  public:

@@ -46,6 +46,7 @@ void Call::destroy(Call* call) {
   call->row_axes = -1;
   call->batches.reset();
   call->host.reset();
+  call->aggregate.reset();
   call->site.reset();
   call->injected_failure.reset();
   call->overwrites = false;

@@ -29,6 +29,13 @@ union Attribute {
   double number;
 };
 
+struct Aggregate;
+
+/// Of an incomplete type here: aggregate.h has it whole.
+struct DeleteAggregate {
+  void operator()(Aggregate* aggregate) const;
+};
+
 struct Call {
   const Op* op = nullptr;
   std::uint64_t sequence = 0;  ///< place in program order
@@ -51,6 +58,8 @@ struct Call {
   std::optional<ErrorKind> injected_failure;
   /// Of a host call: what it runs.
   std::unique_ptr<HostFunction> host;
+  /// Of a call for many rows of arrays: what it does to each.
+  std::unique_ptr<Aggregate, DeleteAggregate> aggregate;
   Site site;
   /// The batches of engine.pipeline() that it belongs to; nullptr for none.
   std::shared_ptr<const Batches> batches;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lazy/aggregate.h"
+
 namespace afterglow::lazy {
 namespace {
 
@@ -40,7 +42,11 @@ void join(Window& window, Draft& draft) {
   }
   for (Operand& output : draft->outputs) ++output.storage->version;
   draft->overwrites = draft->outputs[0].covers_storage();
-  window.append(draft.release());
+  if (Capture* const capture = Capture::current()) {
+    capture->add(draft.release());
+  } else {
+    window.append(draft.release());
+  }
 }
 
 /// out[...] = source, as one more call; used when a result cannot go there directly. Shape and type
