@@ -113,7 +113,6 @@ class ArrayBase(Array):
         """Make the array a variable: ``backward`` leaves its gradient in ``grad``."""
         zeros = self._copy(0, shape=self.shape, dtype=self._dtype_number, ctx=self._context_numbers)
         mark_variable(self, zeros, autograd.request_number(grad_req))
-        autograd.fresh_variables.discard(autograd.variable_key(self))
 
     def backward(
         self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True

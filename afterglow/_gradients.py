@@ -83,6 +83,8 @@ class RecordedCall:
 
     def fit(self, index: int, g: Any) -> Any:
         """Return a gradient in the shape, type and place of an input that was stretched or cast."""
+        if self._node.input_fits(index, g):
+            return g
         wanted = self.shape(index)
         if g.shape != wanted:
             extra = g.ndim - len(wanted)
@@ -93,7 +95,8 @@ class RecordedCall:
                 if want == 1 and have != 1
             )
             if axes:
-                g = self.op("sum")(g, axis=axes, keepdims=True)
+                stay = len(axes) > extra or axes != tuple(range(extra))
+                g = self.op("sum")(g, axis=axes, keepdims=stay)
             if g.shape != wanted:
                 g = g._shaped(wanted)
         dtype, place = self._node.input_dtype(index), self._node.input_context(index)
@@ -183,7 +186,7 @@ define("sqrt", Rule(lambda c, g: g * 0.5 / c.output, output=True))
 define("square", Rule(lambda c, g: g * 2 * c[0], (0,)))
 define("tanh", Rule(lambda c, g: g * (1 - c.output * c.output), output=True))
 define("sigmoid", Rule(lambda c, g: g * c.output * (1 - c.output), output=True))
-define("relu", Rule(lambda c, g: c.where(c.output > 0, g, 0), output=True))
+define("relu", Rule(lambda c, g: c.where(c.output, g, 0), output=True))  # no result is negative
 
 
 # With the derivative written as a function of the input x, or of the result y.
@@ -391,37 +394,43 @@ def _matrix(array: Any, contracted_first: bool) -> Any:
     return array._shaped((prod(shape[:-1]), shape[-1]))
 
 
-def _dot_parts(c: RecordedCall, g: Any) -> tuple[Any, bool, bool]:
+def _dot_parts(c: RecordedCall, g: Any, first: Shape, second: Shape) -> tuple[Any, bool, bool]:
     """Return the gradient as a matrix, and which factor is transposed."""
-    first, second = c.shape(0), c.shape(1)
-    left, right = c.arguments["transpose_a"], c.arguments["transpose_b"]
+    arguments = c.arguments
+    left, right = arguments["transpose_a"], arguments["transpose_b"]
     rows = prod(first) // max(1, first[0] if left else first[-1])
     columns = prod(second) // max(1, second[-1] if right else second[0])
-    return g._shaped((rows, columns)), left, right
+    return _shaped(g, (rows, columns)), left, right
+
+
+def _shaped(g: Any, shape: Shape) -> Any:
+    return g if g.shape == shape else g._shaped(shape)
 
 
 def _dot_first(c: RecordedCall, g: Any) -> Any:
-    if not c.shape(0) or not c.shape(1):
+    first, second = c.shape(0), c.shape(1)
+    if not first or not second:
         return c.fit(0, g * c[1])
-    matrix, left, right = _dot_parts(c, g)
+    matrix, left, right = _dot_parts(c, g, first, second)
     other = _matrix(c[1], not right)
     if left:
         result = c.op("dot")(other, matrix, right, True)
     else:
         result = c.op("dot")(matrix, other, False, not right)
-    return result._shaped(c.shape(0))
+    return _shaped(result, first)
 
 
 def _dot_second(c: RecordedCall, g: Any) -> Any:
-    if not c.shape(0) or not c.shape(1):
+    first, second = c.shape(0), c.shape(1)
+    if not first or not second:
         return c.fit(1, g * c[0])
-    matrix, left, right = _dot_parts(c, g)
+    matrix, left, right = _dot_parts(c, g, first, second)
     other = _matrix(c[0], left)
     if right:
         result = c.op("dot")(matrix, other, True, left)
     else:
         result = c.op("dot")(other, matrix, not left, False)
-    return result._shaped(c.shape(1))
+    return _shaped(result, second)
 
 
 define("dot", Rule(_dot_first, (1,)), Rule(_dot_second, (0,)))

@@ -15,8 +15,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -29,13 +28,14 @@ from ._core import (
     mark_variable,
     operation,
     origin_of,
+    set_gradient_rules,
     set_recording,
     set_training,
+    walk_tape,
 )
 from ._gradients import RULES, RecordedCall
 from ._python_calls import record_call, rules_of
-from ._worlds import in_world
-from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError, MXNetError
+from .error import ArrayTypeError, ArrayValueError, MXNetError
 
 __all__ = [
     "Function",
@@ -53,46 +53,49 @@ __all__ = [
 ]
 
 _REQUESTS = {"null": 0, "write": 1, "add": 2}
-_NOT_RECORDED = (
-    "Cannot differentiate node because it is not in a computational graph. You need to set "
-    "is_recording to true or use autograd.record() to save computational graphs for backward. If "
-    "you want to differentiate the same graph twice, you need to pass retain_graph=True to "
-    "backward."
-)
 
 
-@contextmanager
-def _scope(recording: bool | None, training: bool | None) -> Iterator[None]:
-    """Set the two switches of this thread for a while; ``None`` leaves one as it is."""
-    old_recording = None if recording is None else set_recording(recording)
-    old_training = None if training is None else set_training(training)
-    try:
-        yield
-    finally:
-        if old_recording is not None:
-            set_recording(old_recording)
-        if old_training is not None:
-            set_training(old_training)
+class _Scope:
+    """Sets the two switches of this thread for a while; ``None`` leaves one as it is."""
+
+    def __init__(self, recording: bool | None, training: bool | None) -> None:
+        self._recording = recording
+        self._training = training
+        self._outer: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self._outer.append((is_recording(), is_training()))
+        if self._recording is not None:
+            set_recording(self._recording)
+        if self._training is not None:
+            set_training(self._training)
+
+    def __exit__(self, *exception: object) -> None:
+        recording, training = self._outer.pop()
+        if self._recording is not None:
+            set_recording(recording)
+        if self._training is not None:
+            set_training(training)
 
 
 def record(train_mode: bool = True) -> Any:
     """Record the calls in a ``with`` scope, in training mode unless told otherwise."""
-    return _scope(True, train_mode)
+    return _Scope(True, train_mode)
 
 
 def pause(train_mode: bool = False) -> Any:
     """Record nothing in a ``with`` scope."""
-    return _scope(False, train_mode)
+    return _Scope(False, train_mode)
 
 
 def train_mode() -> Any:
     """Behave as in training in a ``with`` scope (dropout drops, statistics are gathered)."""
-    return _scope(None, True)
+    return _Scope(None, True)
 
 
 def predict_mode() -> Any:
     """Behave as in prediction in a ``with`` scope."""
-    return _scope(None, False)
+    return _Scope(None, False)
 
 
 def request_number(grad_req: str) -> int:
@@ -118,79 +121,30 @@ def mark_variables(
                 f"the gradient has shape {gradient.shape}, its variable {variable.shape}"
             )
         mark_variable(variable, gradient, request_number(request))
-        fresh_variables.discard(variable_key(variable))
 
 
 def _as_list(value: Any) -> list[Any]:
     return [value] if isinstance(value, Array) else list(value)
 
 
-class _Backward:
-    """One walk over the tape, latest call first."""
-
-    def __init__(self, heads: list[Any], head_grads: list[Any], wanted: list[Any]) -> None:
-        self._sums: dict[tuple[int, int], Any] = {}
-        for head, gradient in zip(heads, head_grads, strict=True):
-            origin = origin_of(head)
-            if origin is None:
-                raise MXNetError(_NOT_RECORDED)
-            self._add(origin[0].key, origin[1], self._head_gradient(head, gradient))
-        self.nodes: list[TapeNode] = collect_tape(heads, wanted)
-        self._keys = {node.key for node in self.nodes}
-
-    @staticmethod
-    def _head_gradient(head: Any, gradient: Any) -> Any:
+def _head_gradients(heads: list[Any], given: Any) -> list[Any]:
+    """Return what the walk starts with: ones where nothing is given."""
+    gradients = [None] * len(heads) if given is None else _as_list(given)
+    result = []
+    for head, gradient in zip(heads, gradients, strict=True):
         if gradient is None:
-            ones: Any = operation("copy", head._legacy)(
+            gradient = operation("copy", head._legacy)(
                 1, shape=head.shape, dtype=head._dtype_number, ctx=head._context_numbers
             )
-            return ones
-        if gradient.shape != head.shape:
+        elif gradient.shape != head.shape:
             raise ArrayValueError(
                 f"[backward] the head gradient has shape {gradient.shape}, its head {head.shape}"
             )
-        return gradient
+        result.append(gradient)
+    return result
 
-    def _add(self, key: int, output: int, gradient: Any) -> None:
-        place = (key, output)
-        old = self._sums.get(place)
-        self._sums[place] = gradient if old is None else old + in_world(gradient, old._legacy)
 
-    def run(self, deliver: Callable[[TapeNode, Any], None], kept: set[tuple[int, int]]) -> None:
-        """Call the rules; hand the sums of variables over. ``kept`` sums stay for taking."""
-        for node in self.nodes:
-            key = node.key
-            if node.is_variable:
-                place = (key, 0)
-                deliver(node, self._take(place, place in kept, node.legacy))
-                continue
-            places = [(key, output) for output in range(node.output_count)]
-            totals = [self._take(place, place in kept, node.legacy) for place in places]
-            if any(total is not None for total in totals):
-                self._call_rules(node, totals)
-
-    def _take(self, place: tuple[int, int], keep: bool, legacy: bool) -> Any:
-        total = self._sums.get(place) if keep else self._sums.pop(place, None)
-        return None if total is None else in_world(total, legacy)
-
-    def _call_rules(self, node: TapeNode, totals: list[Any]) -> None:
-        name = node.name
-        rules = (rules_of(node) if name == "write" else None) or RULES.get(name)
-        if rules is None:
-            raise ArrayNotImplementedError(f"[{name}] has no gradient")
-        call = RecordedCall(node)
-        totals = [total if total is None else in_world(total, call.legacy) for total in totals]
-        gradient = totals[0] if len(totals) == 1 else totals
-        for index, parent, output in node.parents:
-            rule = rules[min(index, len(rules) - 1)]
-            if rule is None or parent not in self._keys:
-                continue
-            call.index = index
-            self._add(parent, output, rule.function(call, gradient))
-
-    def kept(self, place: tuple[int, int]) -> Any:
-        """Return a sum that was kept."""
-        return self._sums.get(place)
+set_gradient_rules(RULES, rules_of, RecordedCall)
 
 
 def backward(
@@ -201,44 +155,8 @@ def backward(
     Without ``retain_graph`` the recorded calls are forgotten. Returns before anything is computed.
     """
     heads = _as_list(heads)
-    gradients = [None] * len(heads) if head_grads is None else _as_list(head_grads)
-    with _scope(False, train_mode):
-        walk = _Backward(heads, gradients, [])
-        walk.run(_deliver, set())
-    if not retain_graph:
-        for node in walk.nodes:
-            if not node.is_variable:
-                node.release()
-
-
-#: The variables, by key, that ``backward`` has reached and no trainer has updated since. The key
-#: of a variable that is gone is used again, so it is taken out for every new one.
-fresh_variables: set[int] = set()
-
-
-def variable_key(variable: Any) -> int:
-    """Return the key of a variable among ``fresh_variables``; 0 for other arrays."""
-    origin = origin_of(variable)
-    return 0 if origin is None else origin[0].key
-
-
-def _deliver(node: TapeNode, total: Any) -> None:
-    """Write or add to the gradient of a variable."""
-    fresh_variables.add(node.key)
-    target = node.gradient
-    if target is None or node.request == 0:
-        return
-    if total is None:
-        if node.request == 1:
-            target._assign(0)
-        return
-    total = in_world(total, target._legacy)
-    if node.request == 2:
-        target += total
-    else:
-        del target  # else it would hold the memory that is about to be replaced
-        if not node.replace_gradient(total):
-            node.gradient._assign(total)
+    with _Scope(False, train_mode):
+        walk_tape(heads, _head_gradients(heads, head_grads), [], not retain_graph)
 
 
 def grad(
@@ -256,27 +174,19 @@ def grad(
     heads, wanted = _as_list(heads), _as_list(variables)
     if not wanted:
         raise ArrayTypeError("[grad] needs at least one variable")
-    origins = [origin_of(variable) for variable in wanted]
-    places = [(origin[0].key, origin[1]) for origin in origins if origin is not None]
-    if len(places) < len(wanted):
+    if any(origin_of(variable) is None for variable in wanted):
         raise MXNetError(
             "[grad] a variable takes no part in the recorded computation; call attach_grad() first"
         )
-    gradients = [None] * len(heads) if head_grads is None else _as_list(head_grads)
-    with _scope(create_graph, train_mode):
-        walk = _Backward(heads, gradients, wanted)
-        walk.run(lambda node, total: None, set(places))
-        results = []
-        for variable, place in zip(wanted, places, strict=True):
-            total = walk.kept(place)
-            if total is None:
-                raise MXNetError("[grad] the heads do not depend on one of the variables")
-            results.append(total._as_class(variable._legacy))
     keep = create_graph if retain_graph is None else retain_graph
-    if not keep:
-        for node in walk.nodes:
-            if not node.is_variable:
-                node.release()
+    with _Scope(create_graph, train_mode):
+        totals = walk_tape(heads, _head_gradients(heads, head_grads), wanted, not keep)
+        if any(total is None for total in totals):
+            raise MXNetError("[grad] the heads do not depend on one of the variables")
+        results = [
+            total._as_class(variable._legacy)
+            for variable, total in zip(wanted, totals, strict=True)
+        ]
     return results[0] if isinstance(variables, Array) else results
 
 
@@ -284,21 +194,19 @@ def gradients_where_reached(
     heads: list[Any], variables: list[Any], head_grads: list[Any]
 ) -> list[Any]:
     """Return the gradients of ``heads``; ``None`` for a variable that they do not depend on."""
-    origins = [origin_of(variable) for variable in variables]
-    places = [None if origin is None else (origin[0].key, origin[1]) for origin in origins]
-    wanted = [one for one, place in zip(variables, places, strict=True) if place is not None]
+    recorded = [origin_of(variable) is not None for variable in variables]
+    wanted = [one for one, known in zip(variables, recorded, strict=True) if known]
     if not wanted:
         return [None] * len(variables)
-    with _scope(False, None):
-        walk = _Backward(heads, head_grads, wanted)
-        walk.run(lambda node, total: None, {place for place in places if place is not None})
-    return [None if place is None else walk.kept(place) for place in places]
+    with _Scope(False, None):
+        found = iter(walk_tape(heads, head_grads, wanted, False))
+    return [next(found) if known else None for known in recorded]
 
 
 def nodes_behind(heads: list[Any], first: int) -> list[TapeNode]:
     """Return the recorded calls behind ``heads``, from that number of the tape on."""
     return [
-        node for node in collect_tape(heads, []) if node.sequence >= first and not node.is_variable
+        node for node in collect_tape(heads) if node.sequence >= first and not node.is_variable
     ]
 
 
@@ -347,7 +255,7 @@ class Function:
             "Each Function instance can only be called once. Please create another instance."
         )
         self._used = True
-        with _scope(False, None):
+        with _Scope(False, None):
             outputs = self.forward(*inputs)
         made = [outputs] if isinstance(outputs, Array) else list(outputs)
         results = record_call(inputs, made, partial(self._gradients, len(inputs)))

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training a multilayer perceptron: Afterglow beside MXNet and PyTorch, side by side in one run.
+"""Training a multilayer perceptron: Afterglow beside others, side by side in one run.
 
     python benchmarks/training.py [--rounds 5] [--peer mxnet=INTERPRETER] [--peer torch=INTERPRETER]
+                                  [--peer jax=INTERPRETER]
+
+PyTorch runs eagerly; in JAX the whole training step is compiled (``jax.jit``).
 
 Each library runs in a process of its own and they take turns; a figure is the median over the
 rounds. Nothing is read until the end of a round.
@@ -28,8 +31,12 @@ SIZES = {"large": (1024, (512, 2048, 512, 1), 20), "small": (32, (20, 64, 64, 1)
 #: What comes before a round, and the round itself.
 Task = tuple[Callable[[], Any], Callable[[], Any]]
 
+#: Seconds before a round, in which the threads of the library before stop spinning.
+PAUSE = 0.3
+
 GOALS = {
     ("large", "torch"): 1.0,
+    ("large", "jax"): 1.0,
     ("large", "mxnet"): 1 / 1.5,
     ("small", "torch"): 1.0,
     ("small", "mxnet"): 1 / 5,
@@ -117,13 +124,59 @@ def torch_task(task: str) -> Task:
     return lambda: None, run
 
 
+def jax_task(task: str) -> Task:
+    """Return one round in JAX."""
+    import jax
+    from jax import numpy as jnp
+
+    if task == "many":
+        weights = [jnp.ones(100) for _ in range(500)]
+        descend = jax.jit(lambda all_weights: [weight - 0.01 for weight in all_weights])
+        return lambda: None, lambda: jax.block_until_ready(descend(weights))
+    batch, widths, batches = SIZES[task]
+    key = jax.random.PRNGKey(0)
+    layers = []
+    for before, after in itertools.pairwise(widths):
+        key, drawn = jax.random.split(key)
+        layers.append((jax.random.uniform(drawn, (before, after)) * 0.1 - 0.05, jnp.zeros(after)))
+
+    def loss(layers: Any, x: Any, y: Any) -> Any:
+        for number, (weight, bias) in enumerate(layers):
+            x = x @ weight + bias
+            if number + 1 < len(layers):
+                x = jax.nn.relu(x)
+        return 0.5 * ((x - y) ** 2).mean()
+
+    @jax.jit
+    def step(layers: Any, key: Any) -> Any:
+        key, drawn = jax.random.split(key)
+        x, y = jax.random.normal(drawn, (batch, widths[0])), jnp.ones((batch, 1))
+        slopes = jax.grad(loss)(layers, x, y)
+        return jax.tree.map(lambda value, slope: value - 0.005 * slope, layers, slopes), key
+
+    def run() -> None:
+        state = (layers, key)
+        for _ in range(batches):
+            state = step(*state)
+        jax.block_until_ready(state)
+
+    return lambda: None, run
+
+
+def make_task(name: str, task: str) -> Task:
+    """Return one round in a library."""
+    if name == "torch":
+        return torch_task(task)
+    return jax_task(task) if name == "jax" else gluon_task(name, task)
+
+
 def work(name: str) -> None:
     """Answer requests for rounds on standard input with their seconds."""
     tasks: dict[str, Task] = {}
     for line in sys.stdin:
         task = line.strip()
         if task not in tasks:
-            tasks[task] = torch_task(task) if name == "torch" else gluon_task(name, task)
+            tasks[task] = make_task(name, task)
             for warm_up in tasks[task]:
                 warm_up()
         prepare, run = tasks[task]
@@ -161,6 +214,7 @@ def main() -> None:
             for name, process in processes.items():
                 assert process.stdin
                 assert process.stdout
+                time.sleep(PAUSE)
                 process.stdin.write(task + "\n")
                 process.stdin.flush()
                 times[name].append(json.loads(process.stdout.readline()))

@@ -40,10 +40,10 @@ def resident(process: int, field: str) -> int:
     raise RuntimeError(f"the kernel does not tell {field}")
 
 
-def measure(*arguments: str) -> Run:
-    """Run a program of this file in a process of its own."""
+def measure(*arguments: str, file: str = __file__) -> Run:
+    """Run a program of this file, or of another one like it, in a process of its own."""
     with subprocess.Popen(
-        [sys.executable, __file__, *arguments],
+        [sys.executable, file, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

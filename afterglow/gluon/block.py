@@ -243,11 +243,13 @@ class Block:
 
     def __call__(self, *args: Any) -> Any:
         """Call the hooks and ``forward``."""
-        for hook in tuple(self._forward_pre_hooks.values()):
-            hook(self, args)
+        if self._forward_pre_hooks:
+            for hook in tuple(self._forward_pre_hooks.values()):
+                hook(self, args)
         result = self.forward(*args)
-        for hook in tuple(self._forward_hooks.values()):
-            hook(self, args, result)
+        if self._forward_hooks:
+            for hook in tuple(self._forward_hooks.values()):
+                hook(self, args, result)
         return result
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:

@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from copy import copy, deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as onp
 
@@ -77,6 +77,10 @@ class Parameter:
     <NDArray 2x2 @cpu(0)>
     """
 
+    #: How often parameters have got other arrays, requests or factors: what a trainer has found out
+    #: about its parameters holds as long as this stays the same.
+    changes: ClassVar[int] = 0
+
     def __init__(
         self,
         name: str,
@@ -99,6 +103,7 @@ class Parameter:
         #: hybridized blocks that hold the arrays
         self._watchers: weakref.WeakSet[Any] = weakref.WeakSet()
         self._data: dict[tuple[int, int], Any] | None = None
+        self._multipliers = (lr_mult, wd_mult)
         self._deferred: tuple[Any, list[Context], Any, Any] | None = None
         self._var: tuple[Shape | None, Any] | None = None
         self._differentiable = differentiable
@@ -107,8 +112,6 @@ class Parameter:
         self._shape: Shape | None = None if shape is None else as_integers(shape, "shape")
         self._dtype = dtype
         self.name = name
-        self.lr_mult = lr_mult
-        self.wd_mult = wd_mult
         self.init = init
         self.grad_req = grad_req
 
@@ -176,10 +179,31 @@ class Parameter:
             self._grad_req = request
             self._mark()
 
+    @property
+    def lr_mult(self) -> float:
+        """The factor of the learning rate."""
+        return self._multipliers[0]
+
+    @lr_mult.setter
+    def lr_mult(self, factor: float) -> None:
+        self._multipliers = (factor, self.wd_mult)
+        Parameter.changes += 1
+
+    @property
+    def wd_mult(self) -> float:
+        """The factor of the weight decay."""
+        return self._multipliers[1]
+
+    @wd_mult.setter
+    def wd_mult(self, factor: float) -> None:
+        self._multipliers = (self.lr_mult, factor)
+        Parameter.changes += 1
+
     def _mark(self) -> None:
         """Make the arrays variables, or ordinary arrays if no gradient is wanted."""
         for watcher in tuple(self._watchers):
             watcher.forget()
+        Parameter.changes += 1
         if self._data is None:
             return
         for place, array in self._data.items():
@@ -207,6 +231,7 @@ class Parameter:
             )
             return
         self._data = None
+        Parameter.changes += 1
         if init is None:
             init = default_init if self.init is None else self.init
         self._deferred = (init, _contexts(ctx), default_init, None)

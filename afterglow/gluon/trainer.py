@@ -4,14 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from .. import autograd
 from .. import optimizer as opt
-from ..autograd import fresh_variables
+from .._core import first_stale, set_stale
 from ..error import ArrayValueError
+from .parameter import Parameter
 
 __all__ = ["Trainer"]
+
+
+class _Device(NamedTuple):
+    """The weights on one device that have gradients."""
+
+    indices: list[int]  #: of their parameters
+    weights: list[Any]
 
 
 class Trainer:
@@ -36,7 +43,7 @@ class Trainer:
                 f"First argument must be a list or dict of Parameters, got {type(params)}."
             )
         for parameter in params:
-            if not hasattr(parameter, "grad_req"):
+            if not isinstance(parameter, Parameter):
                 raise ArrayValueError(
                     "First argument must be a list or dict of Parameters, "
                     f"got list of {type(parameter)}."
@@ -54,6 +61,7 @@ class Trainer:
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad
         self._updaters: list[opt.Updater] = []
+        self._trained: tuple[int, list[_Device]] | None = None
 
     def _init_optimizer(self, optimizer: str | opt.Optimizer, arguments: dict[str, Any]) -> None:
         by_index: dict[Any, Any] = dict(enumerate(self._params))
@@ -125,46 +133,64 @@ class Trainer:
 
     def _updates_together(self) -> bool:
         """Tell whether devices are updated with the sum of gradients that stay what they are."""
-        return self._update_on_kvstore and len(self._contexts()) > 1
+        return self._update_on_kvstore and len(self._need_updaters()) > 1
 
     def _update(self, ignore_stale_grad: bool) -> None:
         updaters = self._need_updaters()
-        together = self._updates_together()
-        trained = [
-            (index, parameter.list_data(), parameter)
-            for index, parameter in enumerate(self._params)
-            if parameter.grad_req != "null"
-        ]
-        keys = [[autograd.variable_key(weight) for weight in data] for _, data, _ in trained]
+        devices = self._trained_by_device()
+        if len(devices) > len(updaters):
+            raise ArrayValueError(
+                f"there are parameters on {len(devices)} devices, the first one is on "
+                f"{len(updaters)}"
+            )
         if not ignore_stale_grad:  # before anything is updated
-            for (_, data, parameter), row in zip(trained, keys, strict=True):
-                self._check_fresh(parameter, data, row)
-        for (index, data, parameter), row in zip(trained, keys, strict=True):
-            if len(data) > len(updaters):
-                raise ArrayValueError(
-                    f"parameter {parameter.name} is on {len(data)} devices, the first one on "
-                    f"{len(updaters)}"
-                )
-            gradients = parameter.list_grad()
-            if together:
-                gradients = _sums(gradients)
-            for updater, weight, gradient, key in zip(updaters, data, gradients, row, strict=False):
-                if together or key in fresh_variables:
-                    updater(index, gradient, weight)
-            if not together:  # as in MXNet, gradients stay fresh else
-                fresh_variables.difference_update(row)
+            for device in devices:
+                self._check_fresh(device)
+        if self._updates_together():
+            self._update_by_sums(updaters)
+            return
+        for updater, (indices, weights) in zip(updaters, devices, strict=False):
+            if ignore_stale_grad and first_stale(weights) >= 0:
+                fresh = [number for number, one in enumerate(weights) if first_stale([one]) < 0]
+                indices = [indices[number] for number in fresh]
+                weights = [weights[number] for number in fresh]
+            updater.update_all(indices, weights)
+            set_stale(weights)
 
-    @staticmethod
-    def _check_fresh(parameter: Any, data: list[Any], keys: list[int]) -> None:
+    def _update_by_sums(self, updaters: list[opt.Updater]) -> None:
+        """Update with the gradients of all devices; as in MXNet, they stay fresh."""
+        for index, parameter in enumerate(self._params):
+            if parameter.grad_req == "null":
+                continue
+            data, gradients = parameter.list_data(), _sums(parameter.list_grad())
+            for updater, weight, gradient in zip(updaters, data, gradients, strict=False):
+                updater(index, gradient, weight)
+
+    def _trained_by_device(self) -> list[_Device]:
+        """Return what has gradients; the same lists as long as no parameter has changed."""
+        if self._trained is None or self._trained[0] != Parameter.changes:
+            devices: list[_Device] = []
+            for index, parameter in enumerate(self._params):
+                if parameter.grad_req == "null":
+                    continue
+                for number, weight in enumerate(parameter.list_data()):
+                    if number == len(devices):
+                        devices.append(_Device([], []))
+                    devices[number].indices.append(index)
+                    devices[number].weights.append(weight)
+            self._trained = (Parameter.changes, devices)
+        return self._trained[1]
+
+    def _check_fresh(self, device: _Device) -> None:
         """Raise if ``backward`` has not computed the gradient of a parameter on a device."""
-        for weight, key in zip(data, keys, strict=True):
-            if key not in fresh_variables:
-                raise UserWarning(
-                    f"[Trainer] the gradient of Parameter `{parameter.name}` on context "
-                    f"{weight.context} has not been updated by backward since last `step`; if only "
-                    "some parameters are meant to be used, call step with ignore_stale_grad=True, "
-                    "which leaves the others as they are"
-                )
+        stale = first_stale(device.weights)
+        if stale >= 0:
+            raise UserWarning(
+                f"[Trainer] the gradient of Parameter `{self._params[device.indices[stale]].name}` "
+                f"on context {device.weights[stale].context} has not been updated by backward "
+                "since last `step`; if only some parameters are meant to be used, call step with "
+                "ignore_stale_grad=True, which leaves the others as they are"
+            )
 
     def _need_updaters(self) -> list[opt.Updater]:
         if not self._updaters:

@@ -31,6 +31,7 @@ def _pair(weight: Any) -> tuple[Any, Any]:
 class Adam(Optimizer):
     """Mean and mean square of the gradients, both corrected for their start at zero."""
 
+    elementwise: ClassVar[bool] = True
     decay_before_clip: ClassVar[bool] = True
 
     def __init__(
@@ -69,6 +70,7 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with a weight decay of its own, beside the gradient."""
 
+    elementwise: ClassVar[bool] = True
     decay_before_clip: ClassVar[bool] = False
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
@@ -83,6 +85,8 @@ class AdamW(Adam):
 @register
 class Adamax(Adam):
     """Adam with the largest gradient instead of the mean square."""
+
+    elementwise: ClassVar[bool] = True
 
     def __init__(
         self, learning_rate: float = 0.002, beta1: float = 0.9, beta2: float = 0.999, **kwargs: Any
@@ -136,6 +140,8 @@ class Nadam(Adam):
 class AdaGrad(Optimizer):
     """Slower where the sum of squared gradients is large."""
 
+    elementwise: ClassVar[bool] = True
+
     def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.float_stable_eps = eps
@@ -155,6 +161,7 @@ class AdaGrad(Optimizer):
 class RMSProp(Optimizer):
     """Slower where recent gradients are large; centred: where they vary."""
 
+    elementwise: ClassVar[bool] = True
     decay_before_clip: ClassVar[bool] = True
 
     def __init__(
@@ -201,6 +208,8 @@ class RMSProp(Optimizer):
 class AdaDelta(Optimizer):
     """A rate that follows from the sizes of earlier moves and gradients alone."""
 
+    elementwise: ClassVar[bool] = True
+
     def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.rho = rho
@@ -222,6 +231,8 @@ class AdaDelta(Optimizer):
 @register
 class Ftrl(Optimizer):
     """Follow the regularised leader: weights that matter little become exactly zero."""
+
+    elementwise: ClassVar[bool] = True
 
     def __init__(
         self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any
@@ -249,6 +260,7 @@ class Ftrl(Optimizer):
 class FTML(Optimizer):
     """Follow the moving leader."""
 
+    elementwise: ClassVar[bool] = True
     decay_before_clip: ClassVar[bool] = True
 
     def __init__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from .._core import operation
@@ -54,15 +55,38 @@ def zeros_like(weight: Any, dtype: int | None = None) -> Any:
     )
 
 
+#: What an update of weights together relies on: a class with its own updates them one by one.
+_USED_TOGETHER = (
+    "update",
+    "update_multi_precision",
+    "_update_count",
+    "_get_lr",
+    "_get_wd",
+    "_prepared",
+)
+
+
 class Optimizer:
     """The base class: subclasses define ``create_state`` and ``step``.
 
     ``step`` is given the gradient scaled by ``rescale_grad`` and clipped to ``clip_gradient``.
     Where the weight decay is a part of the gradient before clipping, ``decay_before_clip`` is set.
+    A class sets ``elementwise`` if the ``step`` that it defines is made of elementwise calls on
+    weight, gradient and state alone and does the same for equal rates: then weights are updated
+    together, by one call.
     """
 
     opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
     decay_before_clip: ClassVar[bool] = False
+    elementwise: ClassVar[bool] = False
+    updates_together: ClassVar[bool] = False  #: found out for every subclass
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        definer = next(kind for kind in cls.__mro__ if "step" in vars(kind))
+        cls.updates_together = bool(vars(definer).get("elementwise")) and all(
+            getattr(cls, name) is getattr(Optimizer, name) for name in _USED_TOGETHER
+        )
 
     def __init__(
         self,
@@ -194,6 +218,17 @@ class Optimizer:
             self._counts[one] = count
             self.num_update = max(self.num_update, count)
 
+    def count_together(self, indices: Sequence[Index]) -> int | None:
+        """Count an update of each weight if all have had equally many; return how many by now."""
+        counts = self._counts
+        before = set(map(counts.get, indices))
+        if len(before) != 1:
+            return None
+        number = (before.pop() or self.begin_num_update) + 1
+        counts.update(dict.fromkeys(indices, number))
+        self.num_update = max(self.num_update, number)
+        return number
+
     def _set_current_context(self, device_id: int) -> None:
         """Count the updates of the weights of one device; every device has its copy of each."""
         self._counts = self._all_counts.setdefault(device_id, {})
@@ -229,6 +264,9 @@ class Optimizer:
             return
         self._update_count(index)
         rates = Rates(self._get_lr(index), self._get_wd(index), self._counts[index])
+        self._step_with(rates, weight, grad, state)
+
+    def _step_with(self, rates: Rates, weight: Any, grad: Any, state: Any) -> None:
         self.step(weight, self._prepared(weight, grad, rates.wd), state, rates)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
@@ -236,12 +274,23 @@ class Optimizer:
         if isinstance(index, (tuple, list)):
             for one in zip(index, weight, grad, state, strict=True):
                 self.update_multi_precision(*one)
-        elif self.multi_precision and weight._dtype_number == FLOAT16:
+        else:
+            self._in_precision(partial(self.update, index), weight, grad, state)
+
+    def update_at(self, rates: Rates, weight: Any, grad: Any, state: Any) -> None:
+        """Queue one update of a weight that has been counted already."""
+        self._in_precision(partial(self._step_with, rates), weight, grad, state)
+
+    def _in_precision(
+        self, update: Callable[[Any, Any, Any], None], weight: Any, grad: Any, state: Any
+    ) -> None:
+        """Update the float32 copy of a weight if it has one, else the weight itself."""
+        if self.multi_precision and weight._dtype_number == FLOAT16:
             master, inner = state
-            self.update(index, master, _copy(grad, dtype=FLOAT32), inner)
+            update(master, _copy(grad, dtype=FLOAT32), inner)
             weight[:] = _copy(master, dtype=FLOAT16)
         else:
-            self.update(index, weight, grad, state)
+            update(weight, grad, state)
 
     def _prepared(self, weight: Any, grad: Any, wd: float) -> Any:
         if self.rescale_grad != 1.0:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from math import sqrt as scalar_sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 from ..context import context_of
 from .base import Index, Optimizer, Rates, register, sign, zeros_like
@@ -12,9 +12,16 @@ from .base import Index, Optimizer, Rates, register, sign, zeros_like
 __all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test"]
 
 
+def _decayed(weight: Any, decay: float) -> Any:
+    """Return what is left of a weight."""
+    return (1 - decay) * weight if decay else weight
+
+
 @register
 class SGD(Optimizer):
     """Stochastic gradient descent, with momentum if asked for."""
+
+    elementwise: ClassVar[bool] = True
 
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -29,7 +36,7 @@ class SGD(Optimizer):
         """Go down the slope."""
         lr, wd, _ = rates
         if state is None:
-            weight[:] = (1 - lr * wd) * weight - lr * grad
+            weight[:] = _decayed(weight, lr * wd) - lr * grad
             return
         state[:] = self.momentum * state - lr * (grad + wd * weight)
         weight += state
@@ -38,6 +45,8 @@ class SGD(Optimizer):
 @register
 class NAG(Optimizer):
     """Nesterov's accelerated gradient: the momentum is looked ahead."""
+
+    elementwise: ClassVar[bool] = True
 
     def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -51,7 +60,7 @@ class NAG(Optimizer):
         """Go where the momentum will lead."""
         lr, wd, _ = rates
         if state is None:
-            weight[:] = (1 - lr * wd) * weight - lr * grad
+            weight[:] = _decayed(weight, lr * wd) - lr * grad
             return
         slope = grad + wd * weight
         momentum = self.momentum * state
@@ -82,6 +91,8 @@ class SGLD(Optimizer):
 class Signum(Optimizer):
     """Steps of equal size in the direction of the sign of the momentum."""
 
+    elementwise: ClassVar[bool] = True
+
     def __init__(
         self,
         learning_rate: float = 0.01,
@@ -101,15 +112,17 @@ class Signum(Optimizer):
         """Follow signs only."""
         lr, wd, _ = rates
         if state is None:
-            weight[:] = (1 - lr * wd) * weight - lr * sign(grad)
+            weight[:] = _decayed(weight, lr * wd) - lr * sign(grad)
             return
         state[:] = self.momentum * state - (1 - self.momentum) * (grad + wd * weight)
-        weight[:] = (1 - lr * self.wd_lh) * weight + lr * sign(state)
+        weight[:] = _decayed(weight, lr * self.wd_lh) + lr * sign(state)
 
 
 @register
 class DCASGD(Optimizer):
     """Descent that makes up for gradients of an older weight."""
+
+    elementwise: ClassVar[bool] = True
 
     def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -135,6 +148,8 @@ class DCASGD(Optimizer):
 @register
 class Test(Optimizer):
     """Adds the scaled gradient to the weight; for tests of what is around it."""
+
+    elementwise: ClassVar[bool] = True
 
     def create_state(self, index: Index, weight: Any) -> Any:
         """Return zeros."""

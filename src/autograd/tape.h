@@ -60,6 +60,7 @@ struct Node : Counted {
   // Of a variable:
   Array gradient;
   Request request = Request::none;
+  bool fresh = false;  ///< a backward pass has reached it, and nobody has used the gradient since
 
   bool is_variable() const { return op == nullptr; }
   /// Forgets what it keeps alive.

@@ -505,6 +505,7 @@ nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple 
                                       describe(array) + " needs " +
                                       std::to_string(array.storage->bytes()));
   }
+  wait_for_room(array.storage->bytes());
   take_buffer_or_wait(*array.storage);
   const auto copy = [&] {
     if (buffer.len) std::memcpy(array.data(), buffer.buf, static_cast<std::size_t>(buffer.len));

@@ -13,5 +13,7 @@ void bind_host(nb::module_& module);
 bool host_calls_unfinished();
 void bind_recipes(nb::module_& module);
 void bind_recording(nb::module_& module);
+void bind_update(nb::module_& module);
+void bind_walk(nb::module_& module);
 
 }  // namespace afterglow::bindings

@@ -22,6 +22,8 @@ NB_MODULE(_core, module) {
   bind_operations(module);
   bind_host(module);
   bind_tape(module);
+  bind_update(module);
+  bind_walk(module);
   bind_dlpack(module);
   bind_engine(module);
   bind_recipes(module);

@@ -301,9 +301,8 @@ void bind_recipes(nb::module_& module) {
   module.def("differentiate_replay", [](const TapeNode& node, nb::list heads) {
     return replayed_call(node).differentiate(*node.node, heads);
   });
-  module.def("arguments_of_replay", [](const TapeNode& node) {
-    return replayed_call(node).again(*node.node);
-  });
+  module.def("arguments_of_replay",
+             [](const TapeNode& node) { return replayed_call(node).again(*node.node); });
 }
 
 }  // namespace afterglow::bindings

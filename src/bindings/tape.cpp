@@ -79,12 +79,14 @@ nb::object value_of(const TapeNode& self, const Saved& saved, const Origin& orig
   return array;
 }
 
-nb::tuple shape_of(const Saved& saved) {
-  nb::list items;
-  if (saved.layout) {
-    for (std::int64_t extent : saved.layout->shape()) items.append(nb::int_(extent));
+nb::object shape_of(const Saved& saved) {
+  const Py_ssize_t rank = saved.layout ? saved.layout->rank() : 0;
+  nb::object shape = nb::steal(PyTuple_New(rank));
+  for (Py_ssize_t axis = 0; axis < rank; ++axis) {
+    const std::int64_t extent = saved.layout->shape()[static_cast<std::size_t>(axis)];
+    PyTuple_SET_ITEM(shape.ptr(), axis, PyLong_FromLongLong(extent));
   }
-  return nb::tuple(items);
+  return shape;
 }
 
 std::intptr_t key_of(const Node* node) {
@@ -128,49 +130,30 @@ nb::object gradient_of(const TapeNode& self) {
   return nb::steal(wrap(self.node->gradient, self.node->legacy));
 }
 
-ArrayObject& need_array(nb::handle object) {
-  if (!is_array(object.ptr())) throw Error(ErrorKind::type, "an array is needed");
-  return as_array(object.ptr());
-}
-
-nb::list collect(nb::list heads, nb::list wanted) {
+/// The recorded calls behind the heads, latest first.
+nb::list collect(nb::list heads) {
   std::vector<Origin> origins;
-  for (nb::handle head : heads) origins.push_back(need_array(head).origin);
-  std::vector<Node*> nodes;
-  for (nb::handle array : wanted) nodes.push_back(need_array(array).origin.node.get());
+  for (nb::handle head : heads) origins.push_back(need_array(head.ptr()).origin);
   nb::list result;
-  for (Reference<Node>& node : autograd::collect(origins, nodes))
+  for (Reference<Node>& node : autograd::collect(origins, {}))
     result.append(nb::cast(TapeNode{std::move(node)}));
   return result;
 }
 
 /// The node an array comes from and the number of the output, or None.
 nb::object origin_of(nb::handle array) {
-  const Origin& origin = need_array(array).origin;
+  const Origin& origin = need_array(array.ptr()).origin;
   if (!origin) return nb::none();
   return nb::make_tuple(nb::cast(TapeNode{origin.node}), origin.output);
 }
 
 void mark_variable(nb::handle array, nb::handle gradient, int request) {
-  ArrayObject& object = need_array(array);
+  ArrayObject& object = need_array(array.ptr());
   Array buffer;
-  if (!gradient.is_none()) buffer = need_array(gradient).array;
+  if (!gradient.is_none()) buffer = need_array(gradient.ptr()).array;
   object.origin = {autograd::make_variable(object.array, std::move(buffer),
                                            static_cast<autograd::Request>(request), object.legacy),
                    0};
-}
-
-/// The gradient takes the place of the variable's old one: by taking over its memory where nobody
-/// else holds that (true), else the caller copies.
-bool replace_gradient(TapeNode& self, nb::handle gradient) {
-  Array& old = self.node->gradient;
-  const Array& made = need_array(gradient).array;
-  if (old.storage->count() != 1 || !made.layout->is_contiguous() || !made.covers_storage() ||
-      made.dtype != old.dtype || !same_shape(*made.layout, *old.layout) ||
-      made.context() != old.context())
-    return false;
-  old = made;
-  return true;
 }
 
 void set_reads(const std::string& name, nb::list rules) {
@@ -289,6 +272,13 @@ void bind_tape(nb::module_& module) {
              const Context context = self.node->inputs.at(index).context;
              return nb::make_tuple(static_cast<int>(context.type), static_cast<int>(context.id));
            })
+      .def("input_fits",
+           [](const TapeNode& self, std::size_t index, nb::handle array) {
+             const Saved& saved = self.node->inputs.at(index);
+             const Array& other = need_array(array.ptr()).array;
+             return same_shape(*saved.layout, *other.layout) && saved.dtype == other.dtype &&
+                    saved.context == other.context();
+           })
       .def("input_is_contiguous",
            [](const TapeNode& self, std::size_t index) {
              return self.node->inputs.at(index).layout->is_contiguous();
@@ -303,11 +293,8 @@ void bind_tape(nb::module_& module) {
              return nb::make_tuple(static_cast<int>(context.type), static_cast<int>(context.id));
            })
       .def_prop_ro("gradient", gradient_of)
-      .def_prop_ro("request",
-                   [](const TapeNode& self) { return static_cast<int>(self.node->request); })
-      .def("replace_gradient", replace_gradient)
       .def("release", [](TapeNode& self) { self.node->release(); });
-  module.def("collect_tape", collect, nb::arg("heads"), nb::arg("wanted"));
+  module.def("collect_tape", collect, nb::arg("heads"));
   module.def("next_tape_sequence", autograd::next_node, "The number that the next node gets.");
   module.def("origin_of", origin_of);
   module.def("mark_variable", mark_variable, nb::arg("array"), nb::arg("gradient").none(),

@@ -11,6 +11,16 @@
 
 namespace afterglow::bindings {
 
+/// Python's hold on a node.
+struct TapeNode {
+  Reference<autograd::Node> node;
+};
+
+inline ArrayObject& need_array(PyObject* object) {
+  if (!is_array(object)) throw Error(ErrorKind::type, "an array is needed");
+  return as_array(object);
+}
+
 /// One call on its way to the tape: inputs are added before it is issued, outputs after.
 class Recording {
  public:
@@ -46,11 +56,6 @@ void record_view(PyObject* array, PyObject* view, std::int64_t offset, const Sha
 /// Records that a part of an array has been written.
 void record_write(PyObject* array, PyObject* value, std::int64_t offset, const Shape& shape,
                   const Shape& strides);
-
-/// Python's hold on a node.
-struct TapeNode {
-  Reference<autograd::Node> node;
-};
 
 /// The call of the node at this line needs a value that is not what it was.
 [[noreturn]] void refuse_overwritten(const autograd::Node& node, const std::string& what,

@@ -114,6 +114,23 @@ void wait_for_room() {
   raise_unless_done(result, {});
 }
 
+void wait_for_room(std::int64_t bytes) {
+  lazy::Window& window = lazy::window();
+  const double most = std::max(window.run_ahead().held_bytes, 2 * static_cast<double>(bytes));
+  const auto fits = [&] { return static_cast<double>(Storage::charged_bytes() + bytes) <= most; };
+  if (bytes < Storage::smallest_charge || fits()) return;
+  window.retire();
+  if (fits()) return;
+  window.publish_all();
+  engine::WaitResult result;
+  {
+    WithoutGil released;
+    result = window.engine().wait_until(fits, options_for(released, {}));
+  }
+  window.retire();
+  raise_unless_done(result, {});
+}
+
 void take_buffer_or_wait(Storage& storage) {
   try {
     return storage.take_buffer();

@@ -15,6 +15,9 @@ void wait_for(const Array& array, engine::WaitFor what = engine::WaitFor::read,
               std::optional<double> timeout_seconds = {});
 /// Waits until issuing one more call keeps within the run-ahead limits.
 void wait_for_room();
+/// Waits until a batch of data that Python is about to make keeps within the limit on such data;
+/// one beside the one that is being read is always allowed.
+void wait_for_room(std::int64_t bytes);
 /// Takes the storage's buffer for a value from outside; where memory is short, after all unfinished
 /// calls have given back theirs.
 void take_buffer_or_wait(Storage& storage);

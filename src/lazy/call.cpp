@@ -47,6 +47,7 @@ void Call::destroy(Call* call) {
   call->drawn_blocks = 0;
   call->batches.reset();
   call->host.reset();
+  call->aggregate.reset();
   call->site.reset();
   call->injected_failure.reset();
   call->overwrites = false;

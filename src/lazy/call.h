@@ -29,6 +29,13 @@ union Attribute {
   double number;
 };
 
+struct Aggregate;
+
+/// Of an incomplete type here: aggregate.h has it whole.
+struct DeleteAggregate {
+  void operator()(Aggregate* aggregate) const;
+};
+
 struct Call {
   const Op* op = nullptr;
   std::uint64_t sequence = 0;  ///< place in program order
@@ -53,6 +60,8 @@ struct Call {
   std::shared_ptr<HostFunction> host;
   /// Of a call that draws random numbers: how many blocks of the stream it takes.
   std::uint64_t drawn_blocks = 0;
+  /// Of a call for many rows of arrays: what it does to each.
+  std::unique_ptr<Aggregate, DeleteAggregate> aggregate;
   Site site;
   /// The batches of engine.pipeline() that it belongs to; nullptr for none.
   std::shared_ptr<const Batches> batches;

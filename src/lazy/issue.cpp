@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lazy/aggregate.h"
 #include "lazy/capture.h"
 
 namespace afterglow::lazy {
@@ -43,7 +44,11 @@ void join(Window& window, Draft& draft) {
   }
   for (Operand& output : draft->outputs) ++output.storage->version;
   draft->overwrites = draft->outputs[0].covers_storage();
-  window.append(draft.release());
+  if (Diversion* const diversion = Diversion::current()) {
+    diversion->add(draft.release());
+  } else {
+    window.append(draft.release());
+  }
 }
 
 /// out[...] = source, as one more call; used when a result cannot go there directly. Shape and type

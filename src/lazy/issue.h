@@ -42,7 +42,8 @@ class Draft {
 Array issue(Window& window, Draft& draft, const IssueOptions& options,
             std::vector<Array>* more_outputs = nullptr);
 
-/// Issues a draft whose outputs are settled: nothing is inferred or checked. Needs the issuing right.
+/// Issues a draft whose outputs are settled: nothing is inferred or checked. Needs the issuing
+/// right.
 void issue_again(Window& window, Draft& draft);
 
 /// For tests: the call issued after that many others fails when it runs.

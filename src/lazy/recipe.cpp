@@ -330,9 +330,9 @@ class RecipeMaker {
   const Recipe::Ends& ends_;
   std::unique_ptr<Recipe> recipe_ = std::make_unique<Recipe>();
   std::unordered_map<const Storage*, std::int32_t> by_storage_;
-  std::vector<Use> uses_;                                 // by slot
+  std::vector<Use> uses_;                                  // by slot
   std::vector<std::vector<std::int32_t>> slots_of_calls_;  // inputs, then outputs
-  std::vector<bool> needed_;                              // by slot
+  std::vector<bool> needed_;                               // by slot
 };
 
 std::unique_ptr<Recipe> Recipe::make(Capture& capture, const Ends& ends) {
@@ -384,8 +384,7 @@ void Recipe::replay(std::span<const Step> steps, Memory& memory, MakeRoom make_r
     };
     for (Operand& input : draft->inputs) fill(input);
     for (Operand& output : draft->outputs) fill(output);
-    if (draft->drawn_blocks)
-      draw_random(*draft, draft->outputs[0].context(), draft->drawn_blocks);
+    if (draft->drawn_blocks) draw_random(*draft, draft->outputs[0].context(), draft->drawn_blocks);
     issue_again(window, draft);
     // Only the calls hold it now, so that its memory can be used again before the replay ends.
     for (const std::int32_t last : step.lasts) memory.storages[static_cast<std::size_t>(last)] = {};

@@ -63,7 +63,7 @@ class Recipe {
   struct Slot {
     enum class Kind : std::uint8_t { input, head, outside, made };
     Kind kind = Kind::made;
-    std::int32_t index = 0;  ///< among inputs or heads
+    std::int32_t index = 0;   ///< among inputs or heads
     std::int64_t offset = 0;  ///< of the captured input or head
     Array outside;
     std::int64_t bytes = 0;

@@ -97,7 +97,8 @@ void CallRun::prepare_elementwise(const RunTerms& terms, const Dying& dying) {
 int CallRun::prepare(const RunTerms& terms, const Dying& dying) noexcept {
   log_ = &terms.log;
   try {
-    if (skip_poisoned()) {
+    // Rows of an aggregate are poisoned each by itself, which its kernel sees to.
+    if (!call_.aggregate && skip_poisoned()) {
       failed_ = true;
       return 0;
     }

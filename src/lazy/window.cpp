@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "lazy/aggregate.h"
 #include "lazy/costs.h"
 #include "lazy/debug.h"
 
@@ -150,6 +151,7 @@ nanoseconds Window::when_idle() {
 }
 
 bool Window::make_ready(Storage& storage, engine::WaitFor what) {
+  if (Diversion* const diversion = Diversion::current()) diversion->give_up(*this);
   if (any_finished_.load(std::memory_order_relaxed)) retire();
   const bool to_write = what == engine::WaitFor::write;
   {
@@ -160,6 +162,7 @@ bool Window::make_ready(Storage& storage, engine::WaitFor what) {
 }
 
 void Window::publish_all() {
+  if (Diversion* const diversion = Diversion::current()) diversion->give_up(*this);
   std::lock_guard lock(lock_);
   drop_unobserved(true);
   if (!pending_.empty()) publish(take_pending(), true);

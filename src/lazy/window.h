@@ -57,7 +57,7 @@ struct Statistics {
 struct RunAheadLimits {
   /// Bytes that exist now only because unfinished calls will read them, and the calls' records:
   /// this much more than a synchronised program may take.
-  double held_bytes = 12 << 20;
+  double held_bytes = 8 << 20;
   /// The same and the results of unfinished calls, which take memory one after another.
   double bytes = 1 << 30;
   /// Estimated time of unfinished calls.

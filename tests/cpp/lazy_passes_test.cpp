@@ -388,6 +388,23 @@ TEST("fuse: a product's factor is not overwritten within its group") {
   CHECK_EQUAL(in_place.groups(), "ab");
 }
 
+TEST("fuse: what meets a product's result later joins the product") {
+  const Array a = matrix(8, 4), b = matrix(4, 6), weight = matrix(8, 6);
+  Sketch sketch;
+  const Array gradient = sketch.add("dot", {a, b});
+  const Array scaled = sketch.add("multiply", {gradient, 0.1});
+  const Array decayed = sketch.add("multiply", {weight, 0.9});
+  const Array moved = sketch.add("subtract", {decayed, scaled});
+  sketch.into(weight, "copy", {moved});
+  CHECK_EQUAL(sketch.groups(), "abcde");
+  // Not where it comes from what another product leaves.
+  Sketch twice;
+  const Array first = twice.add("dot", {a, b});
+  const Array second = twice.add("dot", {a, b});
+  const Array third = twice.add("add", {first, second});
+  CHECK_EQUAL(twice.groups(), "a bc");
+}
+
 // --- fuse: views ---
 
 TEST("fuse: overlapping views that differ stay apart, equal ones go together") {

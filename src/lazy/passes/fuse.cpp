@@ -145,7 +145,7 @@ class Fusion {
     const Draft before = drafts_[earlier];
     Draft& target = drafts_[earlier];
     Draft& source = drafts_[later];
-    if (!target.open || !source.open || target.product || source.product) return false;
+    if (!target.open || !source.open || source.product) return false;
     for (int index = source.first; index >= 0; index = next_[index]) {
       const Call& call = *plan_.calls[index];
       if (!joins(target, call)) {

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walk backwards over the tape. It calls the gradient rules, which are Python's, and adds up
+// what they return; so everything computed here is issued like any statement.
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bindings/functions.h"
+#include "bindings/tape.h"
+
+namespace afterglow::bindings {
+namespace {
+
+using autograd::Node;
+using autograd::Origin;
+using autograd::Request;
+
+constexpr const char* not_recorded =
+    "Cannot differentiate node because it is not in a computational graph. You need to set "
+    "is_recording to true or use autograd.record() to save computational graphs for backward. If "
+    "you want to differentiate the same graph twice, you need to pass retain_graph=True to "
+    "backward.";
+
+/// What the front end told: never given back, since walks may come until the process ends.
+struct FrontEnd {
+  nb::dict rules;         ///< by op name: a rule or None per input
+  nb::callable special;   ///< the rules of a node that has its own, or None
+  nb::callable recorded;  ///< makes what rules see of a node
+};
+FrontEnd* front_end = nullptr;
+
+/// The same array as nd (legacy) or np knows it.
+nb::object in_world(nb::object array, bool legacy) {
+  if (need_array(array.ptr()).legacy == legacy) return array;
+  return array.attr("_as_class")(legacy);
+}
+
+/// By taking over the memory of the old gradient's place where nobody else holds that (true); else
+/// the caller copies.
+bool replace_gradient(Node& node, const Array& made) {
+  Array& old = node.gradient;
+  // Unfinished calls that read the old gradient have it; nobody else may.
+  const std::int32_t calls = old.storage->slots.all.load(std::memory_order_relaxed);
+  if (old.storage->count() != 1 + calls || !made.layout->is_contiguous() ||
+      !made.covers_storage() || made.dtype != old.dtype || !same_shape(*made.layout, *old.layout) ||
+      made.context() != old.context())
+    return false;
+  old = made;
+  return true;
+}
+
+/// Writes, or adds, to the gradient of a variable.
+void deliver(Node& node, nb::object total) {
+  node.fresh = true;
+  if (!node.gradient.storage || node.request == Request::none) return;
+  const auto target = [&] { return nb::steal(wrap(node.gradient, node.legacy)); };
+  if (!total.is_valid()) {
+    if (node.request == Request::write) target().attr("_assign")(0);
+    return;
+  }
+  total = in_world(std::move(total), node.legacy);
+  if (node.request == Request::add) {
+    nb::object sum = nb::steal(PyNumber_InPlaceAdd(target().ptr(), total.ptr()));
+    if (!sum.is_valid()) throw nb::python_error();
+  } else if (!replace_gradient(node, as_array(total.ptr()).array)) {
+    target().attr("_assign")(total);
+  }
+}
+
+class Walk {
+ public:
+  Walk(nb::list heads, nb::list gradients, nb::list wanted) {
+    std::vector<Origin> origins;
+    for (nb::handle head : heads) {
+      origins.push_back(need_array(head.ptr()).origin);
+      if (!origins.back()) throw Error(ErrorKind::mxnet, not_recorded);
+    }
+    for (nb::handle array : wanted) wanted_.push_back(need_array(array.ptr()).origin);
+    std::vector<Node*> wanted_nodes;
+    for (const Origin& origin : wanted_) wanted_nodes.push_back(origin.node.get());
+    nodes_ = autograd::collect(origins, wanted_nodes);
+    sums_.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      places_[nodes_[i].get()] = i;
+      sums_[i].resize(std::max<std::size_t>(1, nodes_[i]->outputs.size()));
+    }
+    for (std::size_t i = 0; i < origins.size(); ++i) add(origins[i], nb::object(gradients[i]));
+  }
+
+  /// Calls the rules. Without wanted arrays, the sums of variables go to their gradients.
+  void run() {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      Node& node = *nodes_[i];
+      std::vector<nb::object> totals = take(node, sums_[i]);
+      if (node.is_variable()) {
+        if (wanted_.empty()) deliver(node, std::move(totals[0]));
+      } else if (std::any_of(totals.begin(), totals.end(),
+                             [](const nb::object& total) { return total.is_valid(); })) {
+        call_rules(nodes_[i], totals);
+      }
+    }
+  }
+
+  /// The sum for each wanted array; None where the heads do not depend on it.
+  nb::list results() const {
+    nb::list result;
+    for (const Origin& origin : wanted_) {
+      const auto place = places_.find(origin.node.get());
+      const bool known = place != places_.end();
+      const nb::object sum =
+          known ? sums_[place->second].at(static_cast<std::size_t>(origin.output)) : nb::object();
+      result.append(sum.is_valid() ? sum : nb::none());
+    }
+    return result;
+  }
+
+  void release() {
+    for (const Reference<Node>& node : nodes_) {
+      if (!node->is_variable()) node->release();
+    }
+  }
+
+ private:
+  void add(const Origin& origin, nb::object gradient) {
+    const auto place = places_.find(origin.node.get());
+    if (place == places_.end()) return;
+    nb::object& sum = sums_[place->second].at(static_cast<std::size_t>(origin.output));
+    if (!sum.is_valid()) {
+      sum = std::move(gradient);
+      return;
+    }
+    gradient = in_world(std::move(gradient), need_array(sum.ptr()).legacy);
+    sum = nb::steal(PyNumber_Add(sum.ptr(), gradient.ptr()));
+    if (!sum.is_valid()) throw nb::python_error();
+  }
+
+  /// The sums of a node, in its world. Only those of wanted arrays are needed afterwards.
+  std::vector<nb::object> take(const Node& node, std::vector<nb::object>& sums) const {
+    std::vector<nb::object> totals(sums.size());
+    for (std::size_t output = 0; output < sums.size(); ++output) {
+      const bool keep = std::any_of(wanted_.begin(), wanted_.end(), [&](const Origin& origin) {
+        return origin.node.get() == &node && origin.output == static_cast<int>(output);
+      });
+      nb::object& total = totals[output] = keep ? sums[output] : std::move(sums[output]);
+      if (total.is_valid()) total = in_world(std::move(total), node.legacy);
+    }
+    return totals;
+  }
+
+  static nb::tuple rules_of(const Node& node, nb::handle tape_node) {
+    nb::str name(node.op->name.data(), node.op->name.size());
+    if (node.op->name == "write") {
+      nb::object rules = front_end->special(tape_node);
+      if (!rules.is_none()) return nb::cast<nb::tuple>(rules);
+    }
+    PyObject* const rules = PyDict_GetItemWithError(front_end->rules.ptr(), name.ptr());
+    if (PyErr_Occurred()) throw nb::python_error();
+    if (!rules)
+      throw Error(ErrorKind::not_implemented,
+                  "[" + std::string(node.op->name) + "] has no gradient");
+    return nb::borrow<nb::tuple>(rules);
+  }
+
+  void call_rules(const Reference<Node>& node, const std::vector<nb::object>& totals) {
+    const nb::object tape_node = nb::cast(TapeNode{node});
+    const nb::tuple rules = rules_of(*node, tape_node);
+    const nb::object call = front_end->recorded(tape_node);
+    nb::object gradient = totals[0];
+    if (totals.size() > 1) {
+      nb::list all;
+      for (const nb::object& total : totals) all.append(total.is_valid() ? total : nb::none());
+      gradient = std::move(all);
+    }
+    for (std::size_t i = 0; i < node->inputs.size(); ++i) {
+      const Origin origin = node->inputs[i].origin;
+      if (!origin || !places_.contains(origin.node.get())) continue;
+      const nb::handle rule = rules[std::min(i, rules.size() - 1)];
+      if (rule.is_none()) continue;
+      call.attr("index") = i;
+      const nb::handle function = PyTuple_GET_ITEM(rule.ptr(), 0);
+      add(origin, function(call, gradient));
+    }
+  }
+
+  std::vector<Reference<Node>> nodes_;  ///< latest first
+  std::unordered_map<const Node*, std::size_t> places_;
+  std::vector<std::vector<nb::object>> sums_;  ///< of each node, for each of its outputs
+  std::vector<Origin> wanted_;
+};
+
+nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool release) {
+  Walk walk(heads, gradients, wanted);
+  walk.run();
+  if (release) walk.release();
+  return walk.results();
+}
+
+void set_gradient_rules(nb::dict rules, nb::callable special, nb::callable recorded) {
+  front_end = new FrontEnd{std::move(rules), std::move(special), std::move(recorded)};
+}
+
+}  // namespace
+
+void bind_walk(nb::module_& module) {
+  module.def("set_gradient_rules", set_gradient_rules, nb::arg("rules"), nb::arg("special"),
+             nb::arg("recorded"));
+  module.def("walk_tape", walk_tape, nb::arg("heads"), nb::arg("gradients"), nb::arg("wanted"),
+             nb::arg("release"));
+}
+
+}  // namespace afterglow::bindings
