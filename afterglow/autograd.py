@@ -249,7 +249,7 @@ def grad(
     create_graph: bool = False,
     train_mode: bool = True,
 ) -> Any:
-    """Return the gradients of ``heads`` with respect to ``variables``, as new arrays.
+    """Return the gradients of ``heads`` with respect to ``variables``, as a list of new arrays.
 
     With ``create_graph`` they are recorded themselves, so that they can be differentiated again.
     """
@@ -271,19 +271,34 @@ def grad(
             total = walk.kept(place)
             if total is None:
                 raise MXNetError("[grad] the heads do not depend on one of the variables")
-            results.append(total._as_class(variable._legacy))
+            result = total._as_class(variable._legacy)
+            if create_graph and origin_of(result) is None:
+                result = _constant_of(variable, result)
+            results.append(result)
     keep = create_graph if retain_graph is None else retain_graph
     if not keep:
         for node in walk.nodes:
             if not node.is_variable:
                 node.release()
-    return results[0] if isinstance(variables, Array) else results
+    return results
+
+
+def _constant_of(variable: Any, value: Any) -> Any:
+    """Return a value as a function of a variable that does not change with it."""
+    copy, shape = operation("copy", variable._legacy), variable.shape
+    dtype, context = variable._dtype_number, variable._context_numbers
+    (result,) = record_call(
+        [variable], [value], lambda _: [copy(0, shape=shape, dtype=dtype, ctx=context)]
+    )
+    return result
 
 
 class Function:
     """A function with a gradient of its own; an instance serves one call.
 
-    ``forward`` and ``backward`` run at once, but what they call is queued as always.
+    ``forward`` and ``backward`` run at once, but what they call is queued as always. A gradient of
+    the gradient is that of ``backward``, in which inputs and outputs that were saved are known as
+    such; other results of ``forward`` are constants there.
 
     >>> from afterglow import autograd, nd
     >>> class Sigmoid(autograd.Function):
@@ -309,6 +324,7 @@ class Function:
     def __init__(self) -> None:
         self._used = False
         self._saved: tuple[Any, ...] = ()
+        self._calls_again: tuple[tuple[Any, ...], list[Any]] | None = None
 
     def save_for_backward(self, *args: Any) -> None:
         """Keep arrays for ``backward``."""
@@ -328,11 +344,24 @@ class Function:
         with _scope(False, None):
             outputs = self.forward(*inputs)
         made = [outputs] if isinstance(outputs, Array) else list(outputs)
+        if any(output is saved for output in made for saved in self._saved):
+            self._calls_again = (inputs, made)
         results = record_call(inputs, made, partial(self._gradients, len(inputs)))
         return results[0] if isinstance(outputs, Array) else results
 
     def _gradients(self, input_count: int, output_gradients: list[Any]) -> list[Any]:
+        saved = self._saved
+        if is_recording() and self._calls_again is not None:
+            # What is saved of the outputs has no place on the tape: the tape holds this function,
+            # which would hold the tape. So they get one now.
+            inputs, made = self._calls_again
+            known = record_call(inputs, made, partial(self._gradients, input_count))
+            pairs = list(zip(made, known, strict=True))
+            self._saved = tuple(
+                next((new for old, new in pairs if old is one), one) for one in saved
+            )
         gradients = _as_list(self.backward(*output_gradients))
+        self._saved = saved
         assert len(gradients) == input_count, (
             f"{type(self).__name__}.backward must return exactly as many arrays as forward takes: "
             f"{input_count}, but it returned {len(gradients)}."

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import _outputs
 from .._activations import Activations
 from .._core import Array, Operation, operation
 from .._dtype import FLOAT16, FLOAT32, FLOAT64, FLOATING, dtype_number
@@ -704,20 +705,21 @@ def stop_gradient(data: NDArray, out: NDArray | None = None, name: str | None = 
     >>> print(nd.stop_gradient(nd.array([1, 2])).asnumpy())
     [1. 2.]
     """
-    return _unary(_copy, data, out)
+    result: NDArray = _outputs.blocked(need(data), out)
+    return result
 
 
 BlockGrad = stop_gradient
 
 
 def make_loss(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return a copy that gradients start from.
+    """Return a copy that gradients start from: it is 1 there, whatever comes from above.
 
     >>> from afterglow import nd
     >>> print(nd.make_loss(nd.array([1, 2])).asnumpy())
     [1. 2.]
     """
-    return _unary(_copy, data, out)
+    return MakeLoss(data, out=out)
 
 
 def MakeLoss(  # noqa: N802
@@ -728,13 +730,17 @@ def MakeLoss(  # noqa: N802
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Return a copy that gradients start from, at ``grad_scale``.
+    """Return a copy that gradients start from, at ``grad_scale``, whatever comes from above.
+
+    That is divided by the number of samples ("batch") or of elements that are greater than
+    ``valid_thresh`` ("valid").
 
     >>> from afterglow import nd
     >>> print(nd.MakeLoss(nd.array([1, 2])).asnumpy())
     [1. 2.]
     """
-    return _unary(_copy, data, out)
+    result: NDArray = _outputs.made_loss(need(data), grad_scale, valid_thresh, normalization, out)
+    return result
 
 
 def amp_cast(

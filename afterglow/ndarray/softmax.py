@@ -6,8 +6,10 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from .. import _outputs
 from .._along_axis import AlongAxis
 from .._core import operation
+from .._ctc import ctc_loss as _ctc_loss
 from ..error import ArrayValueError
 from ._arguments import need
 
@@ -15,16 +17,19 @@ if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = [
+    "CTCLoss",
     "L2Normalization",
     "LinearRegressionOutput",
     "LogisticRegressionOutput",
     "MAERegressionOutput",
+    "SVMOutput",
     "SequenceLast",
     "SequenceMask",
     "SequenceReverse",
     "Softmax",
     "SoftmaxActivation",
     "SoftmaxOutput",
+    "ctc_loss",
     "log_softmax",
     "softmax",
     "softmax_cross_entropy",
@@ -33,7 +38,6 @@ __all__ = [
 
 _along = AlongAxis(True)
 _copy = operation("copy", True)
-_sigmoid = operation("sigmoid", True)
 _sum = operation("sum", True)
 _negative = operation("negative", True)
 
@@ -138,19 +142,30 @@ def SoftmaxOutput(  # noqa: N802
 ) -> NDArray:
     """Return the softmax of each row: of everything but the first axis.
 
-    With ``multi_output`` it is that along axis 1, with ``preserve_shape`` along the last. The label
-    and all else matter for the gradient only.
+    With ``multi_output`` it is that along axis 1, with ``preserve_shape`` along the last. Label and
+    all else matter for the gradient only: that of the cross entropy, whatever comes from above.
+    Labels ``ignore_label`` count for nothing with ``use_ignore``; the gradient is divided by the
+    number of rows ("batch") or of labels that are not ignored ("valid").
 
     >>> from afterglow import nd
     >>> nd.SoftmaxOutput(nd.zeros((1, 2)), nd.array([1])).asnumpy()
     array([[0.5, 0.5]], dtype=float32)
     """
-    need(label, "label")
-    if multi_output or preserve_shape or need(data).ndim < 3:
-        return softmax(data, axis=1 if multi_output else -1, out=out)
-    rows = softmax(data._shaped((data.shape[0], prod(data.shape[1:]))))
-    result: NDArray = rows._shaped(data.shape)
-    return result if out is None else _copy(result, out=out)
+    rows = need(data).detach()
+    if not multi_output and not preserve_shape and data.ndim > 2:
+        rows = rows._shaped((data.shape[0], prod(data.shape[1:])))
+    loss = _outputs.SoftmaxLoss(
+        grad_scale,
+        ignore_label,
+        bool(multi_output),
+        bool(use_ignore),
+        normalization,
+        bool(out_grad),
+        smooth_alpha,
+    )
+    axis = 1 if multi_output else rows.ndim - 1
+    result: NDArray = loss.attach(data, need(label, "label"), softmax(rows, axis=axis), axis, out)
+    return result
 
 
 Softmax = SoftmaxOutput
@@ -187,8 +202,9 @@ def LinearRegressionOutput(  # noqa: N802
     >>> nd.LinearRegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
     array([1., 2.], dtype=float32)
     """
-    need(label, "label")
-    result: NDArray = _copy(need(data), out=out)
+    result: NDArray = _outputs.regression(
+        need(data), need(label, "label"), grad_scale, out, "copy", "identity"
+    )
     return result
 
 
@@ -205,7 +221,10 @@ def MAERegressionOutput(  # noqa: N802
     >>> nd.MAERegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
     array([1., 2.], dtype=float32)
     """
-    return LinearRegressionOutput(data, label, out=out)
+    result: NDArray = _outputs.regression(
+        need(data), need(label, "label"), grad_scale, out, "copy", "sign"
+    )
+    return result
 
 
 def LogisticRegressionOutput(  # noqa: N802
@@ -221,8 +240,30 @@ def LogisticRegressionOutput(  # noqa: N802
     >>> nd.LogisticRegressionOutput(nd.array([0, 100]), nd.array([0, 0])).asnumpy()
     array([0.5, 1. ], dtype=float32)
     """
-    need(label, "label")
-    result: NDArray = _sigmoid(need(data), out=out)
+    result: NDArray = _outputs.regression(
+        need(data), need(label, "label"), grad_scale, out, "sigmoid", "identity"
+    )
+    return result
+
+
+def SVMOutput(  # noqa: N802
+    data: NDArray,
+    label: NDArray,
+    margin: float = 1.0,
+    regularization_coefficient: float = 1.0,
+    use_linear: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return a copy; the label matters for the gradient, that of the (squared) hinge loss.
+
+    >>> from afterglow import nd
+    >>> nd.SVMOutput(nd.array([[1, 2]]), nd.array([0])).asnumpy()
+    array([[1., 2.]], dtype=float32)
+    """
+    result: NDArray = _outputs.support_vectors(
+        need(data), need(label, "label"), margin, regularization_coefficient, bool(use_linear), out
+    )
     return result
 
 
@@ -328,3 +369,40 @@ def L2Normalization(  # noqa: N802
         )
     result: NDArray = _along.normalize(data, tuple(axes), eps, out)
     return result
+
+
+def ctc_loss(
+    data: NDArray,
+    label: NDArray,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool = False,
+    use_label_lengths: bool = False,
+    blank_label: str = "first",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Return how unlikely each label sequence is, wherever its items fall (a number per sample).
+
+    ``data`` of shape (time, batch, alphabet) is what a softmax is taken of; ``label`` has the shape
+    (batch, items). The blank is the "first" letter of the alphabet or the "last" one. Without
+    lengths of their own labels end at the first 0, or -1 if the blank is the last. A label that is
+    too long for its data has the loss 0.
+
+    >>> from afterglow import nd
+    >>> nd.ctc_loss(nd.zeros((2, 1, 3)), nd.array([[1, 0]])).asnumpy()
+    array([1.0986123], dtype=float32)
+    """
+    if blank_label not in ("first", "last"):
+        raise ArrayValueError(f"[CTCLoss] blank_label is {blank_label!r}; known are first and last")
+    result: NDArray = _ctc_loss(
+        need(data),
+        need(label, "label"),
+        need(data_lengths, "data_lengths") if use_data_lengths else None,
+        need(label_lengths, "label_lengths") if use_label_lengths else None,
+        blank_label == "first",
+    )
+    return result if out is None else _copy(result, out=out)
+
+
+CTCLoss = ctc_loss

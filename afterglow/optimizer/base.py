@@ -145,6 +145,10 @@ class Optimizer:
             )
         self.lr = lr
 
+    def set_lr_scale(self, args_lrscale: Any) -> None:
+        """Refuse: ``set_lr_mult`` has taken its place."""
+        raise DeprecationWarning("set_lr_scale is gone; use set_lr_mult")
+
     def set_lr_mult(self, args_lr_mult: Mapping[Index, float]) -> None:
         """Set factors of the rate, by index or name."""
         self.lr_mult = dict(args_lr_mult)

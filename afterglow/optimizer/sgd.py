@@ -9,7 +9,7 @@ from typing import Any
 from ..context import context_of
 from .base import Index, Optimizer, Rates, register, sign, zeros_like
 
-__all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test"]
+__all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test", "ccSGD"]
 
 
 @register
@@ -33,6 +33,11 @@ class SGD(Optimizer):
             return
         state[:] = self.momentum * state - lr * (grad + wd * weight)
         weight += state
+
+
+@register
+class ccSGD(SGD):  # noqa: N801 - the name is MXNet's
+    """Another name of ``SGD``, for old programs."""
 
 
 @register

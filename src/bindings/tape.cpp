@@ -90,12 +90,14 @@ nb::object value_of(const TapeNode& self, const Saved& saved, const Origin& orig
   return array;
 }
 
-nb::tuple shape_of(const Saved& saved) {
+nb::tuple to_tuple(std::span<const std::int64_t> numbers) {
   nb::list items;
-  if (saved.layout) {
-    for (std::int64_t extent : saved.layout->shape()) items.append(nb::int_(extent));
-  }
+  for (std::int64_t number : numbers) items.append(nb::int_(number));
   return nb::tuple(items);
+}
+
+nb::tuple shape_of(const Saved& saved) {
+  return saved.layout ? to_tuple(saved.layout->shape()) : nb::tuple();
 }
 
 std::intptr_t key_of(const Node* node) {
@@ -275,6 +277,10 @@ void bind_tape(nb::module_& module) {
            [](const TapeNode& self, std::size_t index) {
              const Context context = self.node->inputs.at(index).context;
              return nb::make_tuple(static_cast<int>(context.type), static_cast<int>(context.id));
+           })
+      .def("input_strides",
+           [](const TapeNode& self, std::size_t index) {
+             return to_tuple(self.node->inputs.at(index).layout->strides());
            })
       .def("input_is_contiguous",
            [](const TapeNode& self, std::size_t index) {
