@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from ._core import Array, Operation, TapeNode, operation, set_gradient_reads
 from ._indexing import contiguous_strides
 from ._worlds import in_world, where
-from .error import ArrayNotImplementedError
 
 Shape = tuple[int, ...]
 _operation = cache(operation)
@@ -57,6 +56,10 @@ class RecordedCall:
     def output(self) -> Any:
         """The (first) result."""
         return self._node.output(0)
+
+    def output_at(self, index: int) -> Any:
+        """Return one of several results."""
+        return self._node.output(index)
 
     def shape(self, index: int) -> Shape:
         """Return the shape of an input."""
@@ -108,6 +111,10 @@ class RecordedCall:
         """Return a gradient in the type of the input."""
         dtype = self._node.input_dtype(0)
         return g if g._dtype_number == dtype else self.op("copy")(g, dtype=dtype)
+
+    def strides(self, index: int) -> Shape:
+        """Return the steps between the elements of an input."""
+        return self._node.input_strides(index)
 
     def is_contiguous(self, index: int) -> bool:
         """Tell whether an input was in one piece."""
@@ -219,11 +226,26 @@ define("gammaln", Rule(lambda c, g: g * c.op("digamma")(c[0]), (0,)))
 define("gamma", Rule(lambda c, g: g * c.output * c.op("digamma")(c[0]), (0,), output=True))
 
 
-def _trigamma(c: RecordedCall, g: Any) -> Any:
-    raise ArrayNotImplementedError("[digamma] its gradient, trigamma, does not exist")
+def _trigamma(c: RecordedCall, x: Any) -> Any:
+    """Return the derivative of digamma, as a composition with derivatives of any order."""
+    mirrored = x < 0.5
+    place = c.where(mirrored, 1 - x, x)
+    result = sum(1 / c.op("square")(place + step) for step in range(_STEPS))
+    # From there on the series of Stirling is exact to the last place.
+    inverse = 1 / (place + _STEPS)
+    square = inverse * inverse
+    series = 0.0
+    for factor in reversed(_BERNOULLI):
+        series = (series + factor) * square
+    result = result + inverse * (1 + 0.5 * inverse + series)
+    sine = c.op("sin")(pi * c.where(mirrored, x, 0.5))  # no 1 / 0 where it is not used
+    return c.where(mirrored, pi * pi / (sine * sine) - result, result)
 
 
-define("digamma", Rule(_trigamma))
+_STEPS = 7
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
+
+define("digamma", Rule(lambda c, g: g * _trigamma(c, c[0]), (0,)))
 define("softsign", Rule(lambda c, g: g / c.op("square")(1 + c.op("abs")(c[0])), (0,)))
 define("softrelu", Rule(lambda c, g: g * c.op("sigmoid")(c[0]), (0,)))
 
@@ -237,7 +259,11 @@ def _gelu_slope(c: RecordedCall) -> Any:
 define("gelu", Rule(lambda c, g: g * _gelu_slope(c), (0,)))
 
 _flat = Rule(lambda c, g: c.zeros(c.index))
-for _name in ("sign", "floor", "ceil", "trunc", "round", "rint", "round_half_to_even"):
+for _name in (
+    *("sign", "floor", "ceil", "trunc", "round", "rint", "round_half_to_even"),
+    # Computed on the host: places of elements, and how many there are.
+    *("argsort", "topk", "searchsorted", "histogram", "matrix_rank", "lcm"),
+):
     define(_name, _flat)
 
 
@@ -409,6 +435,8 @@ def _shaped(g: Any, shape: Shape) -> Any:
 
 def _dot_first(c: RecordedCall, g: Any) -> Any:
     first, second = c.shape(0), c.shape(1)
+    if not prod(first) or not prod(second):
+        return c.zeros(0)
     if not first or not second:
         return c.fit(0, g * c[1])
     matrix, left, right = _dot_parts(c, g, first, second)
@@ -422,6 +450,8 @@ def _dot_first(c: RecordedCall, g: Any) -> Any:
 
 def _dot_second(c: RecordedCall, g: Any) -> Any:
     first, second = c.shape(0), c.shape(1)
+    if not prod(first) or not prod(second):
+        return c.zeros(1)
     if not first or not second:
         return c.fit(1, g * c[0])
     matrix, left, right = _dot_parts(c, g, first, second)
@@ -528,8 +558,6 @@ def _unviewed(c: RecordedCall, g: Any) -> Any:
     shape = c.shape(0)
     if c.is_contiguous(0) and offset == 0 and _is_same_order(arguments["shape"], strides, shape):
         return g._shaped(shape)
-    if not c.is_contiguous(0):
-        raise ArrayNotImplementedError("[view] there is no gradient for a view of a strided view")
     repeated = tuple(
         axis
         for axis, (extent, stride) in enumerate(zip(g.shape, strides, strict=True))
@@ -537,11 +565,32 @@ def _unviewed(c: RecordedCall, g: Any) -> Any:
     )
     if repeated:
         g = c.op("sum")(g, axis=repeated, keepdims=True)
+    if not c.is_contiguous(0):
+        return _seen_through(c, g, offset, strides)
     complete = g.size == prod(shape)
     result = c.op("empty")(shape=shape, dtype=g._dtype_number, ctx=g._context_numbers)
     if not complete:
         result._assign(0)
     result._write(g, offset, g.shape, tuple(strides))
+    return result
+
+
+def _seen_through(c: RecordedCall, g: Any, offset: int, strides: Sequence[int]) -> Any:
+    """Return the gradient of a strided view from that of its part: all the memory, seen so."""
+    shape, steps = c.shape(0), c.strides(0)
+    reach = [step * (extent - 1) for step, extent in zip(steps, shape, strict=True)]
+    first = sum(min(0, one) for one in reach)
+    length = sum(max(0, one) for one in reach) - first + 1
+    like = {"dtype": g._dtype_number, "ctx": g._context_numbers}
+    memory = c.op("copy")(0, shape=(length,), **like)
+    memory._write(g, offset - first, g.shape, tuple(strides))
+    # Of elements that are repeated in the view the first one stands for all.
+    once = tuple(1 if step == 0 else extent for step, extent in zip(steps, shape, strict=True))
+    seen = c.op("copy")(memory._view(-first, once, steps))
+    if once == shape:
+        return seen
+    result = c.op("copy")(0, shape=shape, **like)
+    result._write(seen, 0, once, contiguous_strides(shape))
     return result
 
 

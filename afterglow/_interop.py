@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as onp
 
-from ._core import Array, Operation, operation
+from ._core import Array, Operation, is_recording, operation
 from ._dtype import is_known
 from ._host import convert, from_host
+from ._python_calls import record_call
 from .error import ArrayNotImplementedError
 
 #: NumPy's ufuncs by name and the ops that do the same.
@@ -192,7 +193,10 @@ def call_on_host(
     context: tuple[int, int],
     legacy: bool = False,
 ) -> Any:
-    """Run a function of NumPy on the values of arrays; what it writes and returns is ours again."""
+    """Run a function of NumPy on the values of arrays; what it writes and returns is ours again.
+
+    It has no gradient, and says so when one is asked for.
+    """
     outputs = kwargs.pop("out", None)
     targets = outputs if isinstance(outputs, tuple) else () if outputs is None else (outputs,)
     if targets:
@@ -200,11 +204,35 @@ def call_on_host(
         kwargs["out"] = hosts if isinstance(outputs, tuple) else hosts[0]
     result = function(*map(_to_host, args), **{key: _to_host(v) for key, v in kwargs.items()})
     if not targets:
-        return _from_host(result, context, legacy)
+        found = _from_host(result, context, legacy)
+        inputs = [*_arrays(args), *_arrays(kwargs)] if is_recording() else []
+        return _without_gradient(function.__name__, inputs, found) if inputs else found
     for target, host in zip(targets, hosts, strict=True):
         if isinstance(target, Array):
             target._assign(from_host(host, target._context_numbers, legacy))
     return targets[0] if len(targets) == 1 else targets
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    """Yield the arrays among arguments."""
+    if isinstance(value, Array):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _arrays(item)
+
+
+def _without_gradient(name: str, inputs: list[Any], value: Any) -> Any:
+    """Return what was computed from the inputs, refusing gradients to them."""
+
+    def refuse(_: list[Any]) -> list[Any]:
+        raise ArrayNotImplementedError(f"[{name}] has no gradient")
+
+    if isinstance(value, Array):
+        return record_call(inputs, [value], refuse)[0]
+    if type(value) in (list, tuple):
+        return type(value)(_without_gradient(name, inputs, item) for item in value)
+    return value
 
 
 def _host_target(value: Any) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as onp
 
-from ._core import operation
+from ._core import is_recording, operation
 from ._dtype import DTYPES, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8, dtype_number
-from ._host_calls import Host, on_host, on_host_several
+from ._host_calls import Host, on_host
 from ._shapes import as_axis, normal_axis
 from .error import ArrayTypeError, ArrayValueError
 
@@ -25,10 +25,17 @@ class Ordering:
     def __init__(self, legacy: bool) -> None:
         self._legacy = legacy
         self._copy = operation("copy", legacy)
+        self._arange = operation("arange", legacy)
+        self._gather = operation("gather_nd", legacy)
 
     def sort(self, data: Any, axis: int | None, ascending: bool, out: Any = None) -> Any:
         """Return the elements in order along an axis, or all of them without one."""
         data, position = self._along("sort", data, axis)
+        if is_recording():
+            order = self._queue(
+                "argsort", lambda values: _order(values, position, ascending), data, INT64
+            )
+            return self._stored(self._gathered(data, order, position), out)
 
         def ordered(values: Host) -> Host:
             result = onp.sort(values, position)
@@ -79,35 +86,38 @@ class Ordering:
             onp.put_along_axis(result, first(values), 1, position)
             return result
 
-        def both(values: Host) -> tuple[Host, Host]:
-            indices = first(values)
-            return onp.take_along_axis(values, indices, position), indices
-
         if ret_typ == "mask":
             result = self._queue("topk", mask, data, own)
             return self._stored(result._shaped(shape), out)
         found = (*data.shape[:position], count, *data.shape[position + 1 :])
-        if ret_typ == "both":
-            results = on_host_several(
-                "topk",
-                both,
-                data,
-                outputs=[(found, own), (found, number)],
-                legacy=self._legacy,
-                cost=_cost(data),
-            )
-            targets = (None, None) if out is None else out
-            return [self._stored(*pair) for pair in zip(results, targets, strict=True)]
-        result = on_host(
+        indices = on_host(
             "topk",
-            first if ret_typ == "indices" else lambda values: both(values)[0],
+            first,
             data,
             shape=found,
-            dtype=number if ret_typ == "indices" else own,
+            dtype=number if ret_typ == "indices" else INT64,
             legacy=self._legacy,
             cost=_cost(data),
         )
-        return self._stored(result, out)
+        if ret_typ == "indices":
+            return self._stored(indices, out)
+        values = self._gathered(data, indices, position)
+        if ret_typ == "value":
+            return self._stored(values, out)
+        results = (values, indices if number == INT64 else self._copy(indices, dtype=number))
+        targets = (None, None) if out is None else out
+        return [self._stored(*pair) for pair in zip(results, targets, strict=True)]
+
+    def _gathered(self, data: Any, indices: Any, axis: int) -> Any:
+        """Return the elements that indices along an axis name."""
+        lines = []
+        for other, extent in enumerate(data.shape):
+            if other == axis:
+                lines.append(indices)
+                continue
+            line = self._arange(0.0, 1.0, extent, 1, INT64, ctx=data._context_numbers)
+            lines.append(line._shaped((extent, *(1,) * (data.ndim - other - 1))))
+        return self._gather([data, *lines], axis=0, mode="clip")
 
     def _along(self, name: str, data: Any, axis: int | None) -> tuple[Any, int]:
         """Return the array, in one line if there is no axis, and the axis from the front."""

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import operation
-from ._dtype import BOOL, FLOAT32, dtype_number
-from ._host_calls import Host, on_host
+from ._dtype import BOOL, FLOAT32, INT64, dtype_number
 from ._shapes import Shape, as_integers, as_shape, normal_axis
 from .error import ArrayTypeError, ArrayValueError
 
@@ -18,6 +17,7 @@ _gather = (operation("gather_nd", False), operation("gather_nd", True))
 _scatter = (operation("scatter_nd", False), operation("scatter_nd", True))
 _one_hot = (operation("one_hot", False), operation("one_hot", True))
 _copy = (operation("copy", False), operation("copy", True))
+_concat = (operation("concat", False), operation("concat", True))
 
 
 def pick(data: Any, index: Any, axis: Any, keepdims: bool, mode: str, out: Any) -> Any:
@@ -89,8 +89,7 @@ def scattered(data: Any, indices: list[Any], values: Any, add: bool = False) -> 
     result = _copy[legacy](data)
     if values._dtype_number != data._dtype_number:
         values = _copy[legacy](values, dtype=data._dtype_number)
-    _scatter[legacy]([result, values, *indices], add=add)
-    return result
+    return _scatter[legacy]([result, values, *indices], add=add)
 
 
 def into(result: Any, out: Any) -> Any:
@@ -107,48 +106,27 @@ def ravel_multi_index(data: Any, shape: Any, out: Any) -> Any:
             f" {extents}"
         )
 
-    def ravel(host: Host) -> Any:
-        flat = host[0].astype("int64")
-        for row, extent in zip(host[1:], extents[1:], strict=True):
-            flat = flat * extent + row.astype("int64")
-        return flat
-
-    return into(
-        on_host(
-            "ravel_multi_index",
-            ravel,
-            data,
-            shape=data.shape[1:],
-            dtype=data._dtype_number,
-            legacy=data._legacy,
-        ),
-        out,
-    )
+    whole = _copy[data._legacy](data.detach(), dtype=INT64)
+    strides = whole._strides
+    rows = [whole._view(row * strides[0], data.shape[1:], strides[1:]) for row in range(len(data))]
+    flat = rows[0]
+    for row, extent in zip(rows[1:], extents[1:], strict=True):
+        flat = flat * extent + row
+    return _copy[data._legacy](flat, dtype=data._dtype_number, out=out)
 
 
 def unravel_index(data: Any, shape: Any, out: Any) -> Any:
     """Return the axes' indices, along a new first axis, of places in a flat array."""
     extents = _extents(shape, "unravel_index")
-
-    def unravel(host: Host) -> Any:
-        rest = host.astype("int64")
-        rows = []
-        for extent in reversed(extents[1:]):
-            rows.append(rest % extent)
-            rest = rest // extent
-        return [rest, *reversed(rows)]
-
-    return into(
-        on_host(
-            "unravel_index",
-            unravel,
-            data,
-            shape=(len(extents), *data.shape),
-            dtype=data._dtype_number,
-            legacy=data._legacy,
-        ),
-        out,
-    )
+    rest = _copy[data._legacy](data.detach(), dtype=INT64)
+    rows = []
+    for extent in reversed(extents[1:]):
+        place = rest % extent
+        rows.append(place)
+        rest = (rest - place) / extent
+    lines = [row._shaped((1, *data.shape)) for row in (rest, *reversed(rows))]
+    whole = _concat[data._legacy](lines, axis=0)
+    return _copy[data._legacy](whole, dtype=data._dtype_number, out=out)
 
 
 def _extents(shape: Any, name: str) -> Shape:

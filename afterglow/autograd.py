@@ -167,7 +167,7 @@ def grad(
     create_graph: bool = False,
     train_mode: bool = True,
 ) -> Any:
-    """Return the gradients of ``heads`` with respect to ``variables``, as new arrays.
+    """Return the gradients of ``heads`` with respect to ``variables``, as a list of new arrays.
 
     With ``create_graph`` they are recorded themselves, so that they can be differentiated again.
     """
@@ -183,11 +183,23 @@ def grad(
         totals = walk_tape(heads, _head_gradients(heads, head_grads), wanted, not keep)
         if any(total is None for total in totals):
             raise MXNetError("[grad] the heads do not depend on one of the variables")
-        results = [
-            total._as_class(variable._legacy)
-            for variable, total in zip(wanted, totals, strict=True)
-        ]
-    return results[0] if isinstance(variables, Array) else results
+        results = []
+        for variable, total in zip(wanted, totals, strict=True):
+            result = total._as_class(variable._legacy)
+            if create_graph and origin_of(result) is None:
+                result = _constant_of(variable, result)
+            results.append(result)
+    return results
+
+
+def _constant_of(variable: Any, value: Any) -> Any:
+    """Return a value as a function of a variable that does not change with it."""
+    copy, shape = operation("copy", variable._legacy), variable.shape
+    dtype, context = variable._dtype_number, variable._context_numbers
+    (result,) = record_call(
+        [variable], [value], lambda _: [copy(0, shape=shape, dtype=dtype, ctx=context)]
+    )
+    return result
 
 
 def gradients_where_reached(
@@ -205,15 +217,15 @@ def gradients_where_reached(
 
 def nodes_behind(heads: list[Any], first: int) -> list[TapeNode]:
     """Return the recorded calls behind ``heads``, from that number of the tape on."""
-    return [
-        node for node in collect_tape(heads) if node.sequence >= first and not node.is_variable
-    ]
+    return [node for node in collect_tape(heads) if node.sequence >= first and not node.is_variable]
 
 
 class Function:
     """A function with a gradient of its own; an instance serves one call.
 
-    ``forward`` and ``backward`` run at once, but what they call is queued as always.
+    ``forward`` and ``backward`` run at once, but what they call is queued as always. A gradient of
+    the gradient is that of ``backward``, in which inputs and outputs that were saved are known as
+    such; other results of ``forward`` are constants there.
 
     >>> from afterglow import autograd, nd
     >>> class Sigmoid(autograd.Function):
@@ -239,6 +251,7 @@ class Function:
     def __init__(self) -> None:
         self._used = False
         self._saved: tuple[Any, ...] = ()
+        self._calls_again: tuple[tuple[Any, ...], list[Any]] | None = None
 
     def save_for_backward(self, *args: Any) -> None:
         """Keep arrays for ``backward``."""
@@ -258,11 +271,24 @@ class Function:
         with _Scope(False, None):
             outputs = self.forward(*inputs)
         made = [outputs] if isinstance(outputs, Array) else list(outputs)
+        if any(output is saved for output in made for saved in self._saved):
+            self._calls_again = (inputs, made)
         results = record_call(inputs, made, partial(self._gradients, len(inputs)))
         return results[0] if isinstance(outputs, Array) else results
 
     def _gradients(self, input_count: int, output_gradients: list[Any]) -> list[Any]:
+        saved = self._saved
+        if is_recording() and self._calls_again is not None:
+            # What is saved of the outputs has no place on the tape: the tape holds this function,
+            # which would hold the tape. So they get one now.
+            inputs, made = self._calls_again
+            known = record_call(inputs, made, partial(self._gradients, input_count))
+            pairs = list(zip(made, known, strict=True))
+            self._saved = tuple(
+                next((new for old, new in pairs if old is one), one) for one in saved
+            )
         gradients = _as_list(self.backward(*output_gradients))
+        self._saved = saved
         assert len(gradients) == input_count, (
             f"{type(self).__name__}.backward must return exactly as many arrays as forward takes: "
             f"{input_count}, but it returned {len(gradients)}."

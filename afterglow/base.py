@@ -9,8 +9,15 @@ import numpy as onp
 
 from .error import MXNetError, NotImplementedForSymbol
 
-__all__ = ["MXNetError", "NotImplementedForSymbol", "numeric_types", "string_types"]
+__all__ = [
+    "MXNetError",
+    "NotImplementedForSymbol",
+    "integer_types",
+    "numeric_types",
+    "string_types",
+]
 
 #: What counts as a number beside an array.
 numeric_types: tuple[type, ...] = (float, int, onp.generic, Number)
+integer_types: tuple[type, ...] = (int, onp.int32, onp.int64)
 string_types: tuple[type, ...] = (str,)

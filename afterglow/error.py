@@ -66,4 +66,5 @@ CLASSES: list[type[BaseException]] = [
     ArrayMemoryError,
     ArrayNotImplementedError,
     TimeoutError,
+    AxisError,
 ]

@@ -21,6 +21,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as onp
@@ -169,18 +170,6 @@ def _call(prop: CustomOpProp, inputs: list[Any], states: list[Any]) -> Any:
         for shape, dtype in zip(out_shapes, out_types, strict=True)
     ]
 
-    def backward(out_grad: list[Any]) -> list[Any]:
-        in_grad = [_zeros(one, one.shape, one.dtype) for one in in_data]
-        operator.backward(
-            req=["write"] * len(in_grad),
-            out_grad=out_grad,
-            in_data=in_data,
-            out_data=out_data,
-            in_grad=in_grad,
-            aux=states,
-        )
-        return in_grad
-
     is_train = autograd.is_training()
     with autograd.pause(is_train):
         operator.forward(
@@ -190,8 +179,27 @@ def _call(prop: CustomOpProp, inputs: list[Any], states: list[Any]) -> Any:
             out_data=out_data,
             aux=states,
         )
-    results = record_call(inputs, out_data, backward)
+    results = record_call(inputs, out_data, partial(_gradients, operator, inputs, out_data, states))
     return results[0] if len(results) == 1 else results
+
+
+def _gradients(
+    operator: CustomOp, inputs: list[Any], outputs: list[Any], states: list[Any], out_grad: Any
+) -> list[Any]:
+    in_data, out_data = [one.detach() for one in inputs], outputs
+    if autograd.is_recording():  # a gradient of this gradient is wanted
+        again = partial(_gradients, operator, inputs, outputs, states)
+        in_data, out_data = inputs, record_call(inputs, outputs, again)
+    in_grad = [_zeros(one, one.shape, one.dtype) for one in inputs]
+    operator.backward(
+        req=["write"] * len(in_grad),
+        out_grad=out_grad,
+        in_data=in_data,
+        out_data=out_data,
+        in_grad=in_grad,
+        aux=states,
+    )
+    return in_grad
 
 
 def _zeros(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:

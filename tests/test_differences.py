@@ -130,8 +130,52 @@ def test_slope_of_selu() -> None:
 def test_every_loss_takes_np_arrays() -> None:
     first, second = np.array([[0.2, 0.3], [0.5, 0.1]]), np.array([[0.1, 0.4], [0.3, 0.3]])
     for name in gluon.loss.__all__:
-        if name in ("Loss", "SoftmaxCELoss", "SoftmaxCrossEntropyLoss"):
+        if name in ("CTCLoss", "Loss", "SoftmaxCELoss", "SoftmaxCrossEntropyLoss"):
             continue
         extra = {"TripletLoss": [second], "CosineEmbeddingLoss": [np.array([1, -1])]}.get(name, [])
         result = getattr(gluon.loss, name)()(first, second, *extra)
         assert isinstance(result, np.ndarray), name
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: np.linalg.eigvalsh(x @ x.T)[1], [[0, 0], [0, 6]]),
+        (lambda x: np.linalg.pinv(x)[0, 0], [[-1, 0], [0, 0]]),
+        (lambda x: np.var(x[0]), [[0.5, -0.5], [0, 0]]),
+        (lambda x: np.median(x[1] + x[0]), [[0.5, 0.5], [0.5, 0.5]]),
+        (lambda x: np.percentile(x, 100), [[0, 0], [0, 1]]),
+        (lambda x: np.unique(x)[2], [[0, 0], [0, 1]]),
+        (lambda x: np.atleast_1d(x)[0, 0], [[1, 0], [0, 0]]),
+        (lambda x: np.rot90(x)[0, 0], [[0, 1], [0, 0]]),
+    ],
+)
+def test_gradients_that_mxnet_lacks(function: Any, expected: Any) -> None:
+    x = np.array([[1, 0], [0, 3]], dtype="float64")
+    x.attach_grad()
+    with autograd.record():
+        y = function(x)
+    y.backward()
+    onp.testing.assert_allclose(x.grad.asnumpy(), expected, atol=1e-12)
+
+
+def test_bias_beside_a_fixed_weight() -> None:
+    dense = gluon.nn.Dense(2, in_units=1)
+    dense.initialize()
+    dense.weight.grad_req = "null"
+    with autograd.record():
+        y = dense(nd.ones((3, 1)))
+    y.backward()
+    assert dense.bias.grad().asnumpy().tolist() == [3, 3]
+
+
+def test_large_batches_in_a_trainer() -> None:
+    weight = gluon.Parameter("weight", shape=(1,))
+    weight.initialize("zeros")
+    trainer = gluon.Trainer([weight], "lbsgd", {"learning_rate": 1, "batch_scale": 2})
+    for slope in (2, 4):
+        with autograd.record():
+            y = weight.data() * slope
+        y.backward()
+        trainer.step(1)
+    assert weight.data().asscalar() == pytest.approx(-3 * (1 + 2 / 160), rel=1e-5)

@@ -10,12 +10,17 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
+import numpy as onp
+
 from .. import _layers
+from .._ctc import ctc_loss
+from .._host import from_host
 from .._layers import op
 from .._worlds import where
 from .block import HybridBlock
 
 __all__ = [
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "HingeLoss",
     "HuberLoss",
@@ -25,6 +30,7 @@ __all__ = [
     "LogisticLoss",
     "Loss",
     "PoissonNLLLoss",
+    "SDMLLoss",
     "SigmoidBCELoss",
     "SigmoidBinaryCrossEntropyLoss",
     "SoftmaxCELoss",
@@ -445,3 +451,87 @@ class CosineEmbeddingLoss(Loss):
         )
         cosine = product / op(x, "maximum")(lengths, 1e-12)
         return cosine._shaped((cosine.size, 1))
+
+
+class CTCLoss(Loss):
+    """How unlikely a label sequence is, wherever in the prediction its items fall.
+
+    ``layout`` says where in the prediction batch (N), time (T) and alphabet (C) are,
+    ``label_layout`` the same for labels. The last letter of the alphabet is the blank, which
+    separates items; labels are padded with -1.
+
+    >>> from afterglow import gluon, nd
+    >>> gluon.loss.CTCLoss()(nd.zeros((1, 2, 3)), nd.array([[1, -1]]))
+    <BLANKLINE>
+    [1.0986123]
+    <NDArray 1 @cpu(0)>
+    """
+
+    def __init__(
+        self,
+        layout: str = "NTC",
+        label_layout: str = "NT",
+        weight: float | None = None,
+        **kwargs: Any,
+    ) -> None:
+        assert layout in ("NTC", "TNC"), (
+            f"Only 'NTC' and 'TNC' layouts for pred are supported. Got: {layout}"
+        )
+        assert label_layout in ("NT", "TN"), (
+            f"Only 'NT' and 'TN' layouts for label are supported. Got: {label_layout}"
+        )
+        super().__init__(weight, label_layout.find("N"), **kwargs)
+        self._layout = layout
+        self._label_layout = label_layout
+
+    def hybrid_forward(
+        self,
+        F: Any,
+        pred: Any,
+        label: Any,
+        pred_lengths: Any = None,
+        label_lengths: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:
+        """Return one number per sample."""
+        if self._layout == "NTC":
+            pred = pred._permuted((1, 0, 2))
+        if self._label_layout == "TN":
+            label = label._permuted((1, 0))
+        loss = ctc_loss(pred, label, pred_lengths, label_lengths, blank_first=False)
+        return self._weighted(loss, sample_weight)
+
+
+class SDMLLoss(Loss):
+    """How far the vectors of a batch are from their partners, compared with all the others.
+
+    Row by row the two inputs belong together. ``smoothing_parameter`` is the share of probability
+    that all other rows of the batch have in common.
+
+    >>> from afterglow import gluon, nd
+    >>> x = nd.array([[0, 0], [3, 3]])
+    >>> gluon.loss.SDMLLoss(smoothing_parameter=0.5)(x, x).shape
+    (2,)
+    """
+
+    def __init__(
+        self,
+        smoothing_parameter: float = 0.3,
+        weight: float | None = 1.0,
+        batch_axis: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self.kl_loss = KLDivLoss(from_logits=True)
+        self.smoothing_parameter = smoothing_parameter
+
+    def hybrid_forward(self, F: Any, x1: Any, x2: Any) -> Any:
+        """Return one number per sample."""
+        rows, width = x1.shape
+        apart = x1._shaped((rows, 1, width)) - x2._shaped((1, rows, width))
+        likeness = _layers.log_softmax(-_layers.reduce("sum", apart * apart, (2,)), 1)
+        others = self.smoothing_parameter / (rows - 1)
+        wanted = onp.full((rows, rows), others)
+        onp.fill_diagonal(wanted, 1 - self.smoothing_parameter)
+        labels = from_host(wanted, x1._context_numbers, x1._legacy, x1._dtype_number)
+        return self.kl_loss(likeness, labels)

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import _outputs
 from .._activations import Activations
 from .._core import Array, Operation, operation
 from .._dtype import FLOAT16, FLOAT32, FLOAT64, FLOATING, dtype_number
@@ -702,7 +703,8 @@ def stop_gradient(data: NDArray, out: NDArray | None = None, name: str | None = 
     >>> print(nd.stop_gradient(nd.array([1, 2])).asnumpy())
     [1. 2.]
     """
-    return _unary(_copy, need(data).detach(), out)
+    result: NDArray = _outputs.blocked(need(data), out)
+    return result
 
 
 BlockGrad = stop_gradient

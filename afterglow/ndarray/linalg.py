@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .. import _decompositions
 from .._core import operation
+from .._dtype import INT64
 from .._host import from_host
-from .._host_calls import Host, on_host, on_host_several
-from .._shapes import Shape, normal_axis
+from .._host_calls import Host
+from .._shapes import normal_axis
 from ..error import ArrayTypeError, ArrayValueError
 from ._arguments import need
 
@@ -48,7 +50,7 @@ _copy = operation("copy", True)
 _log = operation("log", True)
 _multiply = operation("multiply", True)
 _sum = operation("sum", True)
-_where = operation("where", True)
+_take = operation("take", True)
 
 _floats = (onp.float32, onp.float64)
 
@@ -69,11 +71,6 @@ def _square(op: str, array: NDArray, name: str = "A") -> NDArray:
     if _matrices(op, array, name).shape[-1] != array.shape[-2]:
         raise ArrayValueError(f"[{op}] needs square matrices, but {name} has shape {array.shape}")
     return array
-
-
-def _on_host(op: str, function: Any, *inputs: NDArray, shape: Shape, out: NDArray | None) -> Any:
-    result = on_host(op, function, *inputs, shape=shape, dtype=inputs[0].dtype, legacy=True)
-    return _delivered(result, out)
 
 
 def _delivered(result: Any, out: NDArray | None) -> Any:
@@ -211,26 +208,13 @@ def trmm(
     """
     _square("trmm", A)
     _matrices("trmm", B, "B")
-    below = onp.tri(A.shape[-1])
-    triangle = _masked(A, below if lower else below.T)
+    triangle = _decompositions.triangle(A, bool(lower))
     if rightside:
         product = _batch_dot(B, triangle, False, bool(transpose))
     else:
         product = _batch_dot(triangle, B, bool(transpose), False)
     result: NDArray = _delivered(_scaled(product, alpha), out)
     return result
-
-
-def _masked(array: NDArray, mask: Host) -> Any:
-    """Return the matrices with zeros where the mask has them; the array may be a view."""
-    shape = (*array.shape[:-2], *mask.shape)
-    flat = (0,) * len(shape)
-    context = array._context_numbers
-    counted = from_host(mask, context, True, array._dtype_number)
-    zero = _copy(0, shape=(1,), dtype=array._dtype_number, ctx=context)
-    return _where(
-        counted._view(0, shape, (*flat[2:], mask.shape[1], 1)), array, zero._view(0, shape, flat)
-    )
 
 
 def trsm(
@@ -259,33 +243,13 @@ def trsm(
     if A.dtype != B.dtype:
         raise ArrayValueError(f"[trsm] A is {A.dtype}, but B is {B.dtype}")
 
-    def solve(a: Host, b: Host) -> Host:
-        scaled = b * b.dtype.type(alpha)
-        if not rightside:
-            return _substituted(a, scaled, lower, transpose)
-        # X A = B is A' X' = B'
-        return _turned(_substituted(_turned(a), _turned(scaled), not lower, transpose))
-
-    result: NDArray = _on_host("trsm", solve, A, B, shape=B.shape, out=out)
+    turns = bool(transpose) != bool(rightside)  # X A = B is A' X' = B'
+    lower = bool(lower) != turns
+    factor = _decompositions.triangle(_decompositions.turned(A) if turns else A, lower)
+    right = _scaled(_decompositions.turned(B) if rightside else B, alpha)
+    found = _decompositions.solve_triangular(factor, right, lower)
+    result: NDArray = _delivered(_decompositions.turned(found) if rightside else found, out)
     return result
-
-
-def _turned(a: Host) -> Host:
-    return a.swapaxes(-1, -2)
-
-
-def _substituted(a: Host, b: Host, lower: bool, transpose: bool) -> Host:
-    """Solve row after row."""
-    if transpose:
-        a, lower = _turned(a), not lower
-    solution = b.copy()
-    rows = range(a.shape[-1])
-    with onp.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for row in rows if lower else reversed(rows):
-            known = slice(0, row) if lower else slice(row + 1, None)
-            rest = (a[..., row, None, known] @ solution[..., known, :])[..., 0, :]
-            solution[..., row, :] = (solution[..., row, :] - rest) / a[..., row, row, None]
-    return solution
 
 
 # --- decompositions ---
@@ -305,12 +269,9 @@ def potrf(
     array([[2., 0.],
            [1., 2.]], dtype=float32)
     """
-
-    def factor(a: Host) -> Host:
-        found = onp.linalg.cholesky(a if lower else _turned(a))
-        return found if lower else _turned(found)
-
-    result: NDArray = _on_host("potrf", factor, _square("potrf", A), shape=A.shape, out=out)
+    _square("potrf", A)
+    factor = _decompositions.cholesky(A if lower else _decompositions.turned(A))
+    result: NDArray = _delivered(factor if lower else _decompositions.turned(factor), out)
     return result
 
 
@@ -328,12 +289,9 @@ def potri(
     array([[0.25  , 0.    ],
            [0.    , 0.0625]], dtype=float32)
     """
-
-    def invert(a: Host) -> Host:
-        factor = onp.linalg.inv(onp.tril(a if lower else _turned(a)))
-        return _turned(factor) @ factor
-
-    result: NDArray = _on_host("potri", invert, _square("potri", A), shape=A.shape, out=out)
+    factor = _square("potri", A) if lower else _decompositions.turned(_square("potri", A))
+    inverted = _decompositions.inverse(_decompositions.triangle(factor, lower=True))
+    result: NDArray = _batch_dot(inverted, inverted, True, False, out=out)
     return result
 
 
@@ -349,9 +307,7 @@ def inverse(
     array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    result: NDArray = _on_host(
-        "inverse", onp.linalg.inv, _square("inverse", A), shape=A.shape, out=out
-    )
+    result: NDArray = _delivered(_decompositions.inverse(_square("inverse", A)), out)
     return result
 
 
@@ -367,7 +323,7 @@ def det(
     array([8.], dtype=float32)
     """
     shape = _square("det", A).shape[:-2] or (1,)
-    result: NDArray = _on_host("det", onp.linalg.det, A, shape=shape, out=out)
+    result: NDArray = _delivered(_decompositions.determinant(A, shape), out)
     return result
 
 
@@ -383,7 +339,7 @@ def slogdet(
     [[-1.0], [0.0]]
     """
     shape = _square("slogdet", A).shape[:-2] or (1,)
-    return _several("slogdet", onp.linalg.slogdet, A, (shape, shape), out)
+    return _all_delivered(_decompositions.log_determinant(A, shape), out)
 
 
 def gelqf(
@@ -398,15 +354,12 @@ def gelqf(
     >>> nd.dot(l, q).asnumpy().round(3)
     array([[3., 4.]], dtype=float32)
     """
-    *stack, rows, columns = _matrices("gelqf", A).shape
+    rows, columns = _matrices("gelqf", A).shape[-2:]
     if rows > columns:
         raise ArrayValueError(f"[gelqf] needs at least as many columns as rows, not {A.shape}")
 
-    def decompose(a: Host) -> tuple[Host, Host]:
-        q, r = onp.linalg.qr(_turned(a))
-        return _turned(q), _turned(r)
-
-    return _several("gelqf", decompose, A, (A.shape, (*stack, rows, rows)), out)
+    q, r = _decompositions.orthogonal_triangular(_decompositions.turned(A))
+    return _all_delivered([_decompositions.turned(q), _decompositions.turned(r)], out)
 
 
 def syevd(
@@ -421,19 +374,11 @@ def syevd(
     >>> values.asnumpy()
     array([1., 2.], dtype=float32)
     """
-
-    def decompose(a: Host) -> tuple[Host, Host]:
-        values, vectors = onp.linalg.eigh(a)
-        return _turned(vectors), values
-
-    return _several("syevd", decompose, _square("syevd", A), (A.shape, A.shape[:-1]), out)
+    values, vectors = _decompositions.symmetric_eigen(_square("syevd", A))
+    return _all_delivered([_decompositions.turned(vectors), values], out)
 
 
-def _several(
-    op: str, function: Any, array: NDArray, shapes: tuple[Shape, Shape], out: Any
-) -> list[NDArray]:
-    outputs = [(shape, array.dtype) for shape in shapes]
-    results = on_host_several(op, function, array, outputs=outputs, legacy=True)
+def _all_delivered(results: list[Any], out: list[NDArray] | None) -> list[NDArray]:
     if out is None:
         return results
     return [_copy(result, out=target) for result, target in zip(results, out, strict=True)]
@@ -507,7 +452,7 @@ def makediag(
     *stack, length = A.shape
     side = length + abs(offset)
     repeated = A._view(0, (*stack, length, side), (*A._strides, 0))
-    rows = _masked(repeated, onp.eye(length, side, max(offset, 0)))
+    rows = _decompositions.masked(repeated, onp.eye(length, side, max(offset, 0)))
     if offset:
         blank = _copy(
             0, shape=(*stack, abs(offset), side), dtype=A._dtype_number, ctx=A._context_numbers
@@ -542,14 +487,16 @@ def extracttrian(
     """
     _check_offset("extracttrian", _square("extracttrian", A), offset)
     rows, columns = _triangle(A.shape[-1], offset, lower)
-    result: NDArray = _on_host(
-        "extracttrian",
-        lambda a: a[..., rows, columns],
-        A,
-        shape=(*A.shape[:-2], len(rows)),
-        out=out,
-    )
+    side = A.shape[-1]
+    flat = A._shaped((*A.shape[:-2], side * side))
+    result: NDArray = _taken(flat, rows * side + columns, out)
     return result
+
+
+def _taken(array: Any, places: Host, out: NDArray | None) -> Any:
+    """Return elements along the last axis."""
+    index = from_host(places, array._context_numbers, True, INT64)
+    return _take(array, index, axis=array.ndim - 1, mode="clip", out=out)
 
 
 def maketrian(
@@ -574,10 +521,10 @@ def maketrian(
     rows, columns = _triangle(side, offset, lower)
     shape = (*A.shape[:-1], side, side)
 
-    def fill(a: Host) -> Host:
-        matrices = onp.zeros(shape, a.dtype)
-        matrices[..., rows, columns] = a
-        return matrices
-
-    result: NDArray = _on_host("maketrian", fill, A, shape=shape, out=out)
+    stack = A.shape[:-1]
+    nothing = _copy(0, shape=(*stack, 1), dtype=A._dtype_number, ctx=A._context_numbers)
+    places = onp.full((side, side), length)  # where the nothing is
+    places[rows, columns] = onp.arange(length)
+    found = _taken(_concat([A, nothing], axis=A.ndim - 1), places.ravel(), None)
+    result: NDArray = _delivered(found._shaped(shape), out)
     return result

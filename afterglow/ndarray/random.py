@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from .._core import Array, operation
-from .._dtype import BOOL, FLOAT32, INT8, INT32, TYPES, dtype_number
+from .._dtype import BOOL, FLOAT32, INT8, INT32, INT64, TYPES, dtype_number
 from .._random import Draws, Target
 from .._shapes import Shape, as_shape
 from ..context import Context, context_numbers
@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 _draws = Draws(True)
+_arange = operation("arange", True)
+_gather = operation("gather_nd", True)
+_log = operation("log", True)
 _multinomial = operation("sample_multinomial", True)
 _shuffle = operation("shuffle", True)
 
@@ -228,7 +231,8 @@ def multinomial(
 ) -> Any:
     """Return numbers of categories, drawn by the probabilities along the last axis of ``data``.
 
-    With ``get_prob`` also the logarithms of the probabilities of what was drawn.
+    With ``get_prob`` also the logarithms of the probabilities of what was drawn, as they were
+    given; their gradient is that of the policy in reinforcement learning.
 
     >>> nd.random.multinomial(nd.array([[0, 1], [1, 0]]), shape=(3,))
     <BLANKLINE>
@@ -241,17 +245,26 @@ def multinomial(
     if number in (INT8, BOOL):
         raise ArrayTypeError(f"[sample_multinomial] cannot give {TYPES[number].__name__}")
     drawn = _multinomial(
-        need(data),
-        shape=as_shape(shape),
-        get_prob=bool(get_prob),
-        dtype=number,
-        out=None if get_prob else out,
+        need(data), shape=as_shape(shape), dtype=number, out=None if get_prob else out
     )
-    if not get_prob or out is None:
+    if not get_prob:
         return drawn
-    for target, source in zip(out, drawn, strict=True):
+    both = [drawn, _log(_chosen(data, drawn))]
+    if out is None:
+        return both
+    for target, source in zip(out, both, strict=True):
         target[:] = source
     return out
+
+
+def _chosen(data: NDArray, drawn: NDArray) -> Any:
+    """Return the probabilities, as they were given, of the categories that were drawn."""
+    categories = data.shape[-1]
+    rows = data.size // max(1, categories)
+    line = _arange(0.0, 1.0, rows, 1, INT64, ctx=data._context_numbers)._shaped((rows, 1))
+    index = drawn._shaped((rows, drawn.size // max(1, rows)))
+    found = _gather([data._shaped((rows, categories)), line, index], mode="clip")
+    return found._shaped(drawn.shape)
 
 
 def shuffle(data: NDArray, out: NDArray | None = None, **kwargs: Any) -> NDArray:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import operation
+from .. import _decompositions
+from .._core import is_recording, operation
 from .._dtype import DTYPES, FLOAT16, FLOATING
 from .._host import from_host
 from .._host_calls import Host, on_host, on_host_several
@@ -178,14 +179,8 @@ def _axes_last(x: ndarray, rows: int, columns: int) -> ndarray:
 
 
 def _singular_values(op: str, x: ndarray) -> ndarray:
-    matrices = _matrices(op, x, "x")
-    *stack, rows, columns = matrices.shape
-    return _one(
-        op,
-        lambda a: onp.linalg.svd(a, compute_uv=False),
-        matrices,
-        shape=(*stack, min(rows, columns)),
-    )
+    result: ndarray = _decompositions.singular_values(_matrices(op, x, "x"))
+    return result
 
 
 def cond(x: Any, p: Any = None) -> ndarray:
@@ -231,7 +226,8 @@ def det(a: Any) -> ndarray:
     array(8.)
     """
     matrices = _square("det", a)
-    return _one("det", onp.linalg.det, matrices, shape=matrices.shape[:-2])
+    result: ndarray = _decompositions.determinant(matrices, matrices.shape[:-2])
+    return result
 
 
 def slogdet(a: Any) -> list[ndarray]:
@@ -243,9 +239,7 @@ def slogdet(a: Any) -> list[ndarray]:
     array(-1.)
     """
     matrices = _square("slogdet", a)
-    return _several(
-        "slogdet", onp.linalg.slogdet, matrices, matrices.shape[:-2], matrices.shape[:-2]
-    )
+    return _decompositions.log_determinant(matrices, matrices.shape[:-2])
 
 
 def inv(a: Any) -> ndarray:
@@ -256,8 +250,8 @@ def inv(a: Any) -> ndarray:
     array([[0.5 , 0.  ],
            [0.  , 0.25]])
     """
-    matrices = _square("inv", a)
-    return _one("inv", onp.linalg.inv, matrices, shape=matrices.shape)
+    result: ndarray = _decompositions.inverse(_square("inv", a))
+    return result
 
 
 def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> ndarray:
@@ -267,18 +261,8 @@ def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> ndarray:
     >>> np.linalg.pinv(np.array([[2.0], [0.0]])).asnumpy().round(3)
     array([[0.5, 0. ]], dtype=float32)
     """
-    matrices = _matrices("pinv", a)
-    *stack, rows, columns = matrices.shape
-    shape = (*stack, columns, rows)
-    if hasattr(rcond, "_dtype_number"):
-        return _one(
-            "pinv",
-            lambda x, limit: onp.linalg.pinv(x, limit, hermitian),
-            matrices,
-            rcond,
-            shape=shape,
-        )
-    return _one("pinv", lambda x: onp.linalg.pinv(x, rcond, hermitian), matrices, shape=shape)
+    result: ndarray = _decompositions.pseudo_inverse(_matrices("pinv", a), rcond, hermitian)
+    return result
 
 
 def solve(a: Any, b: Any) -> ndarray:
@@ -300,17 +284,18 @@ def solve(a: Any, b: Any) -> ndarray:
         raise ArrayValueError(
             f"[solve] the stacks of {matrices.shape} and {right.shape} cannot be broadcast"
         ) from None
-    if vectors:
-        shape = (*leading, size)
-        return _one(
-            "solve",
-            lambda x, y: onp.linalg.solve(x, y[..., None])[..., 0],
-            matrices,
-            right,
-            shape=shape,
-        )
-    shape = (*leading, size, right.shape[-1])
-    return _one("solve", onp.linalg.solve, matrices, right, shape=shape)
+    columns = right._shaped((*right.shape, 1)) if vectors else right
+    result: ndarray = _decompositions.solve(_stacked(matrices, leading), _stacked(columns, leading))
+    return result._shaped(result.shape[:-1]) if vectors else result
+
+
+def _stacked(matrices: ndarray, leading: Shape) -> ndarray:
+    """Return the matrices, repeated to a stack of that shape."""
+    shape = (*leading, *matrices.shape[-2:])
+    if shape == matrices.shape:
+        return matrices
+    result: ndarray = _copy(matrices, shape=shape)
+    return result
 
 
 def tensorinv(a: Any, ind: int = 2) -> ndarray:
@@ -363,8 +348,14 @@ def lstsq(a: Any, b: Any, rcond: Any = "warn") -> tuple[ndarray, ndarray, int, n
     left, right = _matrices("lstsq", a), _floating("lstsq", need(b, "b"))
     limit = -1 if rcond == "warn" else rcond
     found, residuals, rank, values = onp.linalg.lstsq(left.asnumpy(), right.asnumpy(), limit)
+    x = _decompositions.least_squares(left, right, found)
     context = left._context_numbers
-    x, rest, singular = (from_host(each, context, False) for each in (found, residuals, values))
+    rest, singular = (from_host(each, context, False) for each in (residuals, values))
+    if is_recording():  # compositions, which have gradients
+        singular = _decompositions.singular_values(left)
+        if residuals.size:
+            errors = elementwise.square(right - dot(left, x))
+            rest = reductions.sum(errors, 0, keepdims=right.ndim == 1)
     return x, rest, int(rank), singular
 
 
@@ -379,17 +370,7 @@ def svd(a: Any) -> tuple[ndarray, ndarray, ndarray]:
     >>> l
     array([4., 3.])
     """
-    matrices = _matrices("svd", a)
-    *stack, rows, columns = matrices.shape
-    count = min(rows, columns)
-    ut, values, v = _several(
-        "svd",
-        lambda x: onp.linalg.svd(x, full_matrices=False),
-        matrices,
-        (*stack, rows, count),
-        (*stack, count),
-        (*stack, count, columns),
-    )
+    ut, values, v = _decompositions.singular(_matrices("svd", a))
     return ut, values, v
 
 
@@ -401,8 +382,8 @@ def cholesky(a: Any) -> ndarray:
     array([[2., 0.],
            [1., 2.]])
     """
-    matrices = _square("cholesky", a)
-    return _one("cholesky", onp.linalg.cholesky, matrices, shape=matrices.shape)
+    result: ndarray = _decompositions.cholesky(_square("cholesky", a))
+    return result
 
 
 def qr(a: Any, mode: Any = "reduced") -> Any:
@@ -417,21 +398,20 @@ def qr(a: Any, mode: Any = "reduced") -> Any:
     """
     matrices = _matrices("qr", a)
     *stack, rows, columns = matrices.shape
-    count = min(rows, columns)
-    if mode == "r":
-        return _one("qr", lambda x: onp.linalg.qr(x, "r"), matrices, shape=(*stack, count, columns))
-    if mode not in ("reduced", "complete"):
+    if mode not in ("reduced", "complete", "r"):
         raise ArrayNotImplementedError(f"[qr] there is no mode {mode!r}")
-    side = count if mode == "reduced" else rows
-    return tuple(
-        _several(
-            "qr",
-            lambda x: onp.linalg.qr(x, mode),
-            matrices,
-            (*stack, rows, side),
-            (*stack, side, columns),
+    if mode == "complete" and rows > columns:
+        return tuple(
+            _several(
+                "qr in mode complete",
+                lambda x: onp.linalg.qr(x, "complete"),
+                matrices,
+                (*stack, rows, rows),
+                (*stack, rows, columns),
+            )
         )
-    )
+    q, r = _decompositions.orthogonal_triangular(matrices)
+    return r if mode == "r" else (q, r)
 
 
 def eigh(a: Any, UPLO: str = "L") -> tuple[ndarray, ndarray]:  # noqa: N803
@@ -441,15 +421,7 @@ def eigh(a: Any, UPLO: str = "L") -> tuple[ndarray, ndarray]:  # noqa: N803
     >>> np.linalg.eigh(np.array([[2, 0], [0, 1]]))[0]
     array([1., 2.])
     """
-    matrices = _square("eigh", a)
-    triangle = _triangle("eigh", UPLO)
-    values, vectors = _several(
-        "eigh",
-        lambda x: onp.linalg.eigh(x, triangle),
-        matrices,
-        matrices.shape[:-1],
-        matrices.shape,
-    )
+    values, vectors = _decompositions.symmetric_eigen(_lower("eigh", a, UPLO))
     return values, vectors
 
 
@@ -460,17 +432,16 @@ def eigvalsh(a: Any, UPLO: str = "L") -> ndarray:  # noqa: N803
     >>> np.linalg.eigvalsh(np.array([[2, 0], [0, 1]]))
     array([1., 2.])
     """
-    matrices = _square("eigvalsh", a)
-    triangle = _triangle("eigvalsh", UPLO)
-    return _one(
-        "eigvalsh", lambda x: onp.linalg.eigvalsh(x, triangle), matrices, shape=matrices.shape[:-1]
-    )
+    result: ndarray = _decompositions.symmetric_eigenvalues(_lower("eigvalsh", a, UPLO))
+    return result
 
 
-def _triangle(op: str, name: str) -> Any:
+def _lower(op: str, a: Any, name: str) -> ndarray:
+    """Return symmetric matrices so that what counts of them are the lower triangles."""
     if name not in ("L", "U"):
         raise ArrayValueError(f"[{op}] UPLO must be 'L' or 'U', but is {name!r}")
-    return name
+    matrices = _square(op, a)
+    return matrices if name == "L" else _decompositions.turned(matrices)
 
 
 def eig(a: Any) -> tuple[ndarray, ndarray]:

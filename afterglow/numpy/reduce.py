@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, Operation, operation
+from .._core import Array, Operation, is_recording, operation
 from .._dtype import BOOL, FLOAT32, FLOAT64, FLOATING, INT64, dtype_number
+from .._host import from_host
 from .._host_calls import on_host
+from .._ordering import Ordering
 from .._shapes import Shape, as_axes, as_axis, normal_axis
+from .._worlds import where
 from ..error import ArrayValueError
 from ._arguments import need
 
@@ -58,13 +61,20 @@ _multiply = operation("multiply", False)
 _divide = operation("divide", False)
 _square = operation("square", False)
 _sqrt = operation("sqrt", False)
+_take = operation("take", False)
+_ordering = Ordering(False)
 _not_equal = operation("not_equal", False)
 
 
 def reduce(
     call: Operation, a: Any, axis: Any, keepdims: bool, dtype: Any = None, out: Any = None
 ) -> ndarray:
-    """Call a reduction. An array without dimensions may be reduced over axis 0 or -1."""
+    """Call a reduction. An array without dimensions may be reduced over axis 0 or -1.
+
+    By position ``keepdims`` comes before ``out`` in MXNet and after it in NumPy: both are taken.
+    """
+    if isinstance(out, bool):
+        keepdims, out = out, keepdims
     axes = as_axes(axis)
     if axes and not need(a).ndim:
         axes = tuple(axis for axis in axes if normal_axis(axis, 1) > 0)
@@ -494,13 +504,46 @@ def _quantile(
             raise ArrayValueError(f"[{name}] q must lie between 0 and {whole:g}, but is {q}")
     number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32
     axes = None if axis is None else _reduced_axes(a, axis)
+    shape = (*q.shape, *_reduced_shape(a, axis, keepdims))
+    if is_recording() and not isinstance(q, Array) and a._dtype_number in FLOATING:
+        result: ndarray = _sorted_quantile(a, q / whole, axes, interpolation)._shaped(shape)
+        result = _copy(result, dtype=number, out=out)
+        return result
 
     def find(values: Any, fractions: Any = q) -> Any:
         values = values.astype(onp.float64)
         fractions = onp.asarray(fractions, dtype=onp.float64) / whole
         options: Any = {"method": interpolation, "keepdims": keepdims}
-        return onp.quantile(values, fractions, axes, **options)
+        with onp.errstate(invalid="ignore"):
+            return onp.quantile(values, fractions, axes, **options)
 
-    shape = (*q.shape, *_reduced_shape(a, axis, keepdims))
-    result: ndarray = on_host(name, find, *inputs, shape=shape, dtype=number, legacy=False)
+    result = on_host(name, find, *inputs, shape=shape, dtype=number, legacy=False)
     return result if out is None else _copy(result, out=out)
+
+
+def _sorted_quantile(a: ndarray, q: Any, axes: Shape | None, interpolation: str) -> ndarray:
+    """Return quantiles as a composition that has a gradient; those of ``q`` come first."""
+    reduced = tuple(range(a.ndim)) if axes is None else axes
+    kept = [axis for axis in range(a.ndim) if axis not in reduced]
+    lines = a._permuted((*kept, *reduced))._shaped(
+        (product(a.shape[axis] for axis in kept), product(a.shape[axis] for axis in reduced))
+    )
+    ordered = _ordering.sort(lines, 1, True)
+    place = q.ravel() * (lines.shape[1] - 1)
+    below, above = onp.floor(place), onp.ceil(place)
+    if interpolation == "nearest":
+        below = above = onp.rint(place)
+    elif interpolation in ("lower", "higher"):
+        below = above = below if interpolation == "lower" else above
+    share = onp.full_like(place, 0.5) if interpolation == "midpoint" else place - below
+    first, second, weight = (
+        from_host(host, a._context_numbers, False, number)
+        for host, number in ((below, INT64), (above, INT64), (share, ordered._dtype_number))
+    )
+    low, high = (_take(ordered, index, axis=1, mode="clip") for index in (first, second))
+    # nan is the last in order, and wins.
+    last = ordered._view(lines.shape[1] - 1, (lines.shape[0], 1), (lines.shape[1], 1))
+    between = where(low == high, low, low + (high - low) * weight)  # both may be infinite
+    found = where(last == last, between, last)
+    result: ndarray = found._permuted((1, 0))
+    return result

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, operation
+from .. import _picking
+from .._core import Array, is_recording, operation
 from .._dtype import FLOAT32, FLOATING, INT64
 from .._host import from_host
 from .._host_calls import on_host, on_host_several
@@ -34,6 +35,7 @@ _ordering = Ordering(False)
 _copy = operation("copy", False)
 _concat = operation("concat", False)
 _subtract = operation("subtract", False)
+_take = operation("take", False)
 
 
 # --- order ---
@@ -115,13 +117,16 @@ def unique(
     ar = need(ar, "ar")
     if axis is not None:
         axis = normal_axis(axis, ar.ndim)
-    options: Any = (return_index, return_inverse, return_counts, axis)
-    found: Any = onp.unique(ar.asnumpy(), *options)
+    options: Any = (True, return_inverse, return_counts, axis)
+    _, first, *others = onp.unique(ar.asnumpy(), *options)
     context = ar._context_numbers
-    if not isinstance(found, tuple):
-        return from_host(found, context, False)
-    indices = (from_host(each.reshape(-1), context, False, INT64) for each in found[1:])
-    return (from_host(found[0], context, False), *indices)
+    first, *others = (
+        from_host(each.reshape(-1), context, False, INT64) for each in (first, *others)
+    )
+    flat = ar._shaped((ar.size,)) if axis is None else ar
+    values = _take(flat, first, axis=axis or 0, mode="clip")
+    results = (values, *([first] if return_index else []), *others)
+    return results if len(results) > 1 else values
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
@@ -148,6 +153,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
         raise ArrayValueError(f"[bincount] {error}") from None
     number = x._dtype_number if weights is None else weights._dtype_number
     result: ndarray = from_host(counts, x._context_numbers, False, number)
+    if is_recording() and weights is not None:  # as a composition, which has a gradient
+        zeros = _copy(0, shape=result.shape, dtype=number, ctx=x._context_numbers)
+        result = _picking.scattered(zeros, [x], weights, add=True)
     return result
 
 

@@ -7,9 +7,10 @@ into one pass over weight, gradient and state.
 
 from __future__ import annotations
 
-from . import adaptive, base, layerwise, sgd, updater
+from . import adaptive, base, large_batch, layerwise, sgd, updater
 from .adaptive import *  # noqa: F403
 from .base import Optimizer, create, register
+from .large_batch import *  # noqa: F403
 from .layerwise import *  # noqa: F403
 from .sgd import *  # noqa: F403
 from .updater import Updater, get_updater
@@ -23,6 +24,7 @@ __all__ = [
     "register",
     "updater",
     *adaptive.__all__,
+    *large_batch.__all__,
     *layerwise.__all__,
     *sgd.__all__,
 ]

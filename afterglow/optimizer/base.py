@@ -171,6 +171,10 @@ class Optimizer:
             )
         self.lr = lr
 
+    def set_lr_scale(self, args_lrscale: Any) -> None:
+        """Refuse: ``set_lr_mult`` has taken its place."""
+        raise DeprecationWarning("set_lr_scale is gone; use set_lr_mult")
+
     def set_lr_mult(self, args_lr_mult: Mapping[Index, float]) -> None:
         """Set factors of the rate, by index or name; variables of a symbol may name theirs."""
         self.lr_mult = self._named_in_symbol("__lr_mult__")

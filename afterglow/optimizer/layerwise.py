@@ -102,9 +102,8 @@ class LARS(Optimizer):
             for one in zip(index, weight, grad, state, strict=True):
                 self.update(*one)
             return
+        # As in MXNet the names that a trainer knows do not count, so biases adapt there too.
         name = self.idx2name.get(index, str(index))
-        if index in self.param_dict:
-            name = self.param_dict[index].name
         self._adapts = not name.endswith(("gamma", "beta", "bias"))
         self._scaled = grad * self.rescale_grad
         super().update(index, weight, grad, state)

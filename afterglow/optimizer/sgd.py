@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..context import context_of
 from .base import Index, Optimizer, Rates, register, sign, zeros_like
 
-__all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test"]
+__all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test", "ccSGD"]
 
 
 def _decayed(weight: Any, decay: float) -> Any:
@@ -40,6 +40,11 @@ class SGD(Optimizer):
             return
         state[:] = self.momentum * state - lr * (grad + wd * weight)
         weight += state
+
+
+@register
+class ccSGD(SGD):  # noqa: N801 - the name is MXNet's
+    """Another name of ``SGD``, for old programs."""
 
 
 @register

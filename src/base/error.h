@@ -8,7 +8,7 @@
 
 namespace afterglow {
 
-enum class ErrorKind { mxnet, value, type, index, memory, not_implemented, timeout };
+enum class ErrorKind { mxnet, value, type, index, memory, not_implemented, timeout, axis };
 
 class Error : public std::runtime_error {
  public:

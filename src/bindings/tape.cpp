@@ -79,14 +79,15 @@ nb::object value_of(const TapeNode& self, const Saved& saved, const Origin& orig
   return array;
 }
 
+nb::object to_tuple(std::span<const std::int64_t> numbers) {
+  nb::object result = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
+  return result;
+}
+
 nb::object shape_of(const Saved& saved) {
-  const Py_ssize_t rank = saved.layout ? saved.layout->rank() : 0;
-  nb::object shape = nb::steal(PyTuple_New(rank));
-  for (Py_ssize_t axis = 0; axis < rank; ++axis) {
-    const std::int64_t extent = saved.layout->shape()[static_cast<std::size_t>(axis)];
-    PyTuple_SET_ITEM(shape.ptr(), axis, PyLong_FromLongLong(extent));
-  }
-  return shape;
+  return saved.layout ? to_tuple(saved.layout->shape()) : nb::tuple();
 }
 
 std::intptr_t key_of(const Node* node) {
@@ -278,6 +279,10 @@ void bind_tape(nb::module_& module) {
              const Array& other = need_array(array.ptr()).array;
              return same_shape(*saved.layout, *other.layout) && saved.dtype == other.dtype &&
                     saved.context == other.context();
+           })
+      .def("input_strides",
+           [](const TapeNode& self, std::size_t index) {
+             return to_tuple(self.node->inputs.at(index).layout->strides());
            })
       .def("input_is_contiguous",
            [](const TapeNode& self, std::size_t index) {

@@ -120,7 +120,8 @@ Reference<Layout> broadcast_inputs_to(Inference& inference, std::span<const std:
 int checked_axis(const Inference& inference, std::int64_t axis, int rank) {
   if (axis < -rank || axis >= rank) {
     inference.refuse("axis " + std::to_string(axis) + " is out of bounds for an array of " +
-                     std::to_string(rank) + " dimensions");
+                         std::to_string(rank) + " dimensions",
+                     ErrorKind::axis);
   }
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }

@@ -200,7 +200,7 @@ def test_grad_leaves_the_buffers_alone():
     x = _variable([1.0, 2.0])
     with autograd.record():
         y = x * x * x
-    gradient = autograd.grad(y, x)
+    (gradient,) = autograd.grad(y, [x])
     assert gradient.asnumpy().tolist() == [3, 12]
     assert x.grad.asnumpy().tolist() == [0, 0]
 
@@ -209,11 +209,21 @@ def test_third_derivative():
     x = _variable([2.0])
     with autograd.record():
         y = x**4
-        first = autograd.grad(y, x, create_graph=True)
-        second = autograd.grad(first, x, create_graph=True)
+        (first,) = autograd.grad(y, [x], create_graph=True)
+        (second,) = autograd.grad(first, [x], create_graph=True)
         third = second * 1
     third.backward()
     assert abs(x.grad.asscalar() - 48) < 1e-3
+
+
+def test_grad_is_a_list():
+    x = _variable([1, 2])
+    with autograd.record():
+        y = (x * x).sum()
+    for variables in (x, [x], (x,)):  # as in MXNet, also for one array
+        found = autograd.grad(y, variables, retain_graph=True)
+        assert isinstance(found, list)
+        assert found[0].asnumpy().tolist() == [2, 4]
 
 
 def test_grad_of_intermediate_values():
@@ -267,3 +277,55 @@ def test_memory_of_freed_graphs_is_given_back():
         del y
         nd.waitall()
     assert mx.memory.active() <= before
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        nd.relu,
+        nd.abs,
+        lambda x: nd.clip(x, 0, 1),
+        lambda x: nd.LeakyReLU(x, act_type="leaky", slope=0.1),
+        lambda x: nd.maximum(x, 0.5),
+        lambda x: nd.minimum(0.5, x),
+        nd.hard_sigmoid,
+        lambda x: nd.Activation(x, act_type="relu"),
+        lambda x: nd.where(x > 0, x, -2 * x),
+        lambda x: nd.max(x),
+        lambda x: nd.sort(x),
+        lambda x: nd.topk(x, ret_typ="value"),
+        lambda x: 3 * x,
+    ],
+)
+def test_second_derivative_of_what_is_linear_in_pieces(function):
+    x = _variable([-1, 0.3, 2])
+    with autograd.record():
+        (slope,) = autograd.grad(function(x), [x], create_graph=True)
+        total = slope.sum()
+    total.backward()
+    assert x.grad.asnumpy().tolist() == [0, 0, 0]
+
+
+def test_gradient_penalty_with_relu():
+    x, weight = nd.array([[1, -2]]), _variable([[0.5, 1], [2, -1]])
+    x.attach_grad()
+    with autograd.record():
+        y = nd.relu(nd.dot(x, weight)).sum()
+        (slope,) = autograd.grad(y, [x], create_graph=True)
+        penalty = (slope * slope).sum()
+    penalty.backward()
+    # Only the second column is active: the slope is that column.
+    assert weight.grad.asnumpy().tolist() == [[0, 2], [0, -2]]
+
+
+def test_gradients_through_views_of_views():
+    x = _variable(list(range(12)))
+    with autograd.record():
+        square = nd.reshape(x * 1, (3, 4))
+        turned = nd.repeat(nd.transpose(square), 2, axis=1)
+        edged = np.pad(square.as_np_ndarray(), ((1, 1), (0, 2)), mode="edge")
+        total = (turned * turned).sum() + np.rot90(edged, 3).as_nd_ndarray().sum()
+    total.backward()
+    counts = onp.array([[2, 2, 2, 6], [1, 1, 1, 3], [2, 2, 2, 6]])
+    expected = 4 * onp.arange(12).reshape(3, 4) + counts
+    assert x.grad.asnumpy().tolist() == expected.reshape(-1).tolist()

@@ -243,6 +243,54 @@ def test_nothing_waits():
     assert x.grad[0, 0].asscalar() == 0  # 1 / (1 + exp(-1500)) is flat
 
 
+@pytest.mark.parametrize("world", [nd, np], ids=["nd", "np"])
+def test_gradient_of_the_gradient(world):
+    (x,) = _variables([0.5, -1], world=world)
+    with autograd.record():
+        y = Sigmoid()(x)
+        (slope,) = autograd.grad(y, [x], create_graph=True)
+        total = (slope * slope).sum()
+        del y, slope
+    total.backward()
+    y = 1 / (1 + onp.exp(-onp.array([0.5, -1])))
+    slope = y * (1 - y)
+    onp.testing.assert_allclose(x.grad.asnumpy(), 2 * slope * slope * (1 - 2 * y), rtol=1e-5)
+
+
+def test_gradient_of_the_gradient_of_several():
+    x, y = _variables([2, 3], [5, 7])
+    with autograd.record():
+        product, total = ProductAndSum()(x, y)
+        slopes = autograd.grad([product * product, total], [x, y], create_graph=True)
+        slopes[0].sum().backward()
+    # The slope for x is 2 x y y + 1.
+    assert _lists(x.grad, y.grad) == [[50, 98], [40, 84]]
+
+
+class _Cube(operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        self.assign(out_data[0], req[0], in_data[0] ** 3)
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self.assign(in_grad[0], req[0], 3 * out_data[0] / in_data[0] * out_grad[0])
+
+
+@operator.register("test_cube")
+class _CubeProp(operator.CustomOpProp):
+    def create_operator(self, ctx, in_shapes, in_dtypes):
+        return _Cube()
+
+
+def test_gradient_of_the_gradient_of_a_custom_op():
+    (x,) = _variables([1, 2])
+    with autograd.record():
+        y = nd.Custom(x, op_type="test_cube")
+        (slope,) = autograd.grad(y, [x], create_graph=True)
+        (second,) = autograd.grad(slope, [x], create_graph=True)
+        second.sum().backward()
+    assert _lists(slope, second, x.grad) == [[3, 12], [6, 12], [6, 6]]
+
+
 # --- mx.operator ---
 
 

@@ -130,3 +130,14 @@ def test_lines_of_several_threads_do_not_mix() -> None:
     assert len(lines) > 200
     for line in lines:
         assert any(form.fullmatch(line) for form in KINDS.values()), line
+
+
+def test_unknown_passes_are_named_once() -> None:
+    script = "print(mx.engine.passes()['fuse'])"
+    done = run_child(script, AFTERGLOW_DISABLE_PASSES="fuse,fusion,,other")
+    assert (done.code, done.out.strip()) == (0, "False")
+    assert done.err.count("RuntimeWarning") == 1
+    assert "fusion, other; known are" in done.err
+    assert "drop" in done.err
+    for known in ("fuse,reuse", "all", "fuse,"):
+        assert not run_child(script, AFTERGLOW_DISABLE_PASSES=known).err

@@ -80,6 +80,38 @@ LOSSES: dict[str, tuple[str, str]] = {
     "poisson, rates": ("PoissonNLLLoss(from_logits=False)", "probable counts"),
     "cosine": ("CosineEmbeddingLoss()", "pairs"),
     "cosine 0.2": ("CosineEmbeddingLoss(margin=0.2, weight=2)", "pairs"),
+    "sdml": ("SDMLLoss()", "values"),
+    "sdml 0.1": ("SDMLLoss(smoothing_parameter=0.1)", "values"),
+    "ctc": ("CTCLoss()", "sequences"),
+    "ctc weighted": ("CTCLoss(weight=0.5)", "sequences with lengths weights"),
+    "ctc, time first": ("CTCLoss(layout='TNC', label_layout='TN')", "turned sequences"),
+    "ctc with lengths": ("CTCLoss(layout='TNC')", "time sequences with lengths"),
+}
+
+#: name: the optimizer and its arguments, for the training of a small network.
+OPTIMIZERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "sgd": ("SGD", {"learning_rate": 0.5}),
+    "sgd momentum": ("SGD", {"learning_rate": 0.1, "momentum": 0.9, "wd": 0.01}),
+    "sgd clip": ("SGD", {"learning_rate": 0.5, "momentum": 0.5, "clip_gradient": 0.02}),
+    "sgd half": ("SGD", {"learning_rate": 0.1, "momentum": 0.9, "multi_precision": True}),
+    "nag": ("NAG", {"learning_rate": 0.1, "momentum": 0.9, "wd": 0.01}),
+    "sgld": ("SGLD", {"learning_rate": 0.5}),
+    "signum": ("Signum", {"learning_rate": 0.02, "momentum": 0.9, "wd_lh": 0.01}),
+    "adam": ("Adam", {"learning_rate": 0.03}),
+    "adam half": ("Adam", {"learning_rate": 0.03, "wd": 0.01, "multi_precision": True}),
+    "adamw": ("AdamW", {"learning_rate": 0.03, "wd": 0.01}),
+    "adagrad": ("AdaGrad", {"learning_rate": 0.1}),
+    "rmsprop": ("RMSProp", {"learning_rate": 0.02, "wd": 0.01}),
+    "rmsprop centered": ("RMSProp", {"learning_rate": 0.02, "centered": True}),
+    "adadelta": ("AdaDelta", {"rho": 0.8, "epsilon": 1e-3}),
+    "ftrl": ("Ftrl", {"learning_rate": 0.3, "lamda1": 0.001}),
+    "adamax": ("Adamax", {"learning_rate": 0.05}),
+    "nadam": ("Nadam", {"learning_rate": 0.03}),
+    "lamb": ("LAMB", {"learning_rate": 0.05, "wd": 0.01}),
+    "ftml": ("FTML", {"learning_rate": 0.05}),
+    "dcasgd": ("DCASGD", {"learning_rate": 0.5}),
+    "lars": ("LARS", {"learning_rate": 1.0, "momentum": 0.9, "eta": 0.02}),
+    "lbsgd": ("LBSGD", {"learning_rate": 0.2, "momentum": 0.9}),
 }
 
 
@@ -119,6 +151,8 @@ def answer_of_layer(mx: Any, name: str, array: Any) -> dict[str, Any]:
 def inputs_of_loss(kind: str, array: Any) -> tuple[list[Any], list[Any]]:
     """Return the predictions, and all other arguments."""
     words = kind.split()
+    if "sequences" in words:
+        return _sequences(words, array)
     shape = {"vectors": (4,), "images": (2, 3, 4)}.get(words[-1], (4, 3))
     if "classes" in words:
         shape = (4, 5)
@@ -159,3 +193,51 @@ def answer_of_loss(mx: Any, name: str, array: Any) -> dict[str, Any]:
         value = loss(pred, *further)
     value.backward(array(numbers(value.shape, 9)))
     return {"loss": value.asnumpy().tolist(), "grad": pred.grad.asnumpy().tolist()}
+
+
+def _sequences(words: list[str], array: Any) -> tuple[list[Any], list[Any]]:
+    pred = numbers((3, 5, 4), 3)
+    label = onp.array([[0, 1, -1], [2, 2, -1], [0, 1, 2]], "float32")
+    if words[0] in ("time", "turned"):
+        pred = pred.swapaxes(0, 1).copy()
+    if words[0] == "turned":
+        label = label.T.copy()
+    further = [label]
+    if "lengths" in words:
+        further += [onp.array([5, 4, 3], "float32"), onp.array([2, 1, 3], "float32")]
+    if "weights" in words:
+        further.append(onp.array([0.5, 1, 2], "float32"))
+    return [array(pred)], [array(value) for value in further]
+
+
+def training_curve(mx: Any, name: str, array: Any) -> list[float]:
+    """Return the losses of a small network in training, from given weights on given data."""
+    kind, arguments = OPTIMIZERS[name]
+    dtype = "float16" if "half" in name else "float32"
+    net = mx.gluon.nn.HybridSequential()
+    net.add(mx.gluon.nn.Dense(8, in_units=4), mx.gluon.nn.Dense(3, in_units=8))
+    net.initialize()
+    net.cast(dtype)
+    for seed, (_, parameter) in enumerate(sorted(net._collect_params_with_prefix().items())):
+        parameter.set_data(array((numbers(parameter.shape, 20 + seed) * 0.3).astype(dtype)))
+    trainer = mx.gluon.Trainer(net.collect_params(), kind, dict(arguments))
+    loss, tanh = mx.gluon.loss.SoftmaxCrossEntropyLoss(), mx.gluon.nn.Activation("tanh")
+    features = numbers((24, 4), 40)
+    classes = (features[:, :3] ** 2).argmax(1).astype("float32")
+    curve = []
+    for step in range(24):
+        part = slice(8 * (step % 3), 8 * (step % 3) + 8)
+        x, y = array(features[part]), array(classes[part])
+        with mx.autograd.record():
+            # MXNet multiplies no float16 on a processor.
+            for layer in net:
+                weight = layer.weight.data().astype("float32")
+                bias = layer.bias.data().astype("float32")
+                x = (x.reshape((8, 1, -1)) * weight.reshape((1, *weight.shape))).sum(axis=2)
+                x = x + bias.reshape((1, -1))
+                x = tanh(x) if layer is net[0] else x
+            value = loss(x, y)
+        value.backward()
+        trainer.step(8)
+        curve.append(float(value.mean().asnumpy().item()))
+    return curve

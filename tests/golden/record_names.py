@@ -43,6 +43,7 @@ NAMESPACES = {
     "kvstore": "kv",
     "random (mx.random)": "random",
     "context / device": "",
+    "operator (custom ops)": "operator",
     "top level and other": "",
 }
 METHODS = "NDArray / np.ndarray"
@@ -56,6 +57,7 @@ CLASSES = {
     "EvalMetric": "metric.EvalMetric",
     "KVStore": "kv.KVStore",
     "Optimizer": "optimizer.Optimizer",
+    "LRScheduler": "lr_scheduler.LRScheduler",
 }
 
 Names = dict[str, dict[str, list[str]]]
@@ -90,23 +92,23 @@ def names_in(lines: list[str]) -> list[tuple[str, list[str], list[str]]]:
             name, *uses, seen = cells(line)
             rows.append((name.strip("`"), uses, keywords(seen)))
         elif "nly in example/" in line:
-            rows += [(name, [], []) for name in re.findall(r"`([\w.]+)` \d", line)]
+            rows += [(name, [], []) for name in re.findall(r"`([\w.]+(?: =)?)` \d", line)]
     return rows
 
 
 def record(text: str) -> Names:
     found = sections(text)
     names: Names = {namespace or "mx": {} for namespace in NAMESPACES.values()}
-    for heading, namespace in NAMESPACES.items():
-        prefix = f"{namespace}." if namespace else ""
+    for heading in NAMESPACES:
         for name, _, seen in names_in(found[heading]):
-            if prefix or "." not in name:
-                home, _, last = name.rpartition(".")
-                names.setdefault(home or "mx", {})[last] = sorted(seen)
+            home, _, last = name.rpartition(".")
+            names.setdefault(home or "mx", {})[last] = sorted(seen)
     for heading, owner in CLASSES.items():
-        names[owner] = {
-            name: sorted(seen) for name, _, seen in names_in(found[heading]) if name.isidentifier()
-        }
+        names[owner] = {}
+        for name, _, seen in names_in(found[heading]):
+            member = name.removesuffix(" =")  # one that is assigned to
+            if member.isidentifier():
+                names[owner].setdefault(member, sorted(seen))
     names["NDArray"], names["ndarray"] = {}, {}
     for name, uses, seen in names_in(found[METHODS]):
         # The columns: a book and examples for nd, books for np.

@@ -18,7 +18,7 @@ import pytest
 import afterglow as mx
 from afterglow import _core, error
 
-MXNET, VALUE, TYPE, INDEX, MEMORY, NOT_IMPLEMENTED, TIMEOUT = range(len(error.CLASSES))
+MXNET, VALUE, TYPE, INDEX, MEMORY, NOT_IMPLEMENTED, TIMEOUT, AXIS = range(len(error.CLASSES))
 
 READS: dict[str, Callable[[Any], object]] = {
     "asnumpy": lambda x: x.asnumpy(),
@@ -131,6 +131,7 @@ def test_kinds_are_also_classes_of_python() -> None:
         MemoryError,
         NotImplementedError,
         TimeoutError,
+        IndexError,
     ]
     for kind, python_class in enumerate(expected):
         inject(kind)

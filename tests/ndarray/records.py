@@ -968,6 +968,16 @@ add(
     lambda x, y: x,
     types=single,
 )
+add("nd.SVMOutput", (x34, labels), lambda x, y: x, types=single)
+add("nd.contrib.gradientmultiplier", x34, lambda x, scalar: x, {"scalar": 2.0}, types=FLOATS)
+add("nd.contrib.round_ste", x34, round_away, types=FLOATS)
+add("nd.contrib.sign_ste", x34, "sign", types=FLOATS)
+add(
+    "nd.CTCLoss nd.ctc_loss",
+    (of(1, 3, 4), fixed([[1], [3], [2]], "float32")),
+    lambda x, y: -log_softmax(x)[0, onp.arange(3), y[:, 0].astype("int64")],
+    types=FLOATS,
+)
 add("nd.LogisticRegressionOutput", (x34, x34), lambda x, y: sigmoid(x), types=single)
 add(
     "nd.L2Normalization",

@@ -263,3 +263,23 @@ def test_div_sqrt_dim() -> None:
 def test_contrib_names() -> None:
     with pytest.raises(AttributeError, match="no_such"):
         nd.contrib.no_such
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: np.nanmedian(x), lambda x: onp.gradient(x), lambda x: np.modf(x)[0]]
+)
+def test_gradients_are_refused(function):
+    x = np.array([1.5, 2, 4])
+    x.attach_grad()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with mx.autograd.record():
+            y = function(x) * x[0] + x
+    with pytest.raises(NotImplementedError, match="has no gradient"):
+        y.backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with mx.autograd.record():
+            y = function(x.detach()) * x[0]
+    y.backward()
+    assert x.grad.asnumpy()[0] != 0

@@ -317,6 +317,20 @@ def test_multinomial_with_probabilities() -> None:
     assert (targets[1].asnumpy() <= 0).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradient_of_drawn_probabilities(dtype: str) -> None:
+    # As MXNet, also where the probabilities do not add up to 1.
+    law = nd.array([[0.2, 0.6], [1, 3]], dtype=dtype)
+    law.attach_grad()
+    with mx.autograd.record():
+        drawn, logarithms = N.multinomial(law, shape=(2, 3), get_prob=True)
+    logarithms.backward()
+    places = drawn.asnumpy().reshape(2, 6)
+    counts = onp.stack([(places == category).sum(1) for category in (0, 1)], 1)
+    onp.testing.assert_allclose(law.grad.asnumpy(), counts / law.asnumpy(), rtol=1e-6)
+    assert logarithms.dtype == onp.dtype(dtype).type
+
+
 def test_multinomial_counts_law() -> None:
     law = [0.2, 0.3, 0.5]
     counts = R.multinomial(20, law, size=20_000).asnumpy()

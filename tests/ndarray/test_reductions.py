@@ -9,7 +9,8 @@ import itertools
 import numpy as onp
 import pytest
 
-from afterglow import nd, np
+from afterglow import autograd, nd, np
+from afterglow.error import AxisError, MXNetError
 from afterglow.ndarray import reduce as nd_reduce
 from afterglow.numpy import reduce as np_reduce
 
@@ -398,3 +399,48 @@ def test_numpy_knows_more_forms():
     assert onp.prod(x, axis=1, initial=2).asnumpy().tolist() == [20, 0]
     assert onp.max(x, axis=1, initial=7).asnumpy().tolist() == [7, 7]
     assert isinstance(onp.quantile(x, 0.3, method="lower"), np.ndarray)
+
+
+def test_arguments_by_position():
+    x = np.array([[1, 5, 2], [5, 0, 5]])
+    for function in (np.max, np.min, np.amax, np.amin, np.all, np.any):
+        assert function(x, 0, True).shape == (1, 3)  # as MXNet
+        assert function(x, 0, None, True).shape == (1, 3)  # as NumPy
+    out = np.zeros((3,))
+    assert np.max(x, 0, out, False) is out
+    assert np.max(x, 0, False, out) is out
+    assert out.asnumpy().tolist() == [5, 5, 5]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: np.max(np.ones((2, 3)), 5),
+        lambda: nd.max(nd.ones((2, 3)), axis=-3),
+        lambda: nd.concat(nd.ones((2, 3)), nd.ones((2, 3)), dim=5),
+        lambda: np.cumsum(np.ones((2, 3)), axis=2),
+        lambda: np.take(np.ones((2, 3)), np.array([0]), axis=5),
+        lambda: nd.pick(nd.ones((2, 3)), nd.array([0, 0]), axis=7),
+        lambda: np.expand_dims(np.ones((2, 3)), 5),
+        lambda: nd.softmax(nd.ones((2, 3)), axis=2),
+        lambda: np.argmax(np.ones((2, 3)), axis=2),
+        lambda: np.sort(np.ones((2, 3)), axis=2),
+    ],
+)
+def test_axes_that_do_not_exist(call):
+    with pytest.raises(AxisError, match="axis"):
+        call()
+    assert issubclass(AxisError, (ValueError, IndexError, MXNetError))
+
+
+@pytest.mark.parametrize("values", [[1, nan, 3], [4, 4, 1]])
+@pytest.mark.parametrize("how", ["linear", "lower", "higher", "midpoint", "nearest"])
+def test_quantiles_while_recording(values, how):
+    x = np.array([values, values[::-1]], dtype="float64")
+    x.attach_grad()
+    for q in (0, 30, [50, 100]):
+        for axis in (None, 0, 1, (0, 1)):
+            plain = np.percentile(x, q, axis=axis, interpolation=how).asnumpy()
+            with autograd.record():
+                found = np.percentile(x, q, axis=axis, interpolation=how)
+            onp.testing.assert_allclose(found.asnumpy(), plain, rtol=1e-12)

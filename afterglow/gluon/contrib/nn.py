@@ -10,7 +10,7 @@ from ..._layers import op
 from ..._shapes import as_integers
 from ...error import ArrayValueError
 from ..block import HybridBlock
-from ..nn import HybridSequential, Sequential
+from ..nn import BatchNorm, HybridSequential, Sequential
 from ..parameter import ParameterDict
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "PixelShuffle1D",
     "PixelShuffle2D",
     "PixelShuffle3D",
+    "SyncBatchNorm",
 ]
 
 
@@ -155,3 +156,42 @@ class PixelShuffle3D(_PixelShuffle):
     """
 
     _axes = 3
+
+
+class SyncBatchNorm(BatchNorm):
+    """Normalises each channel over the batch of the one device that there is.
+
+    >>> from afterglow import gluon
+    >>> gluon.contrib.nn.SyncBatchNorm(in_channels=4, num_devices=2).gamma.shape
+    (4,)
+    """
+
+    def __init__(
+        self,
+        in_channels: int = 0,
+        num_devices: int | None = None,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        use_global_stats: bool = False,
+        beta_initializer: Any = "zeros",
+        gamma_initializer: Any = "ones",
+        running_mean_initializer: Any = "zeros",
+        running_variance_initializer: Any = "ones",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            axis=1,
+            momentum=momentum,
+            epsilon=epsilon,
+            center=center,
+            scale=scale,
+            use_global_stats=use_global_stats,
+            beta_initializer=beta_initializer,
+            gamma_initializer=gamma_initializer,
+            running_mean_initializer=running_mean_initializer,
+            running_variance_initializer=running_variance_initializer,
+            in_channels=in_channels,
+            **kwargs,
+        )

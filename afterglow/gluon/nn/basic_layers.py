@@ -380,13 +380,13 @@ class LayerNorm(_Norm):
         self._epsilon = epsilon
         self._center = center
         self._scale = scale
-        self._in_channels = in_channels
         self._add_scale_and_shift(scale, center, gamma_initializer, beta_initializer, in_channels)
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
-            f"center={self._center}, scale={self._scale}, in_channels={self._in_channels})"
+            f"center={self._center}, scale={self._scale}, "
+            f"in_channels={(self.gamma.shape or (0,))[0]})"
         )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
@@ -428,12 +428,12 @@ class InstanceNorm(_Norm):
         self._center = center
         self._scale = scale
         self._add_scale_and_shift(scale, center, gamma_initializer, beta_initializer, in_channels)
-        self._in_channels = in_channels
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
-            f"center={self._center}, scale={self._scale}, in_channels={self._in_channels})"
+            f"center={self._center}, scale={self._scale}, "
+            f"in_channels={(self.gamma.shape or (0,))[0]})"
         )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
