@@ -14,10 +14,18 @@ from typing import Any, ClassVar, Self
 import numpy as onp
 
 from . import _core, _dlpack, _interop, autograd
-from ._core import Array, Operation, from_buffer, mark_variable, operation, origin_of
-from ._dtype import BOOL, TYPES, dtype_number
+from ._core import (
+    Array,
+    Operation,
+    from_buffer,
+    mark_variable,
+    operation,
+    origin_of,
+    true_positions,
+)
+from ._dtype import BOOL, FLOATING, TYPES, dtype_number
 from ._host import convert, host_array
-from ._indexing import Block, Selection, contiguous_strides, read_key
+from ._indexing import Block, Selection, read_key
 from ._shapes import Shape
 from .context import Context, context_of
 from .error import ArrayTypeError, ArrayValueError
@@ -70,7 +78,7 @@ class ArrayBase(Array):
     @property
     def T(self) -> Self:  # noqa: N802
         """The array with its axes reversed."""
-        return self._permuted(tuple(reversed(range(self.ndim))))
+        return self._copied(self._view(0, self.shape[::-1], self._strides[::-1]))
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -78,10 +86,6 @@ class ArrayBase(Array):
         return self.shape[0]
 
     # --- views: the same memory ---
-
-    def _shaped(self, shape: Shape) -> Self:
-        """Return a view of another shape with as many elements."""
-        return self._view(0, shape, contiguous_strides(shape))
 
     def _permuted(self, order: Shape) -> Self:
         """Return a copy with the axes in that order."""
@@ -130,12 +134,16 @@ class ArrayBase(Array):
     # --- indexing ---
 
     def __getitem__(self, key: Any) -> Self:
-        rows = self._rows(key)
-        if rows is not None:
-            return rows
-        if type(key) is type(self) and key._dtype_number != BOOL and self.ndim:
-            taken: Self = _take[self._legacy](self, key)
-            return taken
+        part = self._part(key)
+        if part is not None:
+            return part if part._contiguous else self._copied(part)
+        if type(key) is type(self) and self.ndim:
+            if key._dtype_number != BOOL:
+                taken: Self = _take[self._legacy](self, key)
+                return taken
+            ndim = key.ndim
+            if ndim and key.shape == self.shape[:ndim]:
+                return self._masked(key, ndim)
         block = read_key(self, key, self._legacy)
         if isinstance(block, Selection):
             return self._gather(block)
@@ -146,15 +154,17 @@ class ArrayBase(Array):
         return view if block.contiguous else self._copied(view)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        rows = self._rows(key)
-        if rows is not None:
-            if rows.size:
-                stored = rows._stored(value, rows.ndim)
-                if rows.size == self.size:
-                    self._assign(stored)
-                else:
-                    offset = rows._offset - self._offset
-                    self._write(stored, offset, rows.shape, rows._strides)
+        part = self._part(key)
+        if part is not None:
+            if not part.size:
+                return
+            stored = self._stored(value, part.ndim)
+            if part.size == self.size and part._contiguous and part.shape == self.shape:
+                self._assign(stored)
+            else:
+                self._write(stored, part._offset - self._offset, part.shape, part._strides)
+            return
+        if type(key) is type(self) and self.ndim and self._store_at(key, value):
             return
         block = read_key(self, key, self._legacy)
         if isinstance(block, Selection):
@@ -163,18 +173,29 @@ class ArrayBase(Array):
             stored = self._stored(value, len(block.shape))
             self._write(stored, block.offset, block.shape, block.strides)
 
-    def _rows(self, key: Any) -> Self | None:
-        """Return a row or rows in sequence: the cases that loops are made of."""
-        if type(key) is int and self.ndim > 1:
-            shape, strides = self.shape, self._strides
-            if -shape[0] <= key < shape[0]:
-                return self._view(key % shape[0] * strides[0], shape[1:], strides[1:])
-        elif type(key) is slice and key.step is None and self.ndim:
-            shape, strides = self.shape, self._strides
-            start, stop, _ = key.indices(shape[0])
-            if start < stop:
-                return self._view(start * strides[0], (stop - start, *shape[1:]), strides)
-        return None
+    def _store_at(self, key: Any, value: Any) -> bool:
+        """Write where one index array points, or one number where a mask is true.
+
+        Returns False for all else.
+        """
+        shape, strides = self.shape, self._strides
+        if key._dtype_number == BOOL:
+            plain = type(value) in (int, float) and self._dtype_number in FLOATING
+            if self._legacy or not plain or key.shape != shape or not self.size:
+                return False
+            _where(key, value, self, out=self)
+            return True
+        values = self._in_own_type(self._stored(value, len(shape) - 1 + key.ndim))
+        result = _scatter[self._legacy]([self._view(0, shape, strides), values, key])
+        self._written(result, 0, shape, strides)
+        return True
+
+    def _masked(self, mask: Any, ndim: int) -> Self:
+        """Return the elements where a mask over the first axes is true. Waits for the mask."""
+        positions = true_positions(mask)
+        rows = self if ndim == 1 else self._shaped((mask.size, *self.shape[ndim:]))
+        result: Self = _take[self._legacy](rows, positions)
+        return result
 
     def _block(self, block: Block) -> Self:
         return self._view(block.offset, block.shape, block.strides)

@@ -536,6 +536,22 @@ define("scatter_nd", Rule(_unwritten, _indices[1:]), Rule(_read_back, _indices[1
 define("pick", Rule(_put_where_picked, (1,)), None)
 constant("one_hot")
 
+# --- order ---
+
+
+def _put_where_sorted(c: RecordedCall, g: Any) -> Any:
+    """Return the gradient of each element that was kept, and zeros for the others."""
+    axis, ascending = c.arguments["axis"], c.arguments["ascending"]
+    argsort, depth = c.op("argsort"), g.shape[axis]
+    ranks = argsort(argsort(c[0], axis, ascending), axis)
+    found = c.op("pick")(g, c.op("minimum")(ranks, depth - 1), axis=axis, keepdims=True)
+    kept = _operation("less", False)(ranks._as_class(False), depth)
+    return c.where(kept, found, 0)
+
+
+define("sort", Rule(_put_where_sorted, (0,)))
+constant("argsort", "searchsorted")
+
 # --- random numbers ---
 
 constant("random_gamma", "random_poisson", "sample_multinomial", "multinomial_counts", "shuffle")

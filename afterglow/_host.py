@@ -20,6 +20,8 @@ def host_array(source: Any, dtype: int | None) -> onp.ndarray[Any, Any]:
     """
     if isinstance(source, onp.ndarray):
         wanted = source.dtype if dtype is None else DTYPES[dtype]
+        if source.dtype == wanted:
+            return onp.asarray(source, order="C")
         with onp.errstate(invalid="ignore", over="ignore"):
             return onp.asarray(source, dtype=wanted, order="C")
     if dtype is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorting for both kinds of arrays: NumPy's, queued. Equal elements keep their order."""
+"""Sorting for both kinds of arrays. Equal elements keep their order."""
 
 from __future__ import annotations
 
@@ -14,46 +14,51 @@ from ._host_calls import Host, on_host
 from ._shapes import as_axis, normal_axis
 from .error import ArrayTypeError, ArrayValueError
 
+#: From so many elements on, in lines of that length, NumPy's vectorised sort pays for the host call.
+_WORTH_NUMPY, _LONG_LINE = 50_000, 256
+
 _index_types = (FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8)
-#: A line so long is not sorted as a whole to find a few of its elements.
-_long_line = 256
 
 
 class Ordering:
     """The functions, for arrays of ``nd`` (``legacy``) or of ``np``."""
 
     def __init__(self, legacy: bool) -> None:
-        self._legacy = legacy
         self._copy = operation("copy", legacy)
-        self._arange = operation("arange", legacy)
-        self._gather = operation("gather_nd", legacy)
+        self._sort = operation("sort", legacy)
+        self._argsort = operation("argsort", legacy)
+        self._less = operation("less", False)
 
     def sort(self, data: Any, axis: int | None, ascending: bool, out: Any = None) -> Any:
         """Return the elements in order along an axis, or all of them without one."""
-        data, position = self._along("sort", data, axis)
-        if is_recording():
-            order = self._queue(
-                "argsort", lambda values: _order(values, position, ascending), data, INT64
-            )
-            return self._stored(self._gathered(data, order, position), out)
+        data, position = _along(data, axis)
+        if data.size >= _WORTH_NUMPY and data.shape[position] >= _LONG_LINE and not is_recording():
+            return self._sorted_by_numpy(data, position, ascending, out)
+        return self._sort(data, position, ascending, out=out)
 
+    def _sorted_by_numpy(self, data: Any, axis: int, ascending: bool, out: Any) -> Any:
         def ordered(values: Host) -> Host:
-            result = onp.sort(values, position)
-            return result if ascending else onp.flip(result, position)
+            result = onp.sort(values, axis)
+            return result if ascending else onp.flip(result, axis)
 
-        result = self._queue("sort", ordered, data, data._dtype_number)
-        return self._stored(result, out)
+        result = on_host(
+            "sort",
+            ordered,
+            data,
+            shape=data.shape,
+            dtype=data._dtype_number,
+            legacy=data._legacy,
+            cost=data.size * log2(data.shape[axis]),
+        )
+        return result if out is None else self._copy(result, out=out)
 
     def argsort(
         self, data: Any, axis: int | None, ascending: bool, dtype: Any, out: Any = None
     ) -> Any:
         """Return the indices that put the elements in order along an axis."""
         number = _index_type("argsort", dtype)
-        data, position = self._along("argsort", data, axis)
-        result = self._queue(
-            "argsort", lambda values: _order(values, position, ascending), data, number
-        )
-        return self._stored(result, out)
+        data, position = _along(data, axis)
+        return self._argsort(data, position, ascending, 0, number, out=out)
 
     def topk(
         self,
@@ -71,73 +76,36 @@ class Ordering:
                 f"[topk] ret_typ is {ret_typ!r}; known are indices, value, both and mask"
             )
         number, shape = _index_type("topk", dtype), data.shape
-        data, position = self._along("topk", data, axis)
+        data, position = _along(data, axis)
         length = data.shape[position]
         count = length if k < 1 else k
         if count > length:
             raise ArrayValueError(f"[topk] k is {k}, but axis {axis} of {shape} has {length}")
-        own = data._dtype_number
-
-        def first(values: Host) -> Host:
-            return _first(values, position, count, bool(is_ascend))
-
-        def mask(values: Host) -> Host:
-            result = onp.zeros_like(values)
-            onp.put_along_axis(result, first(values), 1, position)
-            return result
-
+        order = (position, bool(is_ascend))
         if ret_typ == "mask":
-            result = self._queue("topk", mask, data, own)
-            return self._stored(result._shaped(shape), out)
-        found = (*data.shape[:position], count, *data.shape[position + 1 :])
-        indices = on_host(
-            "topk",
-            first,
-            data,
-            shape=found,
-            dtype=number if ret_typ == "indices" else INT64,
-            legacy=self._legacy,
-            cost=_cost(data),
-        )
-        if ret_typ == "indices":
-            return self._stored(indices, out)
-        values = self._gathered(data, indices, position)
+            return self._copy(self._mask(data, order, count)._shaped(shape), out=out)
+        if ret_typ == "both":
+            targets = (None, None) if out is None else out
+            return [
+                self._sort(data, *order, count, out=targets[0]),
+                self._argsort(data, *order, count, number, out=targets[1]),
+            ]
         if ret_typ == "value":
-            return self._stored(values, out)
-        results = (values, indices if number == INT64 else self._copy(indices, dtype=number))
-        targets = (None, None) if out is None else out
-        return [self._stored(*pair) for pair in zip(results, targets, strict=True)]
+            return self._sort(data, *order, count, out=out)
+        return self._argsort(data, *order, count, number, out=out)
 
-    def _gathered(self, data: Any, indices: Any, axis: int) -> Any:
-        """Return the elements that indices along an axis name."""
-        lines = []
-        for other, extent in enumerate(data.shape):
-            if other == axis:
-                lines.append(indices)
-                continue
-            line = self._arange(0.0, 1.0, extent, 1, INT64, ctx=data._context_numbers)
-            lines.append(line._shaped((extent, *(1,) * (data.ndim - other - 1))))
-        return self._gather([data, *lines], axis=0, mode="clip")
+    def _mask(self, data: Any, order: tuple[int, bool], count: int) -> Any:
+        """Return 1 where an element is among the first, in the type of the array."""
+        ranks = self._argsort(self._argsort(data, *order), order[0])
+        among = self._less(ranks._as_class(False), count)._as_class(data._legacy)
+        return self._copy(among, dtype=data._dtype_number)
 
-    def _along(self, name: str, data: Any, axis: int | None) -> tuple[Any, int]:
-        """Return the array, in one line if there is no axis, and the axis from the front."""
-        if axis is None:
-            return data._shaped((data.size,)), 0
-        return data, normal_axis(as_axis(axis), data.ndim)
 
-    def _queue(self, name: str, function: Any, data: Any, number: int) -> Any:
-        return on_host(
-            name,
-            function,
-            data,
-            shape=data.shape,
-            dtype=number,
-            legacy=self._legacy,
-            cost=_cost(data),
-        )
-
-    def _stored(self, result: Any, out: Any) -> Any:
-        return result if out is None else self._copy(result, out=out)
+def _along(data: Any, axis: int | None) -> tuple[Any, int]:
+    """Return the array, in one line if there is no axis, and the axis from the front."""
+    if axis is None:
+        return data._shaped((data.size,)), 0
+    return data, normal_axis(as_axis(axis), data.ndim)
 
 
 def _index_type(name: str, dtype: Any) -> int:
@@ -145,42 +113,3 @@ def _index_type(name: str, dtype: Any) -> int:
     if number not in _index_types:
         raise ArrayTypeError(f"[{name}] indices cannot have the type {DTYPES[number].name}")
     return number
-
-
-def _cost(data: Any) -> float:
-    """Guess how long a sort takes, in nanoseconds."""
-    size: int = data.size
-    return 5.0 * size * log2(size + 2)
-
-
-def _order(values: Host, axis: int, ascending: bool) -> Host:
-    if ascending:
-        return onp.argsort(values, axis, kind="stable")
-    # From behind, so that equal elements come in their order when it is turned around.
-    order = onp.argsort(onp.flip(values, axis), axis, kind="stable")
-    result: Host = values.shape[axis] - 1 - onp.flip(order, axis)
-    return result
-
-
-def _first(values: Host, axis: int, count: int, ascending: bool) -> Host:
-    """Return the indices of the first ``count`` elements in order."""
-    length = values.shape[axis]
-    lines = onp.moveaxis(values, axis, -1)
-    if length < _long_line or count * 8 > length:
-        order = _order(lines, -1, ascending)[..., :count]
-    else:
-        order = onp.empty((*lines.shape[:-1], count), dtype=onp.int64)
-        for place in onp.ndindex(lines.shape[:-1]):
-            order[place] = _first_of_line(lines[place], count, ascending)
-    return onp.moveaxis(order, -1, axis)
-
-
-def _first_of_line(line: Host, count: int, ascending: bool) -> Host:
-    """Sort only what reaches the last of the wanted elements."""
-    place = count - 1 if ascending else len(line) - count
-    limit = onp.partition(line, place)[place]
-    if limit != limit:  # nan is in no order with others
-        return _order(line, 0, ascending)[:count]
-    reaches = line <= limit if ascending else ~(line < limit)
-    candidates = onp.nonzero(reaches)[0]
-    return candidates[_order(line[candidates], 0, ascending)[:count]]

@@ -13,10 +13,14 @@ from typing import Any, TypeVar
 
 from ._array import ArrayBase
 from ._core import operation
+from ._indexing import contiguous_strides
 from ._shapes import Shape, normal_axis
 from .error import ArrayValueError
 
 A = TypeVar("A", bound=ArrayBase)
+
+#: Up to so many elements a pass more costs less than a few calls.
+_small = 1 << 15
 
 _empty = {legacy: operation("empty", legacy) for legacy in (False, True)}
 _concat = {legacy: operation("concat", legacy) for legacy in (False, True)}
@@ -191,7 +195,20 @@ def padded(array: A, widths: Sequence[tuple[int, int]], mode: str, values: Seque
     shape = tuple(
         before + extent + after for extent, (before, after) in zip(array.shape, widths, strict=True)
     )
-    result: A = _empty[array._legacy](
+    result: A
+    constants = {value for pair in values for value in pair} if mode == "constant" else set()
+    if len(constants) == 1 and array.size < _small:
+        offset = sum(
+            before * stride
+            for (before, _), stride in zip(widths, contiguous_strides(shape), strict=True)
+        )
+        result = array._copy(
+            constants.pop(), shape=shape, dtype=array._dtype_number, ctx=array._context_numbers
+        )
+        if array.size:
+            result._write(array, offset, array.shape, result._strides)
+        return result
+    result = _empty[array._legacy](
         shape=shape, dtype=array._dtype_number, ctx=array._context_numbers
     )
     # Axis by axis: the earlier ones are complete, the later ones still hold the middle only.

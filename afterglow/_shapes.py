@@ -17,16 +17,18 @@ Shape = tuple[int, ...]
 def as_shape(shape: Any) -> Shape:
     """Return a shape given as an integer or a sequence of integers; refuse negative extents."""
     extents = as_integers(shape, "shape")
-    if any(extent < 0 for extent in extents):
+    if extents and min(extents) < 0:
         raise ArrayValueError(f"extents must not be negative, but the shape is {extents}")
     return extents
 
 
 def as_integers(value: Any, what: str) -> Shape:
     """Return one integer or a sequence of integers as a tuple."""
+    if type(value) is int:
+        return (value,)
     try:
         if isinstance(value, (tuple, list)):
-            return tuple(operator.index(item) for item in value)
+            return tuple(map(operator.index, value))
         if isinstance(value, Iterable) and not isinstance(value, str) and not _is_integer(value):
             return tuple(operator.index(item) for item in value)
         return (operator.index(value),)

@@ -178,7 +178,9 @@ def abs(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.abs(np.array([-1, 2]))
     array([1., 2.])
     """
-    return _call(_abs, onp.absolute, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_abs, onp.absolute, (x,), out, kwargs)
+    return _abs(x, out=out)
 
 
 absolute = abs
@@ -191,7 +193,9 @@ def negative(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.negative(np.array([-1, 2]))
     array([ 1., -2.])
     """
-    return _call(_negative, onp.negative, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_negative, onp.negative, (x,), out, kwargs)
+    return _negative(x, out=out)
 
 
 def exp(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -201,7 +205,9 @@ def exp(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.exp(np.array([0, 1]))
     array([1.       , 2.7182817])
     """
-    return _call(_exp, onp.exp, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_exp, onp.exp, (x,), out, kwargs)
+    return _exp(x, out=out)
 
 
 def log(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -211,7 +217,9 @@ def log(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.log(np.array([1, 2]))
     array([0.       , 0.6931472])
     """
-    return _call(_log, onp.log, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_log, onp.log, (x,), out, kwargs)
+    return _log(x, out=out)
 
 
 def sqrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -221,7 +229,9 @@ def sqrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.sqrt(np.array([4, 9]))
     array([2., 3.])
     """
-    return _call(_sqrt, onp.sqrt, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_sqrt, onp.sqrt, (x,), out, kwargs)
+    return _sqrt(x, out=out)
 
 
 def square(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -231,7 +241,9 @@ def square(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.square(np.array([2, 3]))
     array([4., 9.])
     """
-    return _call(_square, onp.square, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_square, onp.square, (x,), out, kwargs)
+    return _square(x, out=out)
 
 
 def tanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -241,7 +253,9 @@ def tanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.tanh(np.array([0, 1]))
     array([0.       , 0.7615942])
     """
-    return _call(_tanh, onp.tanh, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_tanh, onp.tanh, (x,), out, kwargs)
+    return _tanh(x, out=out)
 
 
 def sin(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -251,7 +265,9 @@ def sin(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.sin(np.array([0, 1, 2]))
     array([0.        , 0.84147096, 0.9092974 ])
     """
-    return _call(_sin, onp.sin, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_sin, onp.sin, (x,), out, kwargs)
+    return _sin(x, out=out)
 
 
 def cos(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -261,7 +277,9 @@ def cos(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.cos(np.array([0, 1, 2]))
     array([ 1.       ,  0.5403023, -0.4161468])
     """
-    return _call(_cos, onp.cos, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_cos, onp.cos, (x,), out, kwargs)
+    return _cos(x, out=out)
 
 
 def tan(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -271,7 +289,9 @@ def tan(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.tan(np.array([0, 1, 2]))
     array([ 0.       ,  1.5574077, -2.1850398])
     """
-    return _call(_tan, onp.tan, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_tan, onp.tan, (x,), out, kwargs)
+    return _tan(x, out=out)
 
 
 def arcsin(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -281,7 +301,9 @@ def arcsin(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.arcsin(np.array([0, 0.5, 1]))
     array([0.       , 0.5235988, 1.5707964])
     """
-    return _call(_arcsin, onp.arcsin, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_arcsin, onp.arcsin, (x,), out, kwargs)
+    return _arcsin(x, out=out)
 
 
 def arccos(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -291,7 +313,9 @@ def arccos(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.arccos(np.array([0, 0.5, 1]))
     array([1.5707964, 1.0471976, 0.       ])
     """
-    return _call(_arccos, onp.arccos, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_arccos, onp.arccos, (x,), out, kwargs)
+    return _arccos(x, out=out)
 
 
 def arctan(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -301,7 +325,9 @@ def arctan(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.arctan(np.array([0, 0.5, 1]))
     array([0.       , 0.4636476, 0.7853982])
     """
-    return _call(_arctan, onp.arctan, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_arctan, onp.arctan, (x,), out, kwargs)
+    return _arctan(x, out=out)
 
 
 def sinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -311,7 +337,9 @@ def sinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.sinh(np.array([0, 1, 2]))
     array([0.       , 1.1752012, 3.6268604])
     """
-    return _call(_sinh, onp.sinh, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_sinh, onp.sinh, (x,), out, kwargs)
+    return _sinh(x, out=out)
 
 
 def cosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -321,7 +349,9 @@ def cosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.cosh(np.array([0, 1, 2]))
     array([1.       , 1.5430807, 3.7621956])
     """
-    return _call(_cosh, onp.cosh, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_cosh, onp.cosh, (x,), out, kwargs)
+    return _cosh(x, out=out)
 
 
 def arcsinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -331,7 +361,9 @@ def arcsinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.arcsinh(np.array([0, 1, 2]))
     array([0.       , 0.8813736, 1.4436355])
     """
-    return _call(_arcsinh, onp.arcsinh, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_arcsinh, onp.arcsinh, (x,), out, kwargs)
+    return _arcsinh(x, out=out)
 
 
 def arccosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -341,7 +373,9 @@ def arccosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.arccosh(np.array([1, 2, 3]))
     array([0.       , 1.316958 , 1.7627472])
     """
-    return _call(_arccosh, onp.arccosh, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_arccosh, onp.arccosh, (x,), out, kwargs)
+    return _arccosh(x, out=out)
 
 
 def arctanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -351,7 +385,9 @@ def arctanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.arctanh(np.array([0, 0.5, 1]))
     array([0.        , 0.54930615,        inf])
     """
-    return _call(_arctanh, onp.arctanh, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_arctanh, onp.arctanh, (x,), out, kwargs)
+    return _arctanh(x, out=out)
 
 
 def degrees(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -361,7 +397,9 @@ def degrees(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.degrees(np.array([0, 1, 2]))
     array([  0.     ,  57.29578, 114.59156])
     """
-    return _call(_degrees, onp.degrees, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_degrees, onp.degrees, (x,), out, kwargs)
+    return _degrees(x, out=out)
 
 
 def radians(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -371,7 +409,9 @@ def radians(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.radians(np.array([0, 90, 180]))
     array([0.       , 1.5707964, 3.1415927])
     """
-    return _call(_radians, onp.radians, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_radians, onp.radians, (x,), out, kwargs)
+    return _radians(x, out=out)
 
 
 deg2rad = radians
@@ -385,7 +425,9 @@ def expm1(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.expm1(np.array([0, 1e-8]))
     array([0.e+00, 1.e-08])
     """
-    return _call(_expm1, onp.expm1, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_expm1, onp.expm1, (x,), out, kwargs)
+    return _expm1(x, out=out)
 
 
 def log1p(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -395,7 +437,9 @@ def log1p(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.log1p(np.array([0, 1e-8, 1]))
     array([0.000000e+00, 1.000000e-08, 6.931472e-01])
     """
-    return _call(_log1p, onp.log1p, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_log1p, onp.log1p, (x,), out, kwargs)
+    return _log1p(x, out=out)
 
 
 def log2(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -405,7 +449,9 @@ def log2(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.log2(np.array([1, 8, 10]))
     array([0.      , 3.      , 3.321928])
     """
-    return _call(_log2, onp.log2, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_log2, onp.log2, (x,), out, kwargs)
+    return _log2(x, out=out)
 
 
 def log10(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -415,7 +461,9 @@ def log10(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.log10(np.array([1, 8, 1000]))
     array([0.     , 0.90309, 3.     ])
     """
-    return _call(_log10, onp.log10, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_log10, onp.log10, (x,), out, kwargs)
+    return _log10(x, out=out)
 
 
 def cbrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -425,7 +473,9 @@ def cbrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.cbrt(np.array([-8, 1, 27]))
     array([-2.,  1.,  3.])
     """
-    return _call(_cbrt, onp.cbrt, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_cbrt, onp.cbrt, (x,), out, kwargs)
+    return _cbrt(x, out=out)
 
 
 def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -435,7 +485,9 @@ def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.reciprocal(np.array([1, 2, 4]))
     array([1.  , 0.5 , 0.25])
     """
-    return _call(_reciprocal, onp.reciprocal, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_reciprocal, onp.reciprocal, (x,), out, kwargs)
+    return _reciprocal(x, out=out)
 
 
 def sign(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -445,7 +497,9 @@ def sign(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.sign(np.array([-2, 0, 3]))
     array([-1.,  0.,  1.])
     """
-    return _call(_sign, onp.sign, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_sign, onp.sign, (x,), out, kwargs)
+    return _sign(x, out=out)
 
 
 def floor(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -455,7 +509,9 @@ def floor(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.floor(np.array([-1.5, 0.5, 2]))
     array([-2.,  0.,  2.])
     """
-    return _call(_floor, onp.floor, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_floor, onp.floor, (x,), out, kwargs)
+    return _floor(x, out=out)
 
 
 def ceil(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -465,7 +521,9 @@ def ceil(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.ceil(np.array([-1.5, 0.5, 2]))
     array([-1.,  1.,  2.])
     """
-    return _call(_ceil, onp.ceil, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_ceil, onp.ceil, (x,), out, kwargs)
+    return _ceil(x, out=out)
 
 
 def trunc(x: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -475,7 +533,9 @@ def trunc(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.trunc(np.array([-1.5, 0.5, 2]))
     array([-1.,  0.,  2.])
     """
-    return _call(_trunc, onp.trunc, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_trunc, onp.trunc, (x,), out, kwargs)
+    return _trunc(x, out=out)
 
 
 fix = trunc
@@ -488,7 +548,9 @@ def rint(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.rint(np.array([-2.5, 0.5, 1.6]))
     array([-3.,  0.,  2.])
     """
-    return _call(_rint, onp.rint, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_rint, onp.rint, (x,), out, kwargs)
+    return _rint(x, out=out)
 
 
 fabs = abs
@@ -501,7 +563,9 @@ def positive(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.positive(np.array([-1, 2]))
     array([-1.,  2.])
     """
-    return _call(_copy, onp.positive, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_copy, onp.positive, (x,), out, kwargs)
+    return _copy(x, out=out)
 
 
 def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
@@ -537,7 +601,9 @@ def logical_not(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.logical_not(np.array([0, 2]))
     array([ True, False])
     """
-    return _call(_is_zero, onp.logical_not, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_is_zero, onp.logical_not, (x,), out, kwargs)
+    return _is_zero(x, out=out)
 
 
 def _is_zero(x: Any, out: Any) -> Any:
@@ -551,7 +617,9 @@ def isnan(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.isnan(np.array([1, np.nan, np.inf]))
     array([False,  True, False])
     """
-    return _call(_is_nan, onp.isnan, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_is_nan, onp.isnan, (x,), out, kwargs)
+    return _is_nan(x, out=out)
 
 
 def _is_nan(x: Any, out: Any) -> Any:
@@ -566,7 +634,9 @@ def isinf(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.isinf(np.array([1, np.nan, -np.inf]))
     array([False, False,  True])
     """
-    return _call(_is_inf, onp.isinf, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_is_inf, onp.isinf, (x,), out, kwargs)
+    return _is_inf(x, out=out)
 
 
 def _is_inf(x: Any, out: Any) -> Any:
@@ -607,7 +677,9 @@ def isfinite(x: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.isfinite(np.array([1, np.nan, np.inf]))
     array([ True, False, False])
     """
-    return _call(_is_finite, onp.isfinite, (x,), out, kwargs)
+    if kwargs or not isinstance(x, Array):
+        return _call(_is_finite, onp.isfinite, (x,), out, kwargs)
+    return _is_finite(x, out=out)
 
 
 def _is_finite(x: Any, out: Any) -> Any:
@@ -671,7 +743,9 @@ def add(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.add(np.array([1, 5]), 2)
     array([3., 7.])
     """
-    return _call(_add, onp.add, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_add, onp.add, (x1, x2), out, kwargs)
+    return _add(x1, x2, out=out)
 
 
 def subtract(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -681,7 +755,9 @@ def subtract(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.subtract(np.array([1, 5]), 2)
     array([-1.,  3.])
     """
-    return _call(_subtract, onp.subtract, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_subtract, onp.subtract, (x1, x2), out, kwargs)
+    return _subtract(x1, x2, out=out)
 
 
 def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -691,7 +767,9 @@ def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.multiply(np.array([1, 5]), 2)
     array([ 2., 10.])
     """
-    return _call(_multiply, onp.multiply, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_multiply, onp.multiply, (x1, x2), out, kwargs)
+    return _multiply(x1, x2, out=out)
 
 
 def divide(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -701,7 +779,9 @@ def divide(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.divide(np.array([1, 5]), 2)
     array([0.5, 2.5])
     """
-    return _call(_divide, onp.divide, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_divide, onp.divide, (x1, x2), out, kwargs)
+    return _divide(x1, x2, out=out)
 
 
 true_divide = divide
@@ -714,7 +794,9 @@ def mod(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.mod(np.array([1, 5]), 2)
     array([1., 1.])
     """
-    return _call(_modulo, onp.mod, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_modulo, onp.mod, (x1, x2), out, kwargs)
+    return _modulo(x1, x2, out=out)
 
 
 remainder = mod
@@ -727,7 +809,9 @@ def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.power(np.array([1, 5]), 2)
     array([ 1., 25.])
     """
-    return _call(_power, onp.power, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_power, onp.power, (x1, x2), out, kwargs)
+    return _power(x1, x2, out=out)
 
 
 def maximum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -737,7 +821,9 @@ def maximum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.maximum(np.array([1, 5]), 2)
     array([2., 5.])
     """
-    return _call(_maximum, onp.maximum, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_maximum, onp.maximum, (x1, x2), out, kwargs)
+    return _maximum(x1, x2, out=out)
 
 
 def minimum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -747,7 +833,9 @@ def minimum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.minimum(np.array([1, 5]), 2)
     array([1., 2.])
     """
-    return _call(_minimum, onp.minimum, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_minimum, onp.minimum, (x1, x2), out, kwargs)
+    return _minimum(x1, x2, out=out)
 
 
 def equal(x1: Any, x2: Any, out: Any = None) -> Any:
@@ -817,7 +905,9 @@ def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.hypot(np.array([3, 5]), np.array([4, 12]))
     array([ 5., 13.])
     """
-    return _call(_hypot, onp.hypot, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_hypot, onp.hypot, (x1, x2), out, kwargs)
+    return _hypot(x1, x2, out=out)
 
 
 def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -827,7 +917,9 @@ def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.arctan2(np.array([1, 1]), np.array([1, -1]))
     array([0.7853982, 2.3561945])
     """
-    return _call(_arctan2, onp.arctan2, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_arctan2, onp.arctan2, (x1, x2), out, kwargs)
+    return _arctan2(x1, x2, out=out)
 
 
 def copysign(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -837,7 +929,9 @@ def copysign(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.copysign(np.array([1, -2]), np.array([-3, 4]))
     array([-1.,  2.])
     """
-    return _call(_copysign, onp.copysign, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_copysign, onp.copysign, (x1, x2), out, kwargs)
+    return _copysign(x1, x2, out=out)
 
 
 def ldexp(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -847,7 +941,9 @@ def ldexp(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.ldexp(np.array([1, 3]), np.array([2, -1]))
     array([4. , 1.5])
     """
-    return _call(_scale_by_power, _host_ldexp, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_scale_by_power, _host_ldexp, (x1, x2), out, kwargs)
+    return _scale_by_power(x1, x2, out=out)
 
 
 def _scale_by_power(x1: Any, x2: Any, out: Any) -> Any:
@@ -866,7 +962,9 @@ def lcm(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.lcm(np.array([4, 6], dtype="int32"), np.array([6, 9], dtype="int32"))
     array([12, 18], dtype=int32)
     """
-    return _call(_lcm, onp.lcm, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_lcm, onp.lcm, (x1, x2), out, kwargs)
+    return _lcm(x1, x2, out=out)
 
 
 def _lcm(x1: Any, x2: Any, out: Any) -> Any:
@@ -886,7 +984,9 @@ def logical_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.logical_and(np.array([0, 2]), np.array([3, 4]))
     array([False,  True])
     """
-    return _call(_logical_and, onp.logical_and, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_logical_and, onp.logical_and, (x1, x2), out, kwargs)
+    return _logical_and(x1, x2, out=out)
 
 
 def logical_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -896,7 +996,9 @@ def logical_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.logical_or(np.array([0, 2]), 0)
     array([False,  True])
     """
-    return _call(_logical_or, onp.logical_or, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_logical_or, onp.logical_or, (x1, x2), out, kwargs)
+    return _logical_or(x1, x2, out=out)
 
 
 def logical_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -906,7 +1008,9 @@ def logical_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     >>> np.logical_xor(np.array([0, 2]), 1)
     array([ True, False])
     """
-    return _call(_logical_xor, onp.logical_xor, (x1, x2), out, kwargs)
+    if kwargs or not isinstance(x1, Array):
+        return _call(_logical_xor, onp.logical_xor, (x1, x2), out, kwargs)
+    return _logical_xor(x1, x2, out=out)
 
 
 # --- a choice ---

@@ -112,10 +112,9 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
     """
     array = need(a)
-    return tuple(
-        from_host(part, array._context_numbers, False)
-        for part in onp.atleast_1d(array.asnumpy()).nonzero()
-    )
+    host, context = array.asnumpy(), array._context_numbers
+    found = (host if host.ndim else host.reshape(1)).nonzero()
+    return tuple([from_host(part, context, False, INT64) for part in found])
 
 
 def flatnonzero(a: Any) -> ndarray:

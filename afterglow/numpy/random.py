@@ -604,16 +604,22 @@ def _target(
     batch: Any = None,
 ) -> Target:
     """Return what is to be drawn; with ``batch``, that many times the shape of the parameters."""
+    arrays = []
     for parameter in parameters:
-        if not isinstance(parameter, (Array, int, float, onp.generic)):
+        if isinstance(parameter, Array):
+            arrays.append(parameter)
+        elif not isinstance(parameter, (int, float, onp.generic)):
             raise ArrayTypeError(
                 f"[random] a parameter must be a number or an array, not {type(parameter)}"
             )
-    arrays = [parameter for parameter in parameters if isinstance(parameter, Array)]
-    together = _broadcast("random", *(parameter.shape for parameter in arrays))
-    shape = together if size is None else as_shape(size)
-    if not _fits(together, shape):
-        raise ArrayValueError(f"[random] parameters of shape {together} do not fit size {shape}")
+    shape = () if size is None else as_shape(size)
+    if arrays:
+        together = _broadcast("random", *(parameter.shape for parameter in arrays))
+        shape = together if size is None else shape
+        if not _fits(together, shape):
+            raise ArrayValueError(
+                f"[random] parameters of shape {together} do not fit size {shape}"
+            )
     return Target(
         _plain_shape(batch) + shape,
         dtype_number(dtype, out._dtype_number if out is not None else FLOAT32),

@@ -452,16 +452,21 @@ def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) ->
             raise ArrayValueError(f"[pad] mode {mode!r} takes no argument {key!r}")
     if kwargs.get("reflect_type", "even") != "even" or kwargs.get("stat_length") is not None:
         raise _PadError(f"[pad] there is no {kwargs} for mode {mode!r}")
-    numbers = onp.asarray(pad_width)
-    if numbers.dtype.kind not in "iu":
-        raise ArrayTypeError(f"[pad] pad_width must hold integers, but got {pad_width}")
     array = need(x, "x")
-    widths = _pairs(numbers, array, "pad_width")
-    values = _pairs(onp.asarray(kwargs.get("constant_values", 0)), array, "constant_values")
+    widths = _pairs(pad_width, array, "pad_width")
+    if not all(type(width) is int for pair in widths for width in pair):
+        raise ArrayTypeError(f"[pad] pad_width must hold integers, but got {pad_width}")
+    values = _pairs(kwargs.get("constant_values", 0), array, "constant_values")
     return padded(array, widths, mode, values)  # type: ignore[no-any-return]
 
 
-def _pairs(numbers: onp.ndarray[Any, Any], array: Any, name: str) -> list[tuple[Any, Any]]:
+def _pairs(given: Any, array: Any, name: str) -> list[tuple[Any, Any]]:
+    """Return two numbers for each axis."""
+    if type(given) is int:
+        return [(given, given)] * array.ndim
+    if type(given) is tuple and len(given) == array.ndim and all(map(_is_pair, given)):
+        return list(given)
+    numbers = onp.asarray(given)
     try:
         pairs: list[list[Any]] = onp.broadcast_to(numbers, (array.ndim, 2)).tolist()
     except ValueError:
@@ -469,6 +474,10 @@ def _pairs(numbers: onp.ndarray[Any, Any], array: Any, name: str) -> list[tuple[
             f"[pad] {name} of shape {numbers.shape} does not fit an array of shape {array.shape}"
         ) from None
     return [(before, after) for before, after in pairs]
+
+
+def _is_pair(given: Any) -> bool:
+    return type(given) is tuple and len(given) == 2 and all(type(one) is int for one in given)
 
 
 # --- several arrays in one ---
@@ -501,7 +510,9 @@ def stack(arrays: Sequence[Any], axis: int = 0, out: ndarray | None = None) -> n
         if one.shape != extents:
             raise ArrayValueError(f"[stack] the shapes {extents} and {one.shape} must be equal")
     position = normal_axis(axis, len(extents) + 1)
-    return concatenate([one._shaped(expanded(extents, position)) for one in items], position, out)
+    shape = (*extents[:position], 1, *extents[position:])
+    result: ndarray = _concat([one._shaped(shape) for one in items], position, out=out)
+    return result
 
 
 def vstack(arrays: Sequence[Any], out: ndarray | None = None) -> ndarray:

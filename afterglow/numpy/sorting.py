@@ -33,6 +33,7 @@ __all__ = [
 
 _ordering = Ordering(False)
 _copy = operation("copy", False)
+_searchsorted = operation("searchsorted", False)
 _concat = operation("concat", False)
 _subtract = operation("subtract", False)
 _take = operation("take", False)
@@ -84,7 +85,11 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
     options: Any = {"side": side}
     if inputs[0].ndim != 1:
         raise ArrayValueError(f"[searchsorted] a must have one dimension, not {inputs[0].shape}")
-    result: ndarray = on_host(
+    result: ndarray
+    if sorter is None and inputs[0]._dtype_number == inputs[1]._dtype_number:
+        result = _searchsorted(*inputs, right=side == "right")
+        return result
+    result = on_host(
         "searchsorted",
         lambda keys, wanted, order=None: onp.searchsorted(keys, wanted, sorter=order, **options),
         *inputs,

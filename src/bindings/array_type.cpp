@@ -3,10 +3,12 @@
 
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/half.h"
+#include "bindings/keys.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
@@ -290,6 +292,41 @@ PyObject* view(PyObject* self, PyObject* arguments) {
   });
 }
 
+/// A view without gaps: of another shape, or of elements that a key names.
+PyObject* contiguous_view(PyObject* self, std::int64_t offset, const Shape& shape) {
+  Array result = as_array(self).array;
+  result.offset += offset;
+  result.layout = Layout::contiguous(shape);
+  check_inside(result);
+  nb::object made = nb::steal(wrap_like(std::move(result), self));
+  if (autograd::state().recording) {
+    const auto strides = as_array(made.ptr()).array.layout->strides();
+    record_view(self, made.ptr(), offset, shape, Shape(strides.begin(), strides.end()));
+  }
+  return made.release().ptr();
+}
+
+PyObject* shaped(PyObject* self, PyObject* shape) {
+  return guarded<PyObject*>(nullptr, [&] { return contiguous_view(self, 0, to_shape(shape)); });
+}
+
+PyObject* part(PyObject* self, PyObject* key) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    const ArrayObject& object = as_array(self);
+    std::optional<Place> place = place_of_key(*object.array.layout, key);
+    if (!place) Py_RETURN_NONE;
+    if (object.legacy && place->shape.empty() && object.array.layout->rank()) {
+      place->shape = place->strides = {1};  // nd has no arrays without dimensions here
+    }
+    Array result = part_of(object.array, place->offset, place->shape, place->strides);
+    if (result.layout->is_contiguous()) return contiguous_view(self, place->offset, place->shape);
+    nb::object made = nb::steal(wrap_like(std::move(result), self));
+    if (autograd::state().recording)
+      record_view(self, made.ptr(), place->offset, place->shape, place->strides);
+    return made.release().ptr();
+  });
+}
+
 /// target[...] = value, broadcast and cast. `whole`: the object whose memory all of it is, for the
 /// tape, or nullptr.
 void issue_write(const Array& target, bool legacy, PyObject* value, PyObject* whole) {
@@ -389,6 +426,10 @@ PyObject* get_offset(PyObject* self, void*) {
   return PyLong_FromLongLong(as_array(self).array.offset);
 }
 
+PyObject* get_contiguous(PyObject* self, void*) {
+  return PyBool_FromLong(as_array(self).array.layout->is_contiguous());
+}
+
 PyObject* get_ndim(PyObject* self, void*) {
   return PyLong_FromLong(as_array(self).array.layout->rank());
 }
@@ -428,6 +469,9 @@ PyMethodDef methods[] = {
     {"asnumpy", asnumpy, METH_NOARGS, "The value as a NumPy array, a copy."},
     {"_number", item, METH_NOARGS, "The value of an array of one element as a Python number."},
     {"_view", view, METH_VARARGS, "_view(offset, shape, strides): shares the memory."},
+    {"_shaped", shaped, METH_O, "_shaped(shape): the same elements in another shape, shared."},
+    {"_part", part, METH_O,
+     "_part(key): a view of what integers and slices name; None for any other key."},
     {"_assign", assign, METH_O, "_assign(value): writes value into all elements."},
     {"_write", write, METH_VARARGS,
      "_write(value, offset, shape, strides): writes value into a part of the memory."},
@@ -445,6 +489,8 @@ PyGetSetDef properties[] = {
     {"size", get_size, nullptr, "Number of elements.", nullptr},
     {"_strides", get_strides, nullptr, "Steps between elements, in elements.", nullptr},
     {"_offset", get_offset, nullptr, "Place of the first element in the memory, in elements.",
+     nullptr},
+    {"_contiguous", get_contiguous, nullptr, "Whether the elements lie in order without gaps.",
      nullptr},
     {"_dtype_number", get_dtype, nullptr, "Data type as MXNet's number.", nullptr},
     {"_context_numbers", get_context, nullptr, "Device type and id.", nullptr},
@@ -548,7 +594,10 @@ void register_classes(nb::handle legacy, nb::handle numpy, nb::handle convert) {
 
 bool is_array(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
-  return is_registered(type) || PyType_IsSubtype(type, base_type);
+  if (is_registered(type)) return true;
+  // Numbers are asked about all the time, and have long lists of base classes.
+  if (type == &PyLong_Type || type == &PyFloat_Type) return false;
+  return PyType_IsSubtype(type, base_type);
 }
 
 PyObject* wrap(Array array, bool legacy) {

@@ -2,6 +2,7 @@
 // The extension module: a table of contents.
 #include "bindings/array_type.h"
 #include "bindings/functions.h"
+#include "bindings/keys.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
@@ -19,6 +20,7 @@ NB_MODULE(_core, module) {
   module.def("set_error_classes", set_error_classes);
   module.def("set_package_folder", set_package_folder);
   bind_array_type(module);
+  bind_keys(module);
   bind_operations(module);
   bind_host(module);
   bind_tape(module);

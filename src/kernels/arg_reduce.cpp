@@ -147,6 +147,21 @@ ArgReducePass::Found ArgReducePass::find_in_line(const char* line, std::int64_t 
   return found;
 }
 
+/// Searches several lines of one block each.
+template <class T>
+void ArgReducePass::find_in_lines(const char* lines, std::int64_t count,
+                                  std::int64_t* indices) const {
+  const FoldFunctions& fold =
+      fold_functions(maximum_ ? Reduction::maximum : Reduction::minimum, compute_);
+  Partial best[most_columns];
+  std::fill_n(best, count, fold.neutral);
+  fold.rows(lines, count, input_.length, input_.length, best);
+  const T* values = reinterpret_cast<const T*>(lines);
+  for (std::int64_t i = 0; i < count; ++i, values += input_.length) {
+    indices[i] = place_of_value(values, input_.length, value_of<T>(best[i]));
+  }
+}
+
 template <class T>
 void ArgReducePass::run_lines(std::int64_t first_unit, std::int64_t last_unit) {
   const std::int64_t bytes = input_.length * static_cast<std::int64_t>(size_of(input_.dtype));
@@ -162,6 +177,12 @@ void ArgReducePass::run_lines(std::int64_t first_unit, std::int64_t last_unit) {
   std::int64_t indices[most_columns];
   for (std::int64_t line = first_unit; line < last_unit;) {
     const std::int64_t count = std::min(most_columns, last_unit - line);
+    if (input_.length > short_line && input_.length <= block_size && input_.dtype == compute_) {
+      find_in_lines<T>(data + line * bytes, count, indices);
+      write(line, count, indices);
+      line += count;
+      continue;
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       const char* first = data + (line + i) * bytes;
       if (input_.length > short_line || input_.dtype != compute_) {

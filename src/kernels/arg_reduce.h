@@ -32,6 +32,8 @@ class ArgReducePass {
   void run_columns(std::int64_t unit);
   template <class T>
   Found find_in_line(const char* line, std::int64_t begin, std::int64_t end) const;
+  template <class T>
+  void find_in_lines(const char* lines, std::int64_t count, std::int64_t* indices) const;
   bool is_better(Partial value, Partial best, bool real) const;
   void write(std::int64_t output, std::int64_t count, const std::int64_t* indices) const;
 

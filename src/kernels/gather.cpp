@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "base/error.h"
 #include "base/half.h"
@@ -39,6 +40,9 @@ class Walk {
   std::int64_t offset(std::int64_t position) const {
     return offset(Odometer(view_.rank, view_.shape, position));
   }
+
+  /// The offsets are 0, 1, 2...
+  bool is_run() const { return view_.rank == 1 && view_.strides[0][0] == 1; }
 
   /// There is just one offset.
   bool stands_still() const { return view_.all_zero(0); }
@@ -84,6 +88,7 @@ class IndexReader {
       : array_(array), walk_(positions, array.strides) {}
 
   const IndexArray& array() const { return array_; }
+  bool is_run() const { return walk_.is_run(); }
 
   void read(std::int64_t begin, std::int64_t count, std::int64_t* indices) const {
     switch (array_.dtype) {
@@ -179,6 +184,33 @@ class Positions {
     }
   }
 
+  /// Copies the elements at some positions where one array of integers names them and none needs
+  /// a second look; false where this does not do.
+  template <class T>
+  bool copy_plainly(const T* source, std::int64_t begin, std::int64_t count, T* target) const {
+    if (readers_.size() != 1 || !own_.empty() || !readers_[0].is_run()) return false;
+    const IndexArray& array = readers_[0].array();
+    const auto copy = [&](const auto* indices) {
+      indices += begin;
+      using Unsigned = std::make_unsigned_t<std::remove_cvref_t<decltype(*indices)>>;
+      Unsigned greatest = 0;  // where negative indices are the greatest
+      for (std::int64_t i = 0; i < count; ++i) {
+        greatest = std::max(greatest, static_cast<Unsigned>(indices[i]));
+      }
+      if (greatest >= static_cast<std::uint64_t>(array.extent)) return false;
+      const std::int64_t stride = array.stride;
+      if (stride == 1) {
+        for (std::int64_t i = 0; i < count; ++i) target[i] = source[indices[i]];
+      } else {
+        for (std::int64_t i = 0; i < count; ++i) target[i] = source[indices[i] * stride];
+      }
+      return true;
+    };
+    if (array.dtype == DType::int32) return copy(static_cast<const std::int32_t*>(array.data));
+    if (array.dtype == DType::int64) return copy(static_cast<const std::int64_t*>(array.data));
+    return false;
+  }
+
   std::vector<std::int64_t> find_all() const {
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(count_));
     for (std::int64_t begin = 0; begin < count_; begin += chunk) {
@@ -192,6 +224,14 @@ class Positions {
   static void add(const IndexArray& array, const std::int64_t* indices, std::int64_t count,
                   std::int64_t* offsets) {
     const std::int64_t extent = array.extent, stride = array.stride;
+    bool outside = false;
+    for (std::int64_t i = 0; i < count; ++i) {
+      outside |= static_cast<std::uint64_t>(indices[i]) >= static_cast<std::uint64_t>(extent);
+    }
+    if (!outside) {
+      for (std::int64_t i = 0; i < count; ++i) offsets[i] += indices[i] * stride;
+      return;
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       offsets[i] += inside<mode>(indices[i], extent) * stride;
     }
@@ -247,13 +287,18 @@ struct GatherPass::Plan {
       const std::int64_t outer = row / positions.count(), first = row % positions.count();
       const std::int64_t count = std::min({chunk, end - row, positions.count() - first});
       const std::int64_t* at = offsets.empty() ? found : offsets.data() + first;
-      if (offsets.empty()) positions.find(first, count, found);
       const auto bytes = static_cast<std::int64_t>(item);
       const std::byte* source = data + before.offset(outer) * bytes;
       std::byte* target = result + row * after_count * bytes;
       with_element(item, [&](auto element) {
         using T = decltype(element);
-        copy_some(reinterpret_cast<const T*>(source), at, count, reinterpret_cast<T*>(target));
+        const T* from = reinterpret_cast<const T*>(source);
+        T* to = reinterpret_cast<T*>(target);
+        if (offsets.empty()) {
+          if (after_count == 1 && positions.copy_plainly(from, first, count, to)) return;
+          positions.find(first, count, found);
+        }
+        copy_some(from, at, count, to);
       });
       row += count;
     }
@@ -423,6 +468,12 @@ struct ScatterPass::Plan {
   template <class T, class Change>
   void write_some(T* target, const T* value, Range columns, Change change) const {
     const auto count = static_cast<std::int64_t>(offsets.size());
+    if (after_count == 1) {
+      value_positions.for_each(0, count, [&](std::int64_t i, std::int64_t value_offset) {
+        change(target[offsets[static_cast<std::size_t>(i)]], value[value_offset]);
+      });
+      return;
+    }
     value_positions.for_each(0, count, [&](std::int64_t i, std::int64_t value_offset) {
       T* to = target + offsets[static_cast<std::size_t>(i)];
       const T* from = value + value_offset;

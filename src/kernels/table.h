@@ -78,6 +78,9 @@ struct KernelTable {
   MoveFunction moves[4];                         ///< by log2 of the element size
   /// Copies bytes from the caches to memory, around the caches where the machine can.
   void (*stream)(const void* source, void* target, std::int64_t bytes);
+  /// Put lines side by side in order, [step][lane]: 16 of four bytes, or 8 of eight.
+  void (*sort_words)(std::uint32_t* words, std::int64_t steps);
+  void (*sort_long_words)(std::uint64_t* words, std::int64_t steps);
   FoldFunctions folds[fold_count][dtype_count];
   UniformFunction<float> uniform_float;
   UniformFunction<double> uniform_double;

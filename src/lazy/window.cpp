@@ -156,9 +156,27 @@ bool Window::make_ready(Storage& storage, engine::WaitFor what) {
   const bool to_write = what == engine::WaitFor::write;
   {
     std::lock_guard lock(lock_);
-    if (storage.slots.pending) publish(take_needed(storage, to_write), true);
+    if (storage.slots.pending && !run_only_call(storage)) {
+      publish(take_needed(storage, to_write), true);
+    }
   }
   return to_write ? storage.variable.idle() : storage.variable.readable();
+}
+
+// One tiny call whose value is read at once: what programs without any lead look like. It needs no
+// plan, for there is nothing to choose.
+bool Window::run_only_call(const Storage& target) {
+  if (pending_.size() != 1 || debug_level()) return false;
+  Call* const group[] = {pending_[0]};
+  if (group[0]->cost >= worth_a_thread || group[0]->outputs[0].storage.get() != &target ||
+      !run_at_once(group)) {
+    return false;
+  }
+  pending_.clear();
+  held_cost_ = 0;
+  pending_bytes_ = 0;
+  add_finished(group);
+  return true;
 }
 
 void Window::publish_all() {

@@ -167,6 +167,8 @@ class Window {
   void drop_unobserved(bool also_in_engine);
   void leave_held(std::span<Call* const> calls);
   bool run_at_once(std::span<Call* const> group);
+  /// Runs the call that writes `target` if it is the only one pending, and tiny.
+  bool run_only_call(const Storage& target);
   std::size_t push_groups(const Plan& plan, std::size_t first);
   void push(Plan plan, double cost);
   static void leave_pending(std::span<Call* const> calls);

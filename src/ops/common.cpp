@@ -126,6 +126,24 @@ int checked_axis(const Inference& inference, std::int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
+kernels::Lines lines_of(const lazy::Call& call) {
+  const Operand& input = call.inputs[0];
+  const auto axis = static_cast<int>(call.attributes[0].integer);
+  kernels::Lines lines{input.data(), input.dtype};
+  for (int i = 0; i < input.layout->rank(); ++i) {
+    (i < axis ? lines.outer : i == axis ? lines.length : lines.inner) *= input.shape()[i];
+  }
+  return lines;
+}
+
+int axis_of_lines(Inference& inference) {
+  const Operand& input = inference.call.inputs[0];
+  const int axis = checked_axis(inference, inference.integer("axis"), input.layout->rank());
+  if (!input.layout->is_contiguous()) inference.refuse("needs a contiguous array");
+  inference.call.attributes[0].integer = axis;
+  return axis;
+}
+
 void finish_elementwise(Inference& inference, DType compute) {
   finish_elementwise(inference, compute, *inference.op.formula);
 }

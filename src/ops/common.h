@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/lines.h"
 #include "lazy/call.h"
 #include "lazy/op.h"
 
@@ -34,6 +35,11 @@ Reference<Layout> broadcast_inputs_to(lazy::Inference& inference,
 
 /// `axis` in 0..rank-1, or an error that names both.
 int checked_axis(const lazy::Inference& inference, std::int64_t axis, int rank);
+
+/// Leaves the axis in attribute 0. The array must have a dimension, and be no strided view.
+int axis_of_lines(lazy::Inference& inference);
+/// The input of a call seen along the axis in attribute 0.
+kernels::Lines lines_of(const lazy::Call& call);
 
 /// Sets kernel, compute type and cost of an elementwise call whose output is added.
 void finish_elementwise(lazy::Inference& inference, DType compute);

@@ -33,6 +33,8 @@ class ArangePass : public lazy::Pass {
   void run(int share) override {
     const std::int64_t begin = share * share_size;
     const std::int64_t end = std::min(size_, begin + share_size);
+    if (repeat_ == 1 && is_exact_) return count_exactly(begin, end);
+    if (repeat_ == 1 && std::is_floating_point_v<T>) return count_from(begin, end);
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t position = repeat_ == 1 ? i : i / repeat_;
       if (is_exact_) {
@@ -50,6 +52,35 @@ class ArangePass : public lazy::Pass {
 
  private:
   static constexpr std::int64_t share_size = 1 << 18;
+
+  /// Positions within a share have 32 bits, which many processors convert several at a time.
+  void count_from(std::int64_t begin, std::int64_t end) const {
+    const double base = static_cast<double>(begin), start = start_.number, step = step_.number;
+    T* output = output_ + begin;
+    const auto count = static_cast<std::int32_t>(end - begin);
+    for (std::int32_t i = 0; i < count; ++i) {
+      output[i] = static_cast<T>(start + step * (base + static_cast<double>(i)));
+    }
+  }
+
+  void count_exactly(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t first = start_.integer + step_.integer * begin, step = step_.integer;
+    const std::int64_t last = first + step * (end - begin - 1);
+    const auto is_short = [](std::int64_t value) {
+      return value == static_cast<std::int32_t>(value);
+    };
+    T* output = output_ + begin;
+    if (is_short(first) && is_short(last)) {
+      // Without a sign, so that nothing overflows on the way.
+      const auto low = static_cast<std::uint32_t>(first), by = static_cast<std::uint32_t>(step);
+      const auto count = static_cast<std::uint32_t>(end - begin);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        output[i] = static_cast<T>(static_cast<std::int32_t>(low + by * i));
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < end - begin; ++i) output[i] = static_cast<T>(first + step * i);
+  }
 
   T* output_;
   std::int64_t size_;

@@ -100,7 +100,7 @@ Shape infer_named(Inference& inference, std::size_t first) {
 
 /// Nanoseconds: a jump in memory per position, then the bytes.
 double cost_of(std::int64_t jumps, std::int64_t elements, DType dtype) {
-  return 150 + 3 * static_cast<double>(jumps) +
+  return 150 + 1.2 * static_cast<double>(jumps) +
          0.1 * static_cast<double>(elements) * static_cast<double>(size_of(dtype));
 }
 

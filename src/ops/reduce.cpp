@@ -91,26 +91,6 @@ void infer(Inference& inference) {
   inference.call.cost = 150 + 0.25 * static_cast<double>(input.size());
 }
 
-/// The input of a call seen along the axis in attribute 0.
-kernels::Lines lines_of(const Call& call) {
-  const Operand& input = call.inputs[0];
-  const auto axis = static_cast<int>(call.attributes[0].integer);
-  kernels::Lines lines{input.data(), input.dtype};
-  for (int i = 0; i < input.layout->rank(); ++i) {
-    (i < axis ? lines.outer : i == axis ? lines.length : lines.inner) *= input.shape()[i];
-  }
-  return lines;
-}
-
-/// Leaves the axis in attribute 0. The array must have a dimension, and be no strided view.
-int axis_of_lines(Inference& inference) {
-  const Operand& input = inference.call.inputs[0];
-  const int axis = checked_axis(inference, inference.integer("axis"), input.layout->rank());
-  if (!input.layout->is_contiguous()) inference.refuse("needs a contiguous array");
-  inference.call.attributes[0].integer = axis;
-  return axis;
-}
-
 template <Reduction order>
 class ArgReduce : public lazy::Pass {
  public:

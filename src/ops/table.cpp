@@ -30,6 +30,7 @@ const Table& table() {
     declare_shape(*all);
     declare_softmax(*all);
     declare_indexing(*all);
+    declare_sorting(*all);
     return all;
   }();
   return *instance;

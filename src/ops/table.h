@@ -30,5 +30,6 @@ void declare_products(Table& table);
 void declare_shape(Table& table);
 void declare_softmax(Table& table);
 void declare_indexing(Table& table);
+void declare_sorting(Table& table);
 
 }  // namespace afterglow::ops

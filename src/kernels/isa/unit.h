@@ -8,6 +8,7 @@
 #include "kernels/isa/blocks.h"
 #include "kernels/isa/folds.h"
 #include "kernels/isa/moves.h"
+#include "kernels/isa/networks.h"
 #include "kernels/isa/philox.h"
 
 namespace afterglow::kernels {
@@ -74,6 +75,8 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.moves[2] = move<std::uint32_t>;
   table.moves[3] = move<std::uint64_t>;
   table.stream = stream;
+  table.sort_words = sort_side_by_side<std::uint32_t>;
+  table.sort_long_words = sort_side_by_side<std::uint64_t>;
   table.uniform_float = uniform_float;
   table.uniform_double = uniform_double;
   table.normal_float = normal_float;

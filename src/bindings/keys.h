@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys of `x[key]`: what loops use most is read here, all else by afterglow/_indexing.py.
+#pragma once
+
+#include <optional>
+
+#include "array/layout.h"
+#include "bindings/python.h"
+
+namespace afterglow::bindings {
+
+/// Elements at regular distances.
+struct Place {
+  std::int64_t offset = 0;
+  Shape shape, strides;
+};
+
+/// What a key of integers, slices, `...` and None names. Nothing where it holds anything else or
+/// does not fit the array, which the caller has to tell.
+std::optional<Place> place_of_key(const Layout& layout, PyObject* key);
+
+void bind_keys(nb::module_& module);
+
+}  // namespace afterglow::bindings
