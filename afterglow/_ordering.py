@@ -14,7 +14,7 @@ from ._host_calls import Host, on_host
 from ._shapes import as_axis, normal_axis
 from .error import ArrayTypeError, ArrayValueError
 
-#: From so many elements on, in lines of that length, NumPy's vectorised sort pays for the host call.
+#: From so many elements on, in lines of that length, NumPy's sort pays for the host call.
 _WORTH_NUMPY, _LONG_LINE = 50_000, 256
 
 _index_types = (FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8)
