@@ -15,6 +15,7 @@ from math import log, pi, prod, sqrt
 from typing import Any, NamedTuple
 
 from ._core import Array, Operation, TapeNode, operation, set_gradient_reads
+from ._dtype import INT64
 from ._indexing import contiguous_strides
 from ._worlds import in_world, where
 
@@ -544,7 +545,14 @@ def _put_where_sorted(c: RecordedCall, g: Any) -> Any:
     axis, ascending = c.arguments["axis"], c.arguments["ascending"]
     argsort, depth = c.op("argsort"), g.shape[axis]
     ranks = argsort(argsort(c[0], axis, ascending), axis)
-    found = c.op("pick")(g, c.op("minimum")(ranks, depth - 1), axis=axis, keepdims=True)
+    lines = []
+    for other, extent in enumerate(c.shape(0)):
+        if other == axis % g.ndim:
+            lines.append(c.op("minimum")(ranks, depth - 1))
+            continue
+        line = c.op("arange")(0.0, 1.0, extent, 1, INT64, ctx=g._context_numbers)
+        lines.append(line._shaped((extent, *(1,) * (g.ndim - other - 1))))
+    found = c.op("gather_nd")([g, *lines], axis=0, mode="clip")
     kept = _operation("less", False)(ranks._as_class(False), depth)
     return c.where(kept, found, 0)
 

@@ -19,15 +19,13 @@ from .. import autograd
 from .._core import (
     Array,
     Recipe,
-    TapeNode,
     abandon_capture,
+    answer,
     arguments_of_replay,
-    differentiate_replay,
     finish_capture,
     is_recording,
     next_tape_sequence,
     origin_of,
-    signature_of,
     split_capture,
     start_capture,
 )
@@ -61,30 +59,6 @@ class _Refused:
 _SEEN, _REFUSED = _Seen(), _Refused()
 
 
-class _Plan:
-    """How to answer the calls of one signature."""
-
-    __slots__ = ("parameters", "rebuild", "recipe", "wanted_inputs")
-
-    def __init__(
-        self,
-        recipe: Recipe,
-        wanted_inputs: list[int],
-        parameters: list[Any],
-        rebuild: Callable[[list[Any], list[Any]], Any] | None,
-    ) -> None:
-        self.recipe = recipe
-        self.wanted_inputs = wanted_inputs  #: the inputs that gradients are computed for
-        self.parameters = parameters  #: the same of parameters, as arrays
-        self.rebuild = rebuild  #: makes what the block returns; ``None`` for a single array
-
-    def wanted(self, arrays: list[Any]) -> list[Any]:
-        """Return the arrays that gradients are computed for."""
-        if not self.wanted_inputs:
-            return self.parameters
-        return [arrays[index] for index in self.wanted_inputs] + self.parameters
-
-
 class _RefusedError(Exception):
     """Why calls cannot be written down."""
 
@@ -93,7 +67,7 @@ class Compiled:
     """The calls of one hybridized block, by signature."""
 
     def __init__(self) -> None:
-        self._plans: dict[bytes, _Plan | _Seen | _Refused] = {}
+        self._plans: dict[bytes, Recipe | _Seen | _Refused] = {}
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -108,18 +82,13 @@ class Compiled:
         """Compute what ``forward`` of the block returns."""
         if _busy.now:
             return block.forward(*args)
-        signature = signature_of(args)
-        if signature is None:
+        found = answer(self._plans, block, args)
+        if found is None:
             return block.forward(*args)
-        key, arrays = signature
-        plan = self._plans.get(key)
-        if isinstance(plan, _Plan):
-            wanted = plan.wanted(arrays)
-            results = plan.recipe.replay(arrays, wanted, (block, plan, args))
-            if results is None:
-                return block.forward(*args)
-            return results[0] if plan.rebuild is None else plan.rebuild(results, arrays)
-        if plan is _REFUSED:
+        if found[0]:
+            return found[1]
+        _, key, plan, arrays = found
+        if plan is not None and plan is not _SEEN:  # refused, or the inputs overlap
             return block.forward(*args)
         _busy.now = True
         try:
@@ -131,7 +100,7 @@ class Compiled:
         finally:
             _busy.now = False
 
-    def _remember(self, key: bytes, plan: _Plan | _Seen | _Refused) -> None:
+    def _remember(self, key: bytes, plan: Recipe | _Seen | _Refused) -> None:
         while len(self._plans) >= _MOST_SIGNATURES and key not in self._plans:
             del self._plans[next(iter(self._plans))]
         self._plans[key] = plan
@@ -153,10 +122,8 @@ class Compiled:
         start_capture()
         try:
             result = block.forward(*args)
-            leaves: list[Any] = []
-            rebuild = _structure(result, arrays, leaves)
             try:
-                plan = _plan(block, arrays, leaves, rebuild, first_node)
+                plan = _plan(block, arrays, result, first_node)
             except _RefusedError as refusal:
                 self._refuse(block, key, str(refusal))
             else:
@@ -196,13 +163,10 @@ def _blocks_below(block: HybridBlock) -> Iterator[Any]:
             pending.extend(child._children.values())
 
 
-def _plan(
-    block: HybridBlock,
-    arrays: list[Any],
-    leaves: list[Any],
-    rebuild: Callable[[list[Any], list[Any]], Any] | None,
-    first_node: int,
-) -> _Plan:
+def _plan(block: HybridBlock, arrays: list[Any], result: Any, first_node: int) -> Recipe:
+    """Return the recipe of what was written down, with the gradients of what is recorded."""
+    leaves: list[Any] = []
+    rebuild = _structure(result, arrays, leaves)
     recorded = [False] * len(leaves)
     heads: list[Any] = []
     gradients: list[Any] = []
@@ -215,30 +179,30 @@ def _plan(
         _check_boundary(chosen, candidates, first_node)
         heads = split_capture(chosen)
         found = autograd.gradients_where_reached(chosen, candidates, heads) if chosen else []
+        reached = set()
         for index, (candidate, gradient) in enumerate(zip(candidates, found, strict=False)):
-            if gradient is None:
+            place = _place(candidate)
+            if gradient is None or place in reached:  # one that is given twice counts once
                 continue
+            reached.add(place)
             gradients.append(gradient)
             if index < len(arrays):
                 wanted_inputs.append(index)
             else:
                 parameters.append(candidate)
-    recipe = finish_capture(arrays, leaves, recorded, heads, gradients)
+    recipe = finish_capture(
+        arrays, leaves, recorded, heads, gradients, wanted_inputs, parameters, rebuild
+    )
     if isinstance(recipe, str):
         raise _RefusedError(recipe)
-    return _Plan(recipe, wanted_inputs, parameters, rebuild)
+    return recipe
 
 
 def _candidates(block: HybridBlock, arrays: list[Any]) -> list[Any]:
-    """Return all arrays that may want a gradient: inputs first, one entry each."""
+    """Return all arrays that may want a gradient, inputs first."""
     place = arrays[0]._context_numbers
-    found = []
-    seen = {id(array) for array in arrays}
-    for parameter in block.collect_params().values():
-        array = (parameter._data or {}).get(place)
-        if array is not None and id(array) not in seen and origin_of(array) is not None:
-            found.append(array)
-    return [*arrays, *found]
+    owned = [(one._data or {}).get(place) for one in block.collect_params().values()]
+    return [*arrays, *(one for one in owned if one is not None and origin_of(one) is not None)]
 
 
 def _is_recorded(leaf: Any, first_node: int) -> bool:
@@ -291,10 +255,10 @@ def _structure(
 
 
 def _gradients_again(
-    block: HybridBlock, plan: _Plan, args: tuple[Any, ...], heads: list[Any]
+    block: HybridBlock, recipe: Recipe, args: tuple[Any, ...], heads: list[Any]
 ) -> Any:
     """Return the gradients of a replayed call as results that are recorded themselves."""
-    if plan.recipe.has_effects:
+    if recipe.has_effects:
         raise ArrayNotImplementedError(
             f"[{block.name}] a gradient of the gradient of a hybridized block that draws random "
             "numbers or writes statistics cannot be computed; call hybridize(False)"
@@ -304,25 +268,33 @@ def _gradients_again(
         result = block.forward(*args)
     finally:
         _busy.now = False
-    arrays = signature_of(args)[1]  # type: ignore[index]
+    arrays = list(_arrays_in(args))
     leaves: list[Any] = []
     _structure(result, arrays, leaves)
     recorded = [leaf for leaf in leaves if origin_of(leaf) is not None]
-    return autograd.grad(recorded, plan.wanted(arrays), heads, retain_graph=True, create_graph=True)
+    wanted = [*(arrays[index] for index in recipe.wanted_inputs), *recipe.wanted_arrays]
+    return autograd.grad(recorded, wanted, heads, retain_graph=True, create_graph=True)
+
+
+def _arrays_in(args: Any) -> Iterator[Any]:
+    for one in args:
+        if isinstance(one, Array):
+            yield one
+        elif isinstance(one, (list, tuple)):
+            yield from _arrays_in(one)
 
 
 def _replayed_gradient(call: RecordedCall, gradient: Any) -> Any:
-    """Return the gradient of one wanted array of a replayed call; all are made at once."""
+    """Return the recorded gradient of one wanted array of a replayed call; all are made at once.
+
+    Gradients that need not be recorded are issued by the walk itself.
+    """
     if call.memo is None:
-        node: TapeNode = call.node
         given = gradient if isinstance(gradient, list) else [gradient]
         heads = [
             call.output_zeros(index) if head is None else head for index, head in enumerate(given)
         ]
-        if is_recording():
-            call.memo = _gradients_again(*arguments_of_replay(node), heads)
-        else:
-            call.memo = differentiate_replay(node, heads)
+        call.memo = _gradients_again(*arguments_of_replay(call.node), heads)
     return call.memo[call.index]
 
 

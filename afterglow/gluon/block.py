@@ -481,6 +481,8 @@ class HybridBlock(Block):
         """Call the hooks and ``forward``, or what was written down of it."""
         if not self._active:
             return super().__call__(*args)
+        if not self._forward_pre_hooks and not self._forward_hooks:
+            return self._compiled(self, args)
         for hook in tuple(self._forward_pre_hooks.values()):
             hook(self, args)
         result = self._compiled(self, args)

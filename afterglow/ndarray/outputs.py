@@ -100,6 +100,12 @@ def SoftmaxOutput(  # noqa: N802
             f"[SoftmaxOutput] normalization is {normalization!r}; it is null, batch or valid"
         )
     rows = _rows(shape, multi_output, preserve_shape)
+    fits = label.shape == shape or label.size == prod(rows) // max(1, rows[1])
+    if not fits and autograd.is_recording():  # it matters for the gradient only
+        raise ArrayValueError(
+            f"[SoftmaxOutput] the label has shape {label.shape}; data of shape {shape} needs "
+            f"{prod(rows) // max(1, rows[1])} classes, or probabilities in its shape: it does not fit"
+        )
     with autograd.pause(autograd.is_training()):
         values = data.detach()._shaped(rows)
         probabilities = softmax(values, axis=1 if multi_output else -1)
@@ -114,7 +120,8 @@ def SoftmaxOutput(  # noqa: N802
                 known,
                 multi_output,
                 grad_scale,
-                ignore_label if use_ignore else None,
+                ignore_label,
+                bool(use_ignore),
                 normalization,
                 smooth_alpha,
             )
@@ -138,7 +145,8 @@ def _row_gradient(
     label: Any,
     multi_output: bool,
     scale: float,
-    ignored: float | None,
+    ignored: float,
+    leaves_out: bool,
     normalization: str,
     smooth: float,
 ) -> Any:
@@ -154,8 +162,8 @@ def _row_gradient(
         share = smooth / max(1, classes - 1)
         wanted = wanted * (1 - smooth - share) + share
     result = (probabilities - wanted) * scale
-    counted = indices == indices if ignored is None else indices != ignored
-    if ignored is not None:
+    counted = indices != ignored  # among the valid ones they do not count in any case
+    if leaves_out:
         mask = counted._shaped((places[0], 1, *places[1:]))
         result = _layers.op(result, "multiply")(result, mask)
     if normalization == "valid":

@@ -2,6 +2,7 @@
 // Recipes for Python: capturing the calls of a block, and issuing them again, also recorded.
 #include "lazy/recipe.h"
 
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -15,15 +16,21 @@
 #include "bindings/tape.h"
 #include "bindings/waiting.h"
 #include "lazy/host.h"
+#include "lazy/immediate.h"
+#include "ops/table.h"
 
 namespace afterglow::bindings {
 namespace {
 
-/// What Python holds: also whether results are arrays of nd or of np.
+/// A recipe, and what Python needs beside it.
 struct PythonRecipe {
   std::shared_ptr<const lazy::Recipe> recipe;
+  /// Whether results are arrays of nd rather than of np.
   std::vector<bool> outputs_legacy, gradients_legacy;
-  std::vector<bool> recorded;  ///< the outputs that gradients come for: one head each
+  std::vector<bool> recorded;              ///< the outputs that gradients come for: one head each
+  std::vector<std::size_t> wanted_inputs;  ///< those that gradients are computed for
+  nb::list wanted_arrays;                  ///< and the parameters, in the order of the gradients
+  nb::object rebuild;  ///< makes what the block returns; None for a single array
 };
 
 thread_local std::unique_ptr<lazy::Capture> capture;
@@ -68,7 +75,9 @@ nb::list split_capture(nb::list heads) {
 
 /// A PythonRecipe, or the reason why there is none.
 nb::object finish_capture(nb::list inputs, nb::list outputs, std::vector<bool> recorded,
-                          nb::list heads, nb::list gradients) {
+                          nb::list heads, nb::list gradients,
+                          std::vector<std::size_t> wanted_inputs, nb::list wanted_arrays,
+                          nb::object rebuild) {
   if (!capture) throw Error(ErrorKind::mxnet, "this thread is not capturing");
   const std::unique_ptr<lazy::Capture> captured = std::move(capture);
   const std::vector<Array> in = arrays_of(inputs), out = arrays_of(outputs),
@@ -76,8 +85,9 @@ nb::object finish_capture(nb::list inputs, nb::list outputs, std::vector<bool> r
   std::shared_ptr<const lazy::Recipe> recipe =
       lazy::Recipe::make(*captured, {in, out, head, gradient});
   if (!recipe) return nb::str(captured->refusal().c_str());
-  return nb::cast(
-      PythonRecipe{std::move(recipe), legacy_of(outputs), legacy_of(gradients), recorded});
+  return nb::cast(PythonRecipe{std::move(recipe), legacy_of(outputs), legacy_of(gradients),
+                               std::move(recorded), std::move(wanted_inputs),
+                               std::move(wanted_arrays), std::move(rebuild)});
 }
 
 void make_room() {
@@ -106,31 +116,38 @@ void settle(std::span<const Array> inputs, const lazy::Recipe& recipe,
 // --- on the tape ---
 
 /// A replay that was recorded: what its second part needs, and what must not have changed.
-class ReplayedCall : public autograd::Keep {
+class ReplayedCall : public OwnGradients {
  public:
-  ReplayedCall(const PythonRecipe& recipe, std::vector<Array> kept, std::span<const Array> inputs,
-               nb::object again)
-      : recipe_(recipe), kept_(std::move(kept)), again_(std::move(again)) {
+  ReplayedCall(std::shared_ptr<const PythonRecipe> recipe, std::vector<Array> kept,
+               std::span<const Array> inputs, nb::object again)
+      : recipe_(std::move(recipe)), kept_(std::move(kept)), again_(std::move(again)) {
     for (const Array& array : kept_) versions_.push_back(array.storage->version);
     for (const Array& array : inputs) watch(array);
-    for (const Array& array : recipe.recipe->outside()) watch(array);
+    for (const Array& array : recipe_->recipe->outside()) watch(array);
   }
   ~ReplayedCall() override {
     // Like a handle of Python's: what only unfinished calls need now counts as run-ahead.
     for (const Array& array : kept_) lazy::window().handle_goes(*array.storage);
   }
 
-  nb::list differentiate(const autograd::Node& node, nb::list heads) const {
+  std::vector<nb::object> gradients(const autograd::Node& node,
+                                    std::span<const nb::object> heads) const override {
+    // To be recorded: what they are computed from must be on the tape, call by call.
+    if (autograd::state().recording) return {};
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       if (kept_[i].storage->version != versions_[i])
         refuse_overwritten(node, "a value", versions_[i], kept_[i].storage->version);
     }
-    const std::vector<Array> head = arrays_of(heads);
-    const std::vector<Array> gradients = recipe_.recipe->differentiate(kept_, head, make_room);
-    settle(head, *recipe_.recipe, gradients);
-    nb::list result;
-    for (std::size_t i = 0; i < gradients.size(); ++i)
-      result.append(nb::steal(wrap(gradients[i], recipe_.gradients_legacy[i])));
+    std::vector<Array> given;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      given.push_back(heads[i].is_valid() ? need_array(heads[i].ptr()).array
+                                          : zeros(node.outputs[i]));
+    }
+    const std::vector<Array> made = recipe_->recipe->differentiate(kept_, given, make_room);
+    settle(given, *recipe_->recipe, made);
+    std::vector<nb::object> result;
+    for (std::size_t i = 0; i < made.size(); ++i)
+      result.push_back(nb::steal(wrap(made[i], recipe_->gradients_legacy[i])));
     return result;
   }
 
@@ -149,9 +166,23 @@ class ReplayedCall : public autograd::Keep {
     Array array;
     std::uint32_t version;
   };
+  /// The gradient of an output that nobody used.
+  static Array zeros(const autograd::Saved& like) {
+    lazy::Draft draft(*ops::table().find("copy"));
+    lazy::set_immediate(draft->inputs.emplace_back(), std::int64_t{0});
+    std::vector<lazy::Argument> arguments;
+    for (const lazy::Parameter& parameter : draft->op->parameters) {
+      arguments.push_back(parameter.default_value);
+      if (parameter.name == "shape")
+        arguments.back() = Shape(like.layout->shape().begin(), like.layout->shape().end());
+      if (parameter.name == "dtype") arguments.back() = static_cast<std::int64_t>(like.dtype);
+    }
+    return issue_from_python(draft, {arguments, true, like.context, nullptr});
+  }
+
   void watch(const Array& array) { watched_.push_back({array, array.storage->version}); }
 
-  const PythonRecipe recipe_;
+  const std::shared_ptr<const PythonRecipe> recipe_;
   std::vector<Array> kept_;
   std::vector<std::uint32_t> versions_;
   std::vector<Watched> watched_;
@@ -164,36 +195,47 @@ const ReplayedCall& replayed_call(const TapeNode& node) {
   return *call;
 }
 
-/// The outputs, recorded as computed from the `wanted` arrays where recording is on; None where the
-/// calls must be made one by one.
-nb::object replay(const PythonRecipe& self, nb::list inputs, nb::list wanted, nb::object again) {
-  const lazy::Recipe& recipe = *self.recipe;
-  const std::vector<Array> in = arrays_of(inputs);
-  if (recipe.alias(in)) return nb::none();
+/// What the block returns, recorded where recording is on; an invalid object where the calls must
+/// be made one by one. `again`: what it takes to make them so.
+nb::object replay(const std::shared_ptr<const PythonRecipe>& self,
+                  std::span<PyObject* const> inputs, nb::handle again) {
+  const lazy::Recipe& recipe = *self->recipe;
+  std::vector<Array> in;
+  in.reserve(inputs.size());
+  for (PyObject* input : inputs) in.push_back(as_array(input).array);
+  if (recipe.alias(in)) return {};
   Reference<autograd::Node> node;
-  if (autograd::state().recording && nb::len(wanted)) {
+  if (autograd::state().recording &&
+      (!self->wanted_inputs.empty() || nb::len(self->wanted_arrays))) {
     std::vector<autograd::Source> sources;
-    for (nb::handle array : wanted)
-      sources.push_back({&as_array(array.ptr()).array, &as_array(array.ptr()).origin});
-    node = autograd::record(lazy::host_op("replay"), {}, as_array(wanted[0].ptr()).legacy, sources,
-                            {});
+    const auto add = [&](const ArrayObject& array) {
+      sources.push_back({&array.array, &array.origin});
+    };
+    for (const std::size_t index : self->wanted_inputs) add(as_array(inputs[index]));
+    for (nb::handle array : self->wanted_arrays) add(as_array(array.ptr()));
+    static const lazy::Op& op = lazy::host_op("replay");
+    node = autograd::record(op, {}, as_array(inputs[0]).legacy, sources, {});
   }
   lazy::Recipe::Results results = recipe.compute(in, make_room);
   if (node) {
     node->site = capture_site();
-    node->keep = std::make_unique<ReplayedCall>(self, std::move(results.kept), in, again);
+    node->keep =
+        std::make_unique<ReplayedCall>(self, std::move(results.kept), in, nb::borrow(again));
   }
   settle(in, recipe, results.outputs);
-  nb::list outputs;
-  for (std::size_t i = 0; i < results.outputs.size(); ++i) {
-    nb::object output = nb::steal(wrap(results.outputs[i], self.outputs_legacy[i]));
-    if (node && self.recorded[i]) {
-      ArrayObject& object = as_array(output.ptr());
+  const auto output = [&](std::size_t i) {
+    nb::object array = nb::steal(wrap(results.outputs[i], self->outputs_legacy[i]));
+    if (node && self->recorded[i]) {
+      ArrayObject& object = as_array(array.ptr());
       object.origin = autograd::add_output(*node, object.array);
     }
-    outputs.append(std::move(output));
-  }
-  return outputs;
+    return array;
+  };
+  if (self->rebuild.is_none()) return output(0);
+  nb::list outputs, arrays;
+  for (std::size_t i = 0; i < results.outputs.size(); ++i) outputs.append(output(i));
+  for (PyObject* input : inputs) arrays.append(nb::borrow(input));
+  return self->rebuild(outputs, arrays);
 }
 
 // --- signatures ---
@@ -238,7 +280,7 @@ class Signature {
   }
 
   std::string& key() { return key_; }
-  nb::list arrays() { return arrays_; }
+  std::span<PyObject* const> arrays() const { return arrays_; }
 
  private:
   template <class T>
@@ -251,13 +293,13 @@ class Signature {
     const ArrayObject& handle = as_array(object);
     const Array& array = handle.array;
     // Arrays that share memory are another case than arrays that do not.
-    for (std::size_t i = 0; i < seen_.size(); ++i) {
-      if (seen_[i]->storage.get() != array.storage.get()) continue;
-      put(same_view(*seen_[i], array) ? 'r' : 'o', i);
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      const Array& other = as_array(arrays_[i]).array;
+      if (other.storage.get() != array.storage.get()) continue;
+      put(same_view(other, array) ? 'r' : 'o', i);
       break;
     }
-    seen_.push_back(&array);
-    arrays_.append(nb::borrow(object));
+    arrays_.push_back(object);
     const bool recorded = autograd::state().recording && handle.origin;
     put(handle.legacy ? 'A' : 'a', array.dtype);
     put(recorded ? 'g' : 'n', array.context());
@@ -266,28 +308,39 @@ class Signature {
   }
 
   std::string key_;
-  std::vector<const Array*> seen_;
-  nb::list arrays_;
+  std::vector<PyObject*> arrays_;  ///< borrowed from the arguments
 };
 
-/// (key, the arrays among the arguments), or None.
-nb::object signature_of(nb::tuple arguments) {
+/// Answers a call if `plans` have a recipe for its signature: (True, result). Else (False, key,
+/// what `plans` have, the arrays among the arguments); None for arguments that have no signature.
+nb::object answer(nb::dict plans, nb::handle block, nb::tuple arguments) {
   Signature signature;
   const autograd::State state = autograd::state();
   signature.key().push_back(static_cast<char>('0' + state.recording + 2 * state.training));
   for (nb::handle argument : arguments) {
     if (!signature.add(argument.ptr())) return nb::none();
   }
-  return nb::make_tuple(nb::bytes(signature.key().data(), signature.key().size()),
-                        signature.arrays());
+  nb::bytes key(signature.key().data(), signature.key().size());
+  PyObject* const plan = PyDict_GetItemWithError(plans.ptr(), key.ptr());
+  if (!plan && PyErr_Occurred()) throw nb::python_error();
+  std::shared_ptr<PythonRecipe> recipe;
+  if (plan && nb::try_cast(nb::handle(plan), recipe) && recipe) {
+    nb::object result =
+        replay(recipe, signature.arrays(), nb::make_tuple(block, nb::handle(plan), arguments));
+    if (result.is_valid()) return nb::make_tuple(true, result);
+  }
+  nb::list arrays;
+  for (PyObject* array : signature.arrays()) arrays.append(nb::borrow(array));
+  return nb::make_tuple(false, key, plan ? nb::borrow(plan) : nb::none(), arrays);
 }
 
 }  // namespace
 
 void bind_recipes(nb::module_& module) {
   nb::class_<PythonRecipe>(module, "Recipe", "Calls that can be issued again as a whole.")
-      .def("replay", replay, nb::arg("inputs"), nb::arg("wanted"), nb::arg("again").none())
       .def("__len__", [](const PythonRecipe& self) { return self.recipe->size(); })
+      .def_ro("wanted_inputs", &PythonRecipe::wanted_inputs)
+      .def_ro("wanted_arrays", &PythonRecipe::wanted_arrays)
       .def_prop_ro("has_effects",
                    [](const PythonRecipe& self) { return self.recipe->has_effects(); });
   module.def("start_capture", start_capture, "Write down the calls of this thread from now on.");
@@ -295,12 +348,10 @@ void bind_recipes(nb::module_& module) {
              "What follows computes gradients; returns arrays of zeros like the heads.");
   module.def("abandon_capture", [] { capture.reset(); });
   module.def("finish_capture", finish_capture, nb::arg("inputs"), nb::arg("outputs"),
-             nb::arg("recorded"), nb::arg("heads"), nb::arg("gradients"),
+             nb::arg("recorded"), nb::arg("heads"), nb::arg("gradients"), nb::arg("wanted_inputs"),
+             nb::arg("wanted_arrays"), nb::arg("rebuild").none(),
              "The recipe of the calls written down, or the reason why there is none.");
-  module.def("signature_of", signature_of, nb::arg("arguments"));
-  module.def("differentiate_replay", [](const TapeNode& node, nb::list heads) {
-    return replayed_call(node).differentiate(*node.node, heads);
-  });
+  module.def("answer", answer, nb::arg("plans"), nb::arg("block"), nb::arg("arguments"));
   module.def("arguments_of_replay",
              [](const TapeNode& node) { return replayed_call(node).again(*node.node); });
 }

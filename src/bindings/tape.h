@@ -57,6 +57,15 @@ void record_view(PyObject* array, PyObject* view, std::int64_t offset, const Sha
 void record_write(PyObject* array, PyObject* value, std::int64_t offset, const Shape& shape,
                   const Shape& strides);
 
+/// What a rule would return for each input of a node whose call brings its gradients along; nothing
+/// for all others, and where the gradients are to be recorded themselves.
+class OwnGradients : public autograd::Keep {
+ public:
+  /// `heads`: gradients of the outputs, invalid for those that nobody used.
+  virtual std::vector<nb::object> gradients(const autograd::Node& node,
+                                            std::span<const nb::object> heads) const = 0;
+};
+
 /// The call of the node at this line needs a value that is not what it was.
 [[noreturn]] void refuse_overwritten(const autograd::Node& node, const std::string& what,
                                      std::uint32_t then, std::uint32_t now);

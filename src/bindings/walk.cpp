@@ -163,6 +163,11 @@ class Walk {
   }
 
   void call_rules(const Reference<Node>& node, const std::vector<nb::object>& totals) {
+    if (const auto* own = dynamic_cast<const OwnGradients*>(node->keep.get())) {
+      const std::vector<nb::object> gradients = own->gradients(*node, totals);
+      for (std::size_t i = 0; i < gradients.size(); ++i) add(node->inputs[i].origin, gradients[i]);
+      if (!gradients.empty()) return;
+    }
     const nb::object tape_node = nb::cast(TapeNode{node});
     const nb::tuple rules = rules_of(*node, tape_node);
     const nb::object call = front_end->recorded(tape_node);

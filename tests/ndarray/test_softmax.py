@@ -582,7 +582,7 @@ def test_refusals_of_outputs():
     with autograd.record():
         with pytest.raises(ValueError, match="does not fit"):
             nd.SoftmaxOutput(x, nd.ones((4,)))
-        with pytest.raises(ValueError, match="same number"):
+        with pytest.raises(ValueError, match="as many elements"):
             nd.LinearRegressionOutput(x, nd.ones((4,)))
         with pytest.raises(ValueError, match="normalization"):
             nd.MakeLoss(x, normalization="none")
