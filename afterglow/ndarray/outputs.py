@@ -104,7 +104,7 @@ def SoftmaxOutput(  # noqa: N802
     if not fits and autograd.is_recording():  # it matters for the gradient only
         raise ArrayValueError(
             f"[SoftmaxOutput] the label has shape {label.shape}; data of shape {shape} needs "
-            f"{prod(rows) // max(1, rows[1])} classes, or probabilities in its shape: it does not fit"
+            f"{prod(rows) // max(1, rows[1])} classes, or its own shape: it does not fit"
         )
     with autograd.pause(autograd.is_training()):
         values = data.detach()._shaped(rows)
