@@ -166,21 +166,13 @@ void library_product(const ProductShape& shape, const Real* a, const Real* b, Re
     else
       return blas().dgemv;
   }();
-  const auto dot_rows = [] {
-    if constexpr (sizeof(Real) == 4)
-      return kernel_table().dot_rows_float;
-    else
-      return kernel_table().dot_rows_double;
-  }();
-  if (n == 1 && !shape.transpose_b && !shape.transpose_a && ldb == 1 && ldc == 1) {
-    dot_rows(a, lda, m, b, k, add, c);
-  } else if (m == 1 && !shape.transpose_a && shape.transpose_b) {
-    dot_rows(b, ldb, n, a, k, add, c);
-  } else if (n == 1 && !shape.transpose_b && ldb == 1 && ldc == 1) {
-    gemv(blas_row_major, blas_transposed, k, m, 1, a, lda, b, 1, beta, c, 1);
+  if (n == 1 && !shape.transpose_b && ldb == 1 && ldc == 1) {
+    gemv(blas_row_major, transpose_a, shape.transpose_a ? k : m, shape.transpose_a ? m : k, 1, a,
+         lda, b, 1, beta, c, 1);
   } else if (m == 1 && !shape.transpose_a) {
     // The row times b is transposed b times the row.
-    gemv(blas_row_major, blas_transposed, k, n, 1, b, ldb, a, 1, beta, c, 1);
+    gemv(blas_row_major, shape.transpose_b ? blas_plain : blas_transposed,
+         shape.transpose_b ? n : k, shape.transpose_b ? k : n, 1, b, ldb, a, 1, beta, c, 1);
   } else {
     gemm(blas_row_major, transpose_a, transpose_b, m, n, k, 1, a, lda, b, ldb, beta, c,
          static_cast<int>(ldc));

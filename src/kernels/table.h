@@ -67,11 +67,6 @@ template <class Real>
 using ExponentialFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real scale,
                                      Real* output);
 
-/// results[r] (+)= row r of a matrix, whose rows are contiguous, times a vector.
-template <class Real>
-using DotRowsFunction = void (*)(const Real* matrix, std::int64_t stride, std::int64_t rows,
-                                 const Real* vector, std::int64_t length, bool add, Real* results);
-
 struct KernelTable {
   BlockFunction formulas[formula_count][dtype_count];
   /// The same with one element for the first input, or for all but the first; few have these.
@@ -83,8 +78,6 @@ struct KernelTable {
   MoveFunction moves[4];                         ///< by log2 of the element size
   /// Copies bytes from the caches to memory, around the caches where the machine can.
   void (*stream)(const void* source, void* target, std::int64_t bytes);
-  DotRowsFunction<float> dot_rows_float;
-  DotRowsFunction<double> dot_rows_double;
   /// Put lines side by side in order, [step][lane]: 16 of four bytes, or 8 of eight.
   void (*sort_words)(std::uint32_t* words, std::int64_t steps);
   void (*sort_long_words)(std::uint64_t* words, std::int64_t steps);

@@ -10,7 +10,6 @@
 #include "kernels/isa/moves.h"
 #include "kernels/isa/networks.h"
 #include "kernels/isa/philox.h"
-#include "kernels/isa/rows.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -76,8 +75,6 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.moves[2] = move<std::uint32_t>;
   table.moves[3] = move<std::uint64_t>;
   table.stream = stream;
-  table.dot_rows_float = dot_rows<float>;
-  table.dot_rows_double = dot_rows<double>;
   table.sort_words = sort_side_by_side<std::uint32_t>;
   table.sort_long_words = sort_side_by_side<std::uint64_t>;
   table.uniform_float = uniform_float;
