@@ -143,7 +143,8 @@ class ReplayedCall : public OwnGradients {
       given.push_back(heads[i].is_valid() ? need_array(heads[i].ptr()).array
                                           : zeros(node.outputs[i]));
     }
-    const std::vector<Array> made = recipe_->recipe->differentiate(kept_, given, make_room);
+    const std::vector<Array> made =
+        recipe_->recipe->differentiate(lazy::window(), kept_, given, make_room);
     settle(given, *recipe_->recipe, made);
     std::vector<nb::object> result;
     for (std::size_t i = 0; i < made.size(); ++i)
@@ -216,7 +217,7 @@ nb::object replay(const std::shared_ptr<const PythonRecipe>& self,
     static const lazy::Op& op = lazy::host_op("replay");
     node = autograd::record(op, {}, as_array(inputs[0]).legacy, sources, {});
   }
-  lazy::Recipe::Results results = recipe.compute(in, make_room);
+  lazy::Recipe::Results results = recipe.compute(lazy::window(), in, make_room);
   if (node) {
     node->site = capture_site();
     node->keep =

@@ -54,6 +54,14 @@ void raise_unless_done(engine::WaitResult result, std::optional<double> timeout_
   }
 }
 
+/// What Python does next may depend on a value: such calls cannot be issued again for others.
+void note_read() {
+  lazy::Capture* capture = lazy::Capture::current();
+  if (!capture || !capture->refusal().empty()) return;
+  const std::string place = describe_site(capture_site());
+  capture->refuse("the value of an array was read" + (place.empty() ? "" : " at " + place));
+}
+
 }  // namespace
 
 void begin_exit() {
@@ -72,14 +80,6 @@ void refuse_at_exit() {
 void WithoutGil::take() {
   while (exiting && !pthread_equal(exiting_thread, pthread_self())) pause();
   PyEval_RestoreThread(state_);
-}
-
-/// What Python does next may depend on a value: such calls cannot be issued again for others.
-static void note_read() {
-  lazy::Capture* capture = lazy::Capture::current();
-  if (!capture || !capture->refusal().empty()) return;
-  const std::string place = describe_site(capture_site());
-  capture->refuse("the value of an array was read" + (place.empty() ? "" : " at " + place));
 }
 
 void wait_for(const Array& array, engine::WaitFor what, std::optional<double> timeout_seconds) {

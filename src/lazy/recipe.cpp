@@ -365,8 +365,8 @@ Array Recipe::at(const View& view, const Memory& memory) {
   return array;
 }
 
-void Recipe::replay(std::span<const Step> steps, Memory& memory, MakeRoom make_room) const {
-  Window& window = lazy::window();
+void Recipe::replay(Window& window, std::span<const Step> steps, Memory& memory,
+                    MakeRoom make_room) const {
   for (const Step& step : steps) {
     if (window.is_full()) make_room();
     Draft draft(*step.call->op);
@@ -391,10 +391,11 @@ void Recipe::replay(std::span<const Step> steps, Memory& memory, MakeRoom make_r
   }
 }
 
-Recipe::Results Recipe::compute(std::span<const Array> inputs, MakeRoom make_room) const {
+Recipe::Results Recipe::compute(Window& window, std::span<const Array> inputs,
+                                MakeRoom make_room) const {
   Memory memory = start();
   for (std::size_t i = 0; i < inputs.size(); ++i) place(memory, inputs_[i], inputs[i]);
-  replay(compute_, memory, make_room);
+  replay(window, compute_, memory, make_room);
   Results results;
   results.outputs.reserve(outputs_.size());
   for (const View& view : outputs_) results.outputs.push_back(at(view, memory));
@@ -409,12 +410,12 @@ Recipe::Results Recipe::compute(std::span<const Array> inputs, MakeRoom make_roo
   return results;
 }
 
-std::vector<Array> Recipe::differentiate(std::span<const Array> kept, std::span<const Array> heads,
-                                         MakeRoom make_room) const {
+std::vector<Array> Recipe::differentiate(Window& window, std::span<const Array> kept,
+                                         std::span<const Array> heads, MakeRoom make_room) const {
   Memory memory = start();
   for (std::size_t i = 0; i < kept.size(); ++i) place(memory, kept_[i], kept[i]);
   for (std::size_t i = 0; i < heads.size(); ++i) place(memory, heads_[i], heads[i]);
-  replay(differentiate_, memory, make_room);
+  replay(window, differentiate_, memory, make_room);
   std::vector<Array> gradients;
   for (const View& view : gradients_) gradients.push_back(at(view, memory));
   return gradients;

@@ -42,10 +42,10 @@ class Recipe {
   };
   /// The inputs must have the shapes, types, places and overlaps of the captured ones; those of
   /// `alias()` are to be computed without a recipe. Needs the issuing right.
-  Results compute(std::span<const Array> inputs, MakeRoom make_room) const;
+  Results compute(Window& window, std::span<const Array> inputs, MakeRoom make_room) const;
   /// The second part, from what compute() kept.
-  std::vector<Array> differentiate(std::span<const Array> kept, std::span<const Array> heads,
-                                   MakeRoom make_room) const;
+  std::vector<Array> differentiate(Window& window, std::span<const Array> kept,
+                                   std::span<const Array> heads, MakeRoom make_room) const;
 
   /// The recipe writes to memory from outside, and these inputs share memory with each other or
   /// with what it reads: what overlaps was not looked at.
@@ -85,7 +85,8 @@ class Recipe {
   };
 
   Memory start() const;
-  void replay(std::span<const Step> steps, Memory& memory, MakeRoom make_room) const;
+  void replay(Window& window, std::span<const Step> steps, Memory& memory,
+              MakeRoom make_room) const;
   void place(Memory& memory, std::int32_t slot, const Array& array) const;
   static Array at(const View& view, const Memory& memory);
 

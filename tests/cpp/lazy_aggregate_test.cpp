@@ -11,12 +11,12 @@ namespace {
 /// weight -= 0.5 * gradient for each pair in `arrays`, captured on the first.
 bool descend(Window& window, std::vector<Array> arrays) {
   if (!lazy::suit_one_call(arrays, 2)) return false;
-  lazy::Capture capture;
+  lazy::Diversion diversion;
   const Array step = apply(window, "multiply", arrays[1], 0.5);
   apply(window, "subtract", arrays[0], step, &arrays[0]);
-  auto aggregate = lazy::Aggregate::make(capture.calls(), std::span(arrays).first(2));
+  auto aggregate = lazy::Aggregate::make(diversion.calls(), std::span(arrays).first(2));
   if (!aggregate) {
-    capture.give_up(window);
+    diversion.give_up(window);
     return false;
   }
   lazy::issue_aggregate(window, std::move(aggregate), std::move(arrays), {});
@@ -100,12 +100,12 @@ TEST("calls that are not elementwise, or touch other arrays, join the window aft
   auto window = threaded(2);
   const Array weight = filled({8}, 1), other = filled({8}, 1), stranger = filled({8}, 5);
   for (const bool folds : {true, false}) {
-    lazy::Capture capture;
+    lazy::Diversion diversion;
     const Array result = folds ? call(*window, "sum", {weight}, {Shape{0}})
                                : apply(*window, "add", weight, stranger, &weight);
-    CHECK(!lazy::Aggregate::make(capture.calls(), std::vector{weight, other}));
-    capture.give_up(*window);
-    CHECK(!lazy::Capture::current());
+    CHECK(!lazy::Aggregate::make(diversion.calls(), std::vector{weight, other}));
+    diversion.give_up(*window);
+    CHECK(!lazy::Diversion::current());
     CHECK_EQUAL(value(*window, result), folds ? 8.0f : 6.0f);
   }
   finish(*window);
@@ -114,10 +114,10 @@ TEST("calls that are not elementwise, or touch other arrays, join the window aft
 TEST("a read while calls are captured gives the capture up") {
   auto window = threaded(2);
   const Array weight = filled({8}, 1);
-  lazy::Capture capture;
+  lazy::Diversion diversion;
   apply(*window, "add", weight, 1.0, &weight);
   CHECK_EQUAL(value(*window, weight), 2.0f);
-  CHECK(capture.calls().empty());
+  CHECK(diversion.calls().empty());
   finish(*window);
 }
 
