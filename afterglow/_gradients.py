@@ -406,6 +406,17 @@ define(
         lambda c, g: c.op("cumsum")(g, axis=c.arguments["axis"], reverse=not c.arguments["reverse"])
     ),
 )
+
+
+def _through_softmax(c: RecordedCall, g: Any) -> Any:
+    total, last = c.op("sum"), (c.output.ndim - 1,)
+    if c.arguments["logarithm"]:
+        return g - c.op("exp")(c.output) * total(g, last, True)
+    weighted = g * c.output
+    return weighted - c.output * total(weighted, last, True)
+
+
+define("softmax", Rule(_through_softmax, output=True))
 define("SequenceReverse", Rule(lambda c, g: c.op("SequenceReverse")(g, c[1]), (1,)), None)
 
 # --- products ---

@@ -14,8 +14,8 @@ from ._host_calls import Host, on_host
 from ._shapes import as_axis, normal_axis
 from .error import ArrayTypeError, ArrayValueError
 
-#: From so many elements on, in lines of that length, NumPy's sort pays for the host call.
-_WORTH_NUMPY, _LONG_LINE = 50_000, 256
+#: One line of so many elements is left to NumPy: only several lines keep several threads busy.
+_LONG_LINE = 1 << 17
 
 _index_types = (FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8)
 
@@ -32,7 +32,7 @@ class Ordering:
     def sort(self, data: Any, axis: int | None, ascending: bool, out: Any = None) -> Any:
         """Return the elements in order along an axis, or all of them without one."""
         data, position = _along(data, axis)
-        if data.size >= _WORTH_NUMPY and data.shape[position] >= _LONG_LINE and not is_recording():
+        if data.size == data.shape[position] >= _LONG_LINE and not is_recording():
             return self._sorted_by_numpy(data, position, ascending, out)
         return self._sort(data, position, ascending, out=out)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, operation
-from .._dtype import INT64
+from .._core import Array, operation, true_positions
+from .._dtype import BOOL, INT64
 from .._host import from_host
 from .._host_calls import Host, on_host_several
 from .._shapes import as_shape, normal_axis
@@ -42,6 +42,7 @@ _pick = operation("pick", False)
 _concat = operation("concat", False)
 _copy = operation("copy", False)
 _empty = operation("empty", False)
+_not_equal = operation("not_equal", False)
 
 
 def take(
@@ -112,6 +113,8 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
     """
     array = need(a)
+    if array.ndim == 1:
+        return (_places_of_truth(array),)
     host, context = array.asnumpy(), array._context_numbers
     found = (host if host.ndim else host.reshape(1)).nonzero()
     return tuple([from_host(part, context, False, INT64) for part in found])
@@ -125,9 +128,13 @@ def flatnonzero(a: Any) -> ndarray:
     array([0, 3], dtype=int64)
     """
     array = need(a)
-    result: ndarray = from_host(
-        onp.flatnonzero(array.asnumpy()), array._context_numbers, False, INT64
-    )
+    return _places_of_truth(array._shaped((array.size,)))
+
+
+def _places_of_truth(array: ndarray) -> ndarray:
+    """Return where in a row of elements those are that are not 0."""
+    truth = array if array._dtype_number == BOOL else _not_equal(array, 0)
+    result: ndarray = true_positions(truth)
     return result
 
 

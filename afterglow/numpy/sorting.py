@@ -122,6 +122,9 @@ def unique(
     ar = need(ar, "ar")
     if axis is not None:
         axis = normal_axis(axis, ar.ndim)
+    if axis is None and not (return_index or return_inverse or return_counts or is_recording()):
+        alone: ndarray = from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
+        return alone
     options: Any = (True, return_inverse, return_counts, axis)
     _, first, *others = onp.unique(ar.asnumpy(), *options)
     context = ar._context_numbers

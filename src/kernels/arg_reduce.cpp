@@ -35,6 +35,18 @@ Partial partial_of(T value) {
   return partial;
 }
 
+/// Goes on from `i` by so many values at a time as long as none is `wanted`. They are compared
+/// without asking each, which vectorises.
+template <std::int64_t many, class T>
+std::int64_t skip_others(const T* values, std::int64_t i, std::int64_t count, T wanted) {
+  for (; i + many <= count; i += many) {
+    unsigned hits = 0;
+    for (std::int64_t j = 0; j < many; ++j) hits |= values[i + j] == wanted;
+    if (hits) break;
+  }
+  return i;
+}
+
 /// The first of `count` values that is `wanted`; it is there.
 template <class T>
 std::int64_t place_of_value(const T* values, std::int64_t count, T wanted) {
@@ -43,12 +55,8 @@ std::int64_t place_of_value(const T* values, std::int64_t count, T wanted) {
     while (values[i] == values[i]) ++i;
     return i;
   }
-  constexpr std::int64_t many = 64;  // compared without asking each, which vectorises
-  for (; i + many <= count; i += many) {
-    unsigned hits = 0;
-    for (std::int64_t j = 0; j < many; ++j) hits |= values[i + j] == wanted;
-    if (hits) break;
-  }
+  i = skip_others<64>(values, i, count, wanted);
+  i = skip_others<16>(values, i, count, wanted);
   while (values[i] != wanted) ++i;
   return i;
 }

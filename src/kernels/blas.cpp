@@ -79,6 +79,8 @@ Blas load() {
   resolve(library, "cblas_dgemm", functions.dgemm);
   resolve(library, "cblas_sgemv", functions.sgemv);
   resolve(library, "cblas_dgemv", functions.dgemv);
+  resolve(library, "cblas_sdot", functions.sdot);
+  resolve(library, "cblas_ddot", functions.ddot);
   // Where someone else had loaded the same file before, with threads.
   void (*set_threads)(int) = nullptr;
   resolve(library, "openblas_set_num_threads", set_threads);

@@ -21,6 +21,8 @@ struct Blas {
                 const float* x, int x_step, float beta, float* y, int y_step);
   void (*dgemv)(int order, int transpose, int m, int n, double alpha, const double* a, int lda,
                 const double* x, int x_step, double beta, double* y, int y_step);
+  float (*sdot)(int count, const float* x, int x_step, const float* y, int y_step);
+  double (*ddot)(int count, const double* x, int x_step, const double* y, int y_step);
 };
 const Blas& blas();
 

@@ -184,31 +184,43 @@ class Positions {
     }
   }
 
-  /// Copies the elements at some positions where one array of integers names them and none needs
-  /// a second look; false where this does not do.
-  template <class T>
-  bool copy_plainly(const T* source, std::int64_t begin, std::int64_t count, T* target) const {
+  /// Calls function(indices, stride) for some positions where one array of integers names them and
+  /// none needs a second look; false where this does not do.
+  template <class Function>
+  bool with_plain_indices(std::int64_t begin, std::int64_t count, Function&& function) const {
     if (readers_.size() != 1 || !own_.empty() || !readers_[0].is_run()) return false;
     const IndexArray& array = readers_[0].array();
-    const auto copy = [&](const auto* indices) {
+    const auto look = [&](const auto* indices) {
       indices += begin;
-      using Unsigned = std::make_unsigned_t<std::remove_cvref_t<decltype(*indices)>>;
-      Unsigned greatest = 0;  // where negative indices are the greatest
+      using Index = std::remove_cvref_t<decltype(*indices)>;
+      using Unsigned = std::make_unsigned_t<Index>;
+      // An index is inside if neither it nor its distance to the last one is negative: signs add up
+      // in any vector unit, where comparisons without a sign do not.
+      const auto last = static_cast<Unsigned>(
+          std::min<std::int64_t>(array.extent - 1, std::numeric_limits<Index>::max()));
+      Unsigned signs = array.extent ? 0 : std::numeric_limits<Unsigned>::max();
       for (std::int64_t i = 0; i < count; ++i) {
-        greatest = std::max(greatest, static_cast<Unsigned>(indices[i]));
+        const auto index = static_cast<Unsigned>(indices[i]);
+        signs |= index | (last - index);
       }
-      if (greatest >= static_cast<std::uint64_t>(array.extent)) return false;
-      const std::int64_t stride = array.stride;
+      if (static_cast<Index>(signs) < 0) return false;
+      function(indices, array.stride);
+      return true;
+    };
+    if (array.dtype == DType::int32) return look(static_cast<const std::int32_t*>(array.data));
+    if (array.dtype == DType::int64) return look(static_cast<const std::int64_t*>(array.data));
+    return false;
+  }
+
+  template <class T>
+  bool copy_plainly(const T* source, std::int64_t begin, std::int64_t count, T* target) const {
+    return with_plain_indices(begin, count, [&](const auto* indices, std::int64_t stride) {
       if (stride == 1) {
         for (std::int64_t i = 0; i < count; ++i) target[i] = source[indices[i]];
       } else {
         for (std::int64_t i = 0; i < count; ++i) target[i] = source[indices[i] * stride];
       }
-      return true;
-    };
-    if (array.dtype == DType::int32) return copy(static_cast<const std::int32_t*>(array.data));
-    if (array.dtype == DType::int64) return copy(static_cast<const std::int64_t*>(array.data));
-    return false;
+    });
   }
 
   std::vector<std::int64_t> find_all() const {
@@ -429,8 +441,11 @@ struct ScatterPass::Plan {
         value_after(indexed.after, source.after),
         before_count(count_of(indexed.before)),
         after_count(count_of(indexed.after)),
-        offsets(Positions(indexed).find_all()) {
-    if (!before_count || !after_count || offsets.empty()) return;
+        positions(indexed) {
+    plain = before_count == 1 && after_count == 1 &&
+            positions.with_plain_indices(0, positions.count(), [](const auto*, std::int64_t) {});
+    if (!plain) offsets = positions.find_all();
+    if (!before_count || !after_count || !positions.count()) return;
     const auto is_run = [&](const std::int64_t* strides) {
       return is_contiguous(indexed.after.rank, indexed.after.shape, strides);
     };
@@ -440,8 +455,7 @@ struct ScatterPass::Plan {
                                           : Rows::strided;
     }
     const auto item = static_cast<std::int64_t>(size_of(dtype));
-    const auto positions = static_cast<std::int64_t>(offsets.size());
-    const int wanted = shares_for(before_count * positions * after_count * item);
+    const int wanted = shares_for(before_count * positions.count() * after_count * item);
     // Threads share columns, not positions: the order of writes to an element stays the same. A
     // part is a cache line at least.
     parts = static_cast<int>(std::clamp<std::int64_t>(
@@ -467,7 +481,15 @@ struct ScatterPass::Plan {
 
   template <class T, class Change>
   void write_some(T* target, const T* value, Range columns, Change change) const {
-    const auto count = static_cast<std::int64_t>(offsets.size());
+    const std::int64_t count = positions.count();
+    if (plain) {
+      positions.with_plain_indices(0, count, [&](const auto* indices, std::int64_t stride) {
+        value_positions.for_each(0, count, [&](std::int64_t i, std::int64_t value_offset) {
+          change(target[indices[i] * stride], value[value_offset]);
+        });
+      });
+      return;
+    }
     if (after_count == 1) {
       value_positions.for_each(0, count, [&](std::int64_t i, std::int64_t value_offset) {
         change(target[offsets[static_cast<std::size_t>(i)]], value[value_offset]);
@@ -506,7 +528,9 @@ struct ScatterPass::Plan {
   Walk before, after;
   Walk value_before, value_positions, value_after;
   std::int64_t before_count, after_count;
-  std::vector<std::int64_t> offsets;
+  Positions positions;
+  bool plain = false;                 ///< the indices serve as they are
+  std::vector<std::int64_t> offsets;  ///< of the positions otherwise
   Rows rows = Rows::strided;
   int parts = 0, shares = 0;
 };

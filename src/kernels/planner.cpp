@@ -209,9 +209,16 @@ int Planner::plan_copy(int number, Extent extent) {
   }
   const int from = at_once ? source : typed(source, step.compute);
   const int place = home(step, extent);
-  if (place >= 0) return convert(from, place);
   const bool plain =
       slots_[from].dtype == step.dtype && step.dtype == program_.operands[step.output].dtype;
+  if (place >= 0) {
+    const int value = convert(from, place);
+    if (plain && !is_read_later(number) && goes_to_memory_only(number, slots_[value])) {
+      plan_.instructions.back().to_memory_only = true;
+      plan_.bytes_to_memory += plan_.size * static_cast<std::int64_t>(size_of(step.dtype));
+    }
+    return value;
+  }
   if (plain && !is_read_later(number)) {
     store(step, from, extent);
     return from;

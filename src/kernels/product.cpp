@@ -166,7 +166,15 @@ void library_product(const ProductShape& shape, const Real* a, const Real* b, Re
     else
       return blas().dgemv;
   }();
-  if (n == 1 && !shape.transpose_b && ldb == 1 && ldc == 1) {
+  if (m == 1 && n == 1) {
+    const auto dot = [] {
+      if constexpr (sizeof(Real) == 4)
+        return blas().sdot;
+      else
+        return blas().ddot;
+    }();
+    *c = dot(k, a, shape.transpose_a ? lda : 1, b, shape.transpose_b ? 1 : ldb) + (add ? *c : 0);
+  } else if (n == 1 && !shape.transpose_b && ldb == 1 && ldc == 1) {
     gemv(blas_row_major, transpose_a, shape.transpose_a ? k : m, shape.transpose_a ? m : k, 1, a,
          lda, b, 1, beta, c, 1);
   } else if (m == 1 && !shape.transpose_a) {

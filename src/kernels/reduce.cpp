@@ -161,6 +161,8 @@ ReducePass::ReducePass(Reduction reduction, const StridedInput& input, std::uint
     units_ = outputs_ / inner_ * divide_up(inner_, tile_) * chunks_;
   }
   if (chunks_ > 1) partials_.resize(static_cast<std::size_t>(chunks_ * outputs_));
+  one_decides_ = outputs_ == 1 && dtype_ == DType::boolean &&
+                 (reduction == Reduction::maximum || reduction == Reduction::minimum);
   shares_ = static_cast<int>(
       std::clamp<std::int64_t>(divide_up(outputs_ * count_, share_size), 1, units_));
 }
@@ -185,7 +187,14 @@ void ReducePass::run_rows(std::int64_t first_unit, std::int64_t last_unit) {
     if (chunks_ == 1)
       rows = std::min({last_unit - unit, direct_rows, place_of(kept_, output).following});
     std::fill_n(scratch.partials, rows, neutral);
-    fold_rows(output, rows, chunk * chunk_, std::min(blocks, (chunk + 1) * chunk_), scratch);
+    const std::int64_t decisive = reduction_ == Reduction::maximum;
+    if (one_decides_ && decided_.load(std::memory_order_relaxed)) {
+      scratch.partials[0].integer = decisive;
+    } else {
+      fold_rows(output, rows, chunk * chunk_, std::min(blocks, (chunk + 1) * chunk_), scratch);
+      if (one_decides_ && scratch.partials[0].integer == decisive)
+        decided_.store(true, std::memory_order_relaxed);
+    }
     if (chunks_ > 1)
       partials_[chunk * outputs_ + output] = scratch.partials[0];
     else

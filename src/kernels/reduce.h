@@ -3,6 +3,7 @@
 // bits do not depend on the number of threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -65,6 +66,9 @@ class ReducePass {
   std::int64_t tile_ = 1;    ///< columns at a time
   std::int64_t units_ = 1;   ///< what shares are made of
   int shares_ = 1;
+  /// Of truth values one can decide: what has not been looked at then need not be.
+  bool one_decides_ = false;
+  std::atomic<bool> decided_ = false;
   std::vector<Partial> partials_;  ///< [chunk][output], where there are several chunks
 };
 

@@ -87,9 +87,9 @@ class PairStream {
   explicit PairStream(RandomStart start) : start_(start) {}
 
   std::uint64_t bits(std::int64_t element) {
-    const std::int64_t group = element / pairs_per_group;
-    if (group != group_) load(group);
-    const std::int64_t place = element % pairs_per_group;
+    const std::int64_t first = element - element % pairs_together;
+    if (first != first_) load(first);
+    const std::int64_t place = element - first;
     const std::uint32_t* pair = words_ + place / lanes * 2 * lanes + place % lanes;
     return joined(pair[0], pair[lanes]);
   }
@@ -107,10 +107,13 @@ class PairStream {
   }
 
  private:
-  void load(std::int64_t group) {
-    group_ = group;
-    kernel_table().random_words(
-        {start_.key, start_.counter + static_cast<std::uint64_t>(group * lanes)}, 1, words_);
+  static constexpr std::int64_t groups_together = 8;
+  static constexpr std::int64_t pairs_together = groups_together * pairs_per_group;
+
+  void load(std::int64_t first) {
+    first_ = first;
+    const auto counter = static_cast<std::uint64_t>(first / pairs_per_group * lanes);
+    kernel_table().random_words({start_.key, start_.counter + counter}, groups_together, words_);
   }
   std::uint64_t repeated(std::int64_t element, std::uint32_t number) const {
     const std::int64_t place = element % pairs_per_group;
@@ -122,8 +125,8 @@ class PairStream {
   }
 
   RandomStart start_;
-  std::int64_t group_ = -1;
-  std::uint32_t words_[floats_per_group];
+  std::int64_t first_ = -1;
+  std::uint32_t words_[groups_together * floats_per_group];
 };
 
 /// Marsaglia and Tsang (2000): a transformed normal number is nearly gamma distributed.

@@ -16,6 +16,31 @@ constexpr std::int64_t most_columns = 512;
 template <class Sum>
 constexpr DType dtype_of_sum = std::is_same_v<Sum, double> ? DType::float64 : DType::int64;
 
+/// Running sums of a block that follow `before`; the last of them. A sum waits for the one before
+/// it, so four parts are summed up at a time and then set upon each other.
+template <bool reverse, class Sum>
+Sum scan_block(Sum* values, std::int64_t count, Sum before) {
+  constexpr int parts = 4;
+  const std::int64_t length = count / parts;
+  const auto value = [&](std::int64_t i) -> Sum& { return values[reverse ? count - 1 - i : i]; };
+  Sum sums[parts] = {};
+  for (std::int64_t i = 0; i < length; ++i) {
+    for (int part = 0; part < parts; ++part) {
+      Sum& own = value(part * length + i);
+      own = sums[part] += own;
+    }
+  }
+  for (int part = 0; part < parts; ++part) {
+    for (std::int64_t i = 0; i < length; ++i) value(part * length + i) += before;
+    before += sums[part];
+  }
+  for (std::int64_t i = parts * length; i < count; ++i) {
+    Sum& own = value(i);
+    own = before += own;
+  }
+  return before;
+}
+
 }  // namespace
 
 ScanPass::ScanPass(const Lines& input, bool reverse, void* output)
@@ -49,10 +74,7 @@ void ScanPass::run_line(std::int64_t line) const {
     const std::int64_t count = std::min(block_size, input_.length - begin);
     const std::int64_t bytes = (line * input_.length + begin) * element;
     load(static_cast<const char*>(input_.data) + bytes, values, count);
-    if (reverse_)
-      for (std::int64_t i = count - 1; i >= 0; --i) values[i] = sum += values[i];
-    else
-      for (std::int64_t i = 0; i < count; ++i) values[i] = sum += values[i];
+    sum = reverse_ ? scan_block<true>(values, count, sum) : scan_block<false>(values, count, sum);
     store(values, output_ + bytes, count);
   }
 }

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -44,13 +45,21 @@ template <class Bits, Bits infinity>
 struct Reals {
   using Element = Bits;
   using Key = Bits;
-  static constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
-  static Key key(Bits bits) {
-    const Bits size = static_cast<Bits>(bits & ~sign);
-    if (size > infinity) return std::numeric_limits<Bits>::max();
-    return static_cast<Bits>(bits & sign ? ~bits : bits | sign);
+  using Signed = std::make_signed_t<Bits>;
+  static constexpr int sign_place = 8 * sizeof(Bits) - 1;
+  static constexpr Bits sign = static_cast<Bits>(Bits{1} << sign_place);
+  /// All bits where the sign is set: signed shifts and comparisons vectorise on any machine.
+  static Bits spread_sign(Bits bits) {
+    return static_cast<Bits>(static_cast<Signed>(bits) >> sign_place);
   }
-  static Bits value(Key key) { return static_cast<Bits>(key & sign ? key ^ sign : ~key); }
+  static Key key(Bits bits) {
+    const auto size = static_cast<Signed>(bits & static_cast<Bits>(~sign));
+    const auto ordered = static_cast<Bits>(bits ^ (spread_sign(bits) | sign));
+    return size > static_cast<Signed>(infinity) ? std::numeric_limits<Bits>::max() : ordered;
+  }
+  static Bits value(Key key) {
+    return static_cast<Bits>(key ^ (static_cast<Bits>(~spread_sign(key)) | sign));
+  }
 };
 
 using Float32 = Reals<std::uint32_t, 0x7f800000u>;
@@ -174,8 +183,26 @@ void radix_sort(Item* items, Item* spare, std::int64_t count) {
   if (from != items) std::copy_n(from, count, items);
 }
 
+/// Items that are nothing but a word of this size, by the machine's own method. False where there
+/// is none.
+template <class Item>
+bool sort_as_words(Item* items, Item* spare, std::int64_t count) {
+  const KernelTable& table = kernel_table();
+  if constexpr (std::is_same_v<Item, Alone<std::uint32_t>>) {
+    return table.sort_line && table.sort_line(reinterpret_cast<std::uint32_t*>(items),
+                                              reinterpret_cast<std::uint32_t*>(spare), count);
+  } else if constexpr (std::is_same_v<Item, Alone<std::uint64_t>> || std::is_same_v<Item, Packed>) {
+    return table.sort_long_line &&
+           table.sort_long_line(reinterpret_cast<std::uint64_t*>(items),
+                                reinterpret_cast<std::uint64_t*>(spare), count);
+  } else {
+    return false;
+  }
+}
+
 template <class Item>
 void sort_items(Item* items, Item* spare, std::int64_t count) {
+  if (sort_as_words(items, spare, count)) return;
   if (count <= short_line || count > std::numeric_limits<std::uint32_t>::max()) {
     std::sort(items, items + count);
   } else {
@@ -190,6 +217,23 @@ void select_items(Item* items, Item* spare, std::int64_t count, std::int64_t kee
   std::nth_element(items, items + keep, items + count);
   sort_items(items, spare, keep);
 }
+
+/// Memory that grows, and holds nothing until it is written.
+template <class T>
+class Room {
+ public:
+  T* of_size(std::int64_t count) {
+    if (count > size_) {
+      data_ = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(count));
+      size_ = count;
+    }
+    return data_.get();
+  }
+
+ private:
+  std::unique_ptr<T[]> data_;
+  std::int64_t size_ = 0;
+};
 
 }  // namespace
 
@@ -210,6 +254,10 @@ class LineWriter {
   void values(std::int64_t outer, std::int64_t column, std::int64_t first, std::int64_t count,
               const T* source) const {
     T* target = static_cast<T*>(results_.values) + start(outer, column) + first * inner_;
+    if (inner_ == 1) {
+      std::copy_n(source, count, target);
+      return;
+    }
     for (std::int64_t i = 0; i < count; ++i) target[i * inner_] = source[i];
   }
 
@@ -250,8 +298,9 @@ class SortLines : public SortPass::Plan {
       : input_(input), results_(results), writer_(results_, input.inner) {
     if (!input.outer || !input.inner || !results.keep) return;
     const bool by_search = results.keep < input.length && results.keep <= few;
+    const bool as_words = kernel_table().sort_line && sizeof(Key) >= 4;
     together_ = input.length <= short_line && input.outer * input.inner > few_lines && !by_search &&
-                !(places_travel() && sizeof(Key) == 8);
+                !as_words && !(places_travel() && sizeof(Key) == 8);
     tile_ = std::min(input.inner, together_ ? lanes() : most_columns);
     units_ = input.outer * divide_up(input.inner, tile_);
     const std::int64_t size = input.outer * input.length * input.inner;
@@ -279,11 +328,11 @@ class SortLines : public SortPass::Plan {
 
  private:
   struct Scratch {
-    std::vector<Element> lines;
-    std::vector<Alone<Key>> alone;
-    std::vector<Placed<Key>> placed;
-    std::vector<Element> values;
-    std::vector<std::int64_t> places;
+    Room<Element> lines;
+    Room<Alone<Key>> alone;
+    Room<Placed<Key>> placed;
+    Room<Element> values;
+    Room<std::int64_t> places;
   };
 
   bool places_travel() const { return results_.places || results_.keep < input_.length; }
@@ -350,22 +399,19 @@ class SortLines : public SortPass::Plan {
                       std::int64_t columns) const {
     const Element* source = elements(outer, column);
     if (input_.inner == 1) return source;
-    scratch.lines.resize(static_cast<std::size_t>(columns * input_.length));
+    Element* lines = scratch.lines.of_size(columns * input_.length);
     for (std::int64_t i = 0; i < input_.length; ++i, source += input_.inner) {
-      for (std::int64_t c = 0; c < columns; ++c) {
-        scratch.lines[static_cast<std::size_t>(c * input_.length + i)] = source[c];
-      }
+      for (std::int64_t c = 0; c < columns; ++c) lines[c * input_.length + i] = source[c];
     }
-    return scratch.lines.data();
+    return lines;
   }
 
   void sort_alone(Scratch& scratch, std::int64_t outer, std::int64_t column,
                   std::int64_t columns) const {
     const std::int64_t length = input_.length;
     const Element* line = read(scratch, outer, column, columns);
-    scratch.alone.resize(static_cast<std::size_t>(2 * length));
-    scratch.values.resize(static_cast<std::size_t>(length));
-    Alone<Key>* items = scratch.alone.data();
+    Alone<Key>* items = scratch.alone.of_size(2 * length);
+    Element* values = scratch.values.of_size(length);
     const Key flip = results_.descending ? std::numeric_limits<Key>::max() : Key{0};
     for (std::int64_t c = 0; c < columns; ++c, line += length) {
       for (std::int64_t i = 0; i < length; ++i) {
@@ -373,10 +419,9 @@ class SortLines : public SortPass::Plan {
       }
       sort_items(items, items + length, length);
       for (std::int64_t i = 0; i < length; ++i) {
-        scratch.values[static_cast<std::size_t>(i)] =
-            Codec::value(static_cast<Key>(items[i].key ^ flip));
+        values[i] = Codec::value(static_cast<Key>(items[i].key ^ flip));
       }
-      writer_.values(outer, column + c, 0, length, scratch.values.data());
+      writer_.values(outer, column + c, 0, length, values);
     }
   }
 
@@ -384,17 +429,17 @@ class SortLines : public SortPass::Plan {
                    std::int64_t columns) const {
     const std::int64_t length = input_.length, keep = results_.keep;
     const Element* line = read(scratch, outer, column, columns);
-    scratch.places.resize(static_cast<std::size_t>(keep));
-    scratch.values.resize(static_cast<std::size_t>(keep));
+    std::int64_t* places = scratch.places.of_size(keep);
+    Element* values = scratch.values.of_size(keep);
     for (std::int64_t c = 0; c < columns; ++c, line += length) {
       const Placed<Key>* items = first_items(scratch, line);
       for (std::int64_t i = 0; i < keep; ++i) {
         const auto place = static_cast<std::int64_t>(items[i].place());
-        scratch.places[static_cast<std::size_t>(i)] = place;
-        scratch.values[static_cast<std::size_t>(i)] = line[place];
+        places[i] = place;
+        values[i] = line[place];
       }
-      if (results_.values) writer_.values(outer, column + c, 0, keep, scratch.values.data());
-      if (results_.places) writer_.places(outer, column + c, 0, keep, scratch.places.data());
+      if (results_.values) writer_.values(outer, column + c, 0, keep, values);
+      if (results_.places) writer_.places(outer, column + c, 0, keep, places);
     }
   }
 
@@ -402,12 +447,11 @@ class SortLines : public SortPass::Plan {
     const std::int64_t length = input_.length, keep = results_.keep;
     const Key flip = results_.descending ? std::numeric_limits<Key>::max() : Key{0};
     if (keep <= few && keep < length) {
-      scratch.placed.resize(static_cast<std::size_t>(keep));
-      find_few(line, flip, scratch.placed.data());
-      return scratch.placed.data();
+      Placed<Key>* best = scratch.placed.of_size(keep);
+      find_few(line, flip, best);
+      return best;
     }
-    scratch.placed.resize(static_cast<std::size_t>(2 * length));
-    Placed<Key>* items = scratch.placed.data();
+    Placed<Key>* items = scratch.placed.of_size(2 * length);
     for (std::int64_t i = 0; i < length; ++i) items[i] = item(line, i, flip);
     select_items(items, items + length, length, keep);
     return items;

@@ -58,6 +58,9 @@ inline constexpr std::int64_t floats_per_group = 64;
 inline constexpr std::int64_t doubles_per_group = 32;
 
 template <class Real>
+using SoftmaxFunction = void (*)(const Real* source, std::int64_t rows, std::int64_t columns,
+                                 bool as_logarithm, Real* target);
+template <class Real>
 using UniformFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real low, Real range,
                                  Real largest, Real* output);
 template <class Real>
@@ -81,6 +84,13 @@ struct KernelTable {
   /// Put lines side by side in order, [step][lane]: 16 of four bytes, or 8 of eight.
   void (*sort_words)(std::uint32_t* words, std::int64_t steps);
   void (*sort_long_words)(std::uint64_t* words, std::int64_t steps);
+  /// Put one line in order; `spare` has room for as many. False: the words are all there still, but
+  /// another method must do. None where the machine has nothing for it.
+  bool (*sort_line)(std::uint32_t* words, std::uint32_t* spare, std::int64_t count);
+  bool (*sort_long_line)(std::uint64_t* words, std::uint64_t* spare, std::int64_t count);
+  /// The softmax of contiguous rows, or its logarithm.
+  SoftmaxFunction<float> softmax_float;
+  SoftmaxFunction<double> softmax_double;
   FoldFunctions folds[fold_count][dtype_count];
   UniformFunction<float> uniform_float;
   UniformFunction<double> uniform_double;

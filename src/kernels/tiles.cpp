@@ -14,6 +14,8 @@ namespace afterglow::kernels {
 namespace {
 
 constexpr std::size_t line = 64;
+/// Elements: lines that are not written as a whole cost more than they spare.
+constexpr std::int64_t shortest_streamed_row = 512;
 
 /// Memory that a thread keeps from pass to pass.
 class Scratch {
@@ -137,7 +139,12 @@ void TileRunner::convert(const Instruction& instruction) {
   Matrix from = matrix(instruction.inputs[0], instruction.extent);
   const Matrix to = matrix(instruction.output, instruction.extent);
   if (from_type == to_type) {
-    if (from.data != to.data) move_function(to_type)(from, to, rows, columns);
+    if (around_caches_ && instruction.to_memory_only && to.column_stride == 1 &&
+        columns >= shortest_streamed_row) {
+      stream_rows(from, to, to_type, rows, columns);
+    } else if (from.data != to.data) {
+      move_function(to_type)(from, to, rows, columns);
+    }
     return;
   }
   const CastFunction cast = cast_function(from_type, to_type);
@@ -157,6 +164,21 @@ void TileRunner::convert(const Instruction& instruction) {
     // Here the value comes from a register: a plan never casts from one strided view to another.
     cast(from.data, raw, rows * columns);
     move_function(to_type)({raw, columns, 1}, to, rows, columns);
+  }
+}
+
+/// Copies rows around the caches, by way of scratch memory where they do not lie in one piece.
+void TileRunner::stream_rows(const Matrix& from, const Matrix& to, DType dtype, std::int64_t rows,
+                             std::int64_t columns) const {
+  const std::int64_t element = static_cast<std::int64_t>(size_of(dtype));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    char* source = row_of(from, row, element);
+    if (from.column_stride != 1) {
+      void* raw = scratch_ + plan_.raw_offset;
+      move_function(dtype)({source, 0, from.column_stride}, {raw, 0, 1}, 1, columns);
+      source = static_cast<char*>(raw);
+    }
+    kernel_table().stream(source, row_of(to, row, element), columns * element);
   }
 }
 

@@ -29,6 +29,8 @@ class TileRunner {
   char* address(int slot) const;
   void prefetch_slice(std::int64_t slice, std::int64_t slices) const;
   void convert(const Instruction& instruction);
+  void stream_rows(const Matrix& from, const Matrix& to, DType dtype, std::int64_t rows,
+                   std::int64_t columns) const;
   void apply(const Instruction& instruction);
   void fold(const Instruction& instruction);
 

@@ -163,7 +163,7 @@ void randint_infer(Inference& inference) {
   inference.call.attributes[0].integer = low;
   inference.call.attributes[1].integer = high;
   draw(inference, kernels::counters_used(fill));
-  inference.call.cost = 200 + 4.0 * static_cast<double>(fill.size);
+  inference.call.cost = 200 + 2.5 * static_cast<double>(fill.size);
 }
 
 std::unique_ptr<lazy::Pass> randint_kernel(const Call& call) {

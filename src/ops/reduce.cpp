@@ -146,7 +146,7 @@ void scan_infer(Inference& inference) {
     inference.refuse("is not defined for booleans", ErrorKind::type);
   }
   inference.call.attributes[1].integer = inference.boolean("reverse");
-  inference.call.cost = 150 + 1.5 * static_cast<double>(input.size());
+  inference.call.cost = 150 + 0.8 * static_cast<double>(input.size());
   inference.add_output(input.shape(), input.dtype);
 }
 

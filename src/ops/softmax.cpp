@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences along the first axis. (Softmax and its kin are made of other ops, which run fused.)
-#include "kernels/sequence.h"
+// Softmax of rows, and sequences along the first axis. (Softmax along other axes and its kin are
+// made of other ops, which run fused.)
+#include "kernels/softmax.h"
 
+#include <algorithm>
+
+#include "kernels/sequence.h"
 #include "ops/common.h"
 #include "ops/table.h"
 
@@ -44,9 +48,43 @@ void reverse_infer(Inference& inference) {
   inference.add_output(data.shape(), data.dtype);
 }
 
+class Softmax : public lazy::Pass {
+ public:
+  explicit Softmax(const Call& call)
+      : pass_(call.inputs[0].data(), call.outputs[0].data(), call.inputs[0].dtype,
+              call.inputs[0].size() / std::max<std::int64_t>(1, call.inputs[0].shape().back()),
+              call.inputs[0].shape().back(), call.attributes[0].integer != 0) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+
+ private:
+  kernels::SoftmaxPass pass_;
+};
+
+void softmax_infer(Inference& inference) {
+  Call& call = inference.call;
+  const Operand& data = call.inputs[0];
+  if (data.is_immediate() || !data.layout->rank()) inference.refuse("needs an array of rows");
+  if (data.dtype != DType::float32 && data.dtype != DType::float64) {
+    inference.refuse("needs float32 or float64", ErrorKind::type);
+  }
+  if (!data.layout->is_contiguous()) inference.refuse("needs a contiguous array");
+  inference.add_output(data.shape(), data.dtype);
+  call.attributes[0].integer = inference.boolean("logarithm");
+  call.cost = 150 + 0.8 * static_cast<double>(data.size());
+}
+
 }  // namespace
 
 void declare_softmax(Table& table) {
+  table.add({.name = "softmax",
+             .mxnet_names = {"softmax", "log_softmax"},
+             .inputs = {"data"},
+             .parameters = {{"logarithm", false}},
+             .infer = softmax_infer,
+             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+               return std::make_unique<Softmax>(call);
+             }});
   table.add({.name = "SequenceReverse",
              .mxnet_names = {"SequenceReverse", "_npx_sequence_reverse"},
              .inputs = {"data", "sequence_length"},

@@ -137,6 +137,14 @@ CASES = {
         for flags in ((False, False), (False, True), (True, False), (True, True))
     },
     "cumsum": (lambda legacy, x: _call("cumsum", legacy, x, axis=1), [(2, 3)], False),
+    **{
+        f"softmax, logarithm={logarithm}": (
+            lambda legacy, x, logarithm=logarithm: _call("softmax", legacy, x, logarithm),
+            [(2, 3)],
+            False,
+        )
+        for logarithm in (False, True)
+    },
     "SequenceReverse": (
         lambda legacy, x: _call("SequenceReverse", legacy, x, _indices(legacy, [2, 3])),
         [(3, 2, 2)],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches, running sums and reversed sequences against plain loops.
+// Searches, running sums, sorted lines, softmax and reversed sequences against plain loops.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -7,6 +8,8 @@
 #include "kernels/arg_reduce.h"
 #include "kernels/scan.h"
 #include "kernels/sequence.h"
+#include "kernels/softmax.h"
+#include "kernels/sort.h"
 #include "kernels_support.h"
 
 using namespace afterglow::kernels;
@@ -115,6 +118,61 @@ TEST("sequences are turned around up to their lengths") {
       const std::int64_t length = i < width ? steps : static_cast<std::int64_t>(lengths[i / width]);
       const std::int64_t from = step < length ? length - 1 - step : step;
       CHECK_EQUAL(output[step * sequences * width + i], input[from * sequences * width + i]);
+    }
+  }
+}
+
+TEST("lines are put in order") {
+  for (DType dtype : all_dtypes) {
+    for (const Extents& each : extents) {
+      for (const bool descending : {false, true}) {
+        Buffer input(dtype, each.size()), output(dtype, each.size());
+        fill_small(input);
+        SortResults results;
+        results.values = output.data();
+        results.keep = each.length;
+        results.descending = descending;
+        SortPass pass({input.data(), dtype, each.outer, each.length, each.inner}, results);
+        run_all(pass);
+        for (std::int64_t line = 0; line < each.outer * each.inner; ++line) {
+          std::vector<long double> expected;
+          for (std::int64_t i = 0; i < each.length; ++i)
+            expected.push_back(input[each.position(line, i)]);
+          std::sort(expected.begin(), expected.end());
+          if (descending) std::reverse(expected.begin(), expected.end());
+          for (std::int64_t i = 0; i < each.length; ++i)
+            CHECK_EQUAL(output[each.position(line, i)], expected[static_cast<std::size_t>(i)]);
+        }
+      }
+    }
+  }
+}
+
+TEST("softmax of rows and its logarithm") {
+  for (DType dtype : {DType::float32, DType::float64}) {
+    const long double tolerance = dtype == DType::float32 ? 2e-6L : 1e-14L;
+    for (const Extents& each : extents) {
+      if (each.inner != 1) continue;
+      for (const bool as_logarithm : {false, true}) {
+        Buffer input(dtype, each.size()), output(dtype, each.size());
+        fill_small(input);
+        SoftmaxPass pass(input.data(), output.data(), dtype, each.outer, each.length, as_logarithm);
+        run_all(pass);
+        for (std::int64_t line = 0; line < each.outer; ++line) {
+          long double greatest = -INFINITY, total = 0;
+          for (std::int64_t i = 0; i < each.length; ++i)
+            greatest = std::max(greatest, input[each.position(line, i)]);
+          for (std::int64_t i = 0; i < each.length; ++i)
+            total += std::exp(input[each.position(line, i)] - greatest);
+          for (std::int64_t i = 0; i < each.length; ++i) {
+            const long double distance = input[each.position(line, i)] - greatest;
+            const long double expected =
+                as_logarithm ? distance - std::log(total) : std::exp(distance) / total;
+            const long double value = output[each.position(line, i)];
+            CHECK(std::abs(value - expected) <= tolerance * (1 + std::abs(expected)));
+          }
+        }
+      }
     }
   }
 }

@@ -3,6 +3,12 @@
 // time, whatever the machine's own width: the order of additions is the same everywhere.
 #pragma once
 
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
+#include <utility>
+
 #include "kernels/isa/types.h"
 #include "kernels/table.h"
 
@@ -74,6 +80,23 @@ constexpr Value neutral_value() {
   }
 }
 
+/// The lanes of a vector, its upper half folded into its lower one until one lane is left.
+template <Fold fold, class Lane, class Vector, int... lane>
+AFTERGLOW_INLINE Lane fold_lanes(const Vector& vector, std::integer_sequence<int, lane...>) {
+  constexpr int half = sizeof...(lane);
+  if constexpr (half == 1) {
+    Lane result = vector[0];
+    fold_into<fold, Lane>(result, vector[1]);
+    return result;
+  } else {
+    using Half [[gnu::vector_size(half * sizeof(Lane))]] = Lane;
+    Half low = __builtin_shufflevector(vector, vector, lane...);
+    const Half high = __builtin_shufflevector(vector, vector, (half + lane)...);
+    fold_into<fold>(low, high);
+    return fold_lanes<fold, Lane>(low, std::make_integer_sequence<int, half / 2>());
+  }
+}
+
 /// T is the element as stored; booleans are folded as bytes.
 template <Fold fold, class T>
 struct Folding {
@@ -93,9 +116,38 @@ struct Folding {
       return partial.integer;
   }
 
+  /// Fewer values than a vector has; the others are neutral.
+  AFTERGLOW_INLINE static void load_some(const T* data, std::int64_t count, Stored& some) {
+    const Stored neutral = neutral_value<fold, T>() - Stored{};
+#if defined(__AVX512VL__)
+    const auto mask = static_cast<unsigned>((1u << count) - 1);
+    if constexpr (sizeof(Stored) == 64 && sizeof(T) == 4) {
+      some = reinterpret_cast<Stored>(_mm512_mask_loadu_epi32(reinterpret_cast<__m512i>(neutral),
+                                                              static_cast<__mmask16>(mask), data));
+      return;
+    } else if constexpr (sizeof(Stored) == 64 && sizeof(T) == 8) {
+      some = reinterpret_cast<Stored>(_mm512_mask_loadu_epi64(reinterpret_cast<__m512i>(neutral),
+                                                              static_cast<__mmask8>(mask), data));
+      return;
+    } else if constexpr (sizeof(Stored) == 32 && sizeof(T) == 4) {
+      some = reinterpret_cast<Stored>(_mm256_mask_loadu_epi32(reinterpret_cast<__m256i>(neutral),
+                                                              static_cast<__mmask8>(mask), data));
+      return;
+    }
+#endif
+    T values[width];
+    __builtin_memcpy(values, &neutral, sizeof(values));
+    for (int i = 0; i < count; ++i) values[i] = data[i];
+    __builtin_memcpy(&some, values, sizeof(some));
+  }
+
   AFTERGLOW_INLINE static void fold_vector(Lanes& into, const T* data) {
     Stored stored;
     __builtin_memcpy(&stored, data, sizeof(stored));
+    fold_vector(into, stored);
+  }
+
+  AFTERGLOW_INLINE static void fold_vector(Lanes& into, const Stored& stored) {
     Lanes value = __builtin_convertvector(stored, Lanes);
     prepare<fold, is_wrapping>(value);
     fold_into<fold>(into, value);
@@ -124,19 +176,14 @@ struct Folding {
     int v = 0;
     for (; i + width <= count; i += width) fold_vector(lanes[v++], data + i);
     if (i < count) {
-      T rest[width];
-      for (T& value : rest) value = neutral_value<fold, T>();
-      for (int j = 0; j < count - i; ++j) rest[j] = data[i + j];
+      Stored rest;
+      load_some(data + i, count - i, rest);
       fold_vector(lanes[v], rest);
     }
     fold_into<fold>(lanes[0], lanes[1]);
     fold_into<fold>(lanes[2], lanes[3]);
     fold_into<fold>(lanes[0], lanes[2]);
-    Lane values[width];
-    __builtin_memcpy(values, &lanes[0], sizeof(values));
-    for (int half = width / 2; half > 0; half /= 2)
-      for (int j = 0; j < half; ++j) fold_into<fold>(values[j], values[j + half]);
-    return values[0];
+    return fold_lanes<fold, Lane>(lanes[0], std::make_integer_sequence<int, width / 2>());
   }
 
   static void rows(const void* data, std::int64_t rows, std::int64_t row_stride,

@@ -25,6 +25,12 @@ AFTERGLOW_INLINE void move_row(const Word* from, std::int64_t from_stride, Word*
     const Word value = *from;
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) to[i] = value;
+  } else if (to_stride == 1 && from_stride == -1) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[-i];
+  } else if (to_stride == 1 && from_stride == 2) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
   } else {
     for (std::int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
   }

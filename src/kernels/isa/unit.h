@@ -7,9 +7,11 @@
 
 #include "kernels/isa/blocks.h"
 #include "kernels/isa/folds.h"
+#include "kernels/isa/lines.h"
 #include "kernels/isa/moves.h"
 #include "kernels/isa/networks.h"
 #include "kernels/isa/philox.h"
+#include "kernels/isa/softmax.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -77,6 +79,10 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.stream = stream;
   table.sort_words = sort_side_by_side<std::uint32_t>;
   table.sort_long_words = sort_side_by_side<std::uint64_t>;
+  table.sort_line = sort_line<std::uint32_t>;
+  table.sort_long_line = sort_line<std::uint64_t>;
+  table.softmax_float = softmax<float>;
+  table.softmax_double = softmax<double>;
   table.uniform_float = uniform_float;
   table.uniform_double = uniform_double;
   table.normal_float = normal_float;
