@@ -194,9 +194,9 @@ class AlongAxis:
         """Return the type of the result, which like that of the array must be floating."""
         own = data._dtype_number
         number: int = own if dtype is None else dtype_number(dtype)
-        for each in (own, number):
-            if each not in FLOATING:
-                raise ArrayTypeError(f"[{name}] needs a floating type, not {DTYPES[each].name}")
+        if own not in FLOATING or number not in FLOATING:
+            wrong = number if own in FLOATING else own
+            raise ArrayTypeError(f"[{name}] needs a floating type, not {DTYPES[wrong].name}")
         return number
 
     def _wide(self, data: Any, number: int) -> Any:

@@ -23,7 +23,7 @@ from ._core import (
     origin_of,
     true_positions,
 )
-from ._dtype import BOOL, FLOATING, TYPES, dtype_number
+from ._dtype import BOOL, TYPES, dtype_number
 from ._host import convert, host_array
 from ._indexing import Block, Selection, read_key
 from ._shapes import Shape
@@ -75,11 +75,6 @@ class ArrayBase(Array):
         origin = origin_of(self)
         return origin[0].gradient if origin is not None and origin[0].is_variable else None
 
-    @property
-    def T(self) -> Self:  # noqa: N802
-        """The array with its axes reversed."""
-        return self._copied(self._view(0, self.shape[::-1], self._strides[::-1]))
-
     def __len__(self) -> int:
         if not self.ndim:
             raise _UnsizedError("len() of unsized object")
@@ -89,11 +84,7 @@ class ArrayBase(Array):
 
     def _permuted(self, order: Shape) -> Self:
         """Return a copy with the axes in that order."""
-        shape, strides = self.shape, self._strides
-        view = self._view(
-            0, tuple(shape[axis] for axis in order), tuple(strides[axis] for axis in order)
-        )
-        return self._copied(view)
+        return self._copied(self._reordered(order))
 
     def _copied(self, view: Self) -> Self:
         result: Self = self._copy(view)
@@ -133,14 +124,9 @@ class ArrayBase(Array):
 
     # --- indexing ---
 
-    def __getitem__(self, key: Any) -> Self:
-        part = self._part(key)
-        if part is not None:
-            return part if part._contiguous else self._copied(part)
-        if type(key) is type(self) and self.ndim:
-            if key._dtype_number != BOOL:
-                taken: Self = _take[self._legacy](self, key)
-                return taken
+    def _select(self, key: Any) -> Self:
+        """Return ``self[key]`` for keys that the compiled class leaves: masks, lists, several."""
+        if type(key) is type(self) and key._dtype_number == BOOL:
             ndim = key.ndim
             if ndim and key.shape == self.shape[:ndim]:
                 return self._masked(key, ndim)
@@ -153,47 +139,35 @@ class ArrayBase(Array):
         view = self._view(block.offset, shape, strides)
         return view if block.contiguous else self._copied(view)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        part = self._part(key)
-        if part is not None:
-            if not part.size:
-                return
-            stored = self._stored(value, part.ndim)
-            if part.size == self.size and part._contiguous and part.shape == self.shape:
-                self._assign(stored)
-            else:
-                self._write(stored, part._offset - self._offset, part.shape, part._strides)
-            return
-        if type(key) is type(self) and self.ndim and self._store_at(key, value):
+    def _store(self, key: Any, value: Any) -> None:
+        """Write ``self[key] = value`` where the compiled class does not."""
+        if type(key) is type(self) and self.ndim and key._dtype_number != BOOL:
+            self._store_at(key, value)
             return
         block = read_key(self, key, self._legacy)
         if isinstance(block, Selection):
             self._scatter(block, value)
         elif 0 not in block.shape:
-            stored = self._stored(value, len(block.shape))
-            self._write(stored, block.offset, block.shape, block.strides)
+            shape, strides = block.shape, block.strides
+            if block.scalar and self._legacy:
+                shape = strides = (1,)  # nd has no arrays without dimensions here
+            stored = self._stored(value, len(shape))
+            if block.contiguous and shape == self.shape:
+                self._assign(stored)
+            else:
+                self._write(stored, block.offset, shape, strides)
 
-    def _store_at(self, key: Any, value: Any) -> bool:
-        """Write where one index array points, or one number where a mask is true.
-
-        Returns False for all else.
-        """
+    def _store_at(self, key: Any, value: Any) -> None:
+        """Write where one index array points."""
         shape, strides = self.shape, self._strides
-        if key._dtype_number == BOOL:
-            plain = type(value) in (int, float) and self._dtype_number in FLOATING
-            if self._legacy or not plain or key.shape != shape or not self.size:
-                return False
-            _where(key, value, self, out=self)
-            return True
         values = self._in_own_type(self._stored(value, len(shape) - 1 + key.ndim))
         result = _scatter[self._legacy]([self._view(0, shape, strides), values, key])
         self._written(result, 0, shape, strides)
-        return True
 
     def _masked(self, mask: Any, ndim: int) -> Self:
         """Return the elements where a mask over the first axes is true. Waits for the mask."""
         positions = true_positions(mask)
-        rows = self if ndim == 1 else self._shaped((mask.size, *self.shape[ndim:]))
+        rows = self._shaped((mask.size, *self.shape[ndim:]))
         result: Self = _take[self._legacy](rows, positions)
         return result
 
@@ -298,7 +272,7 @@ class ArrayBase(Array):
         number = dtype_number(dtype)
         if not copy and number == self._dtype_number:
             return self
-        result: Self = self._copy(self, dtype=number)
+        result: Self = self._copy(self, number)
         return result
 
     def copyto(self, other: Any) -> Any:

@@ -24,16 +24,27 @@ def _op(like: Any, name: str) -> Operation:
     return operation(name, like._legacy)
 
 
+def _cost(a: Any) -> float:
+    """Return a guess at the nanoseconds that a decomposition takes."""
+    return 5e3 + 20.0 * a.size * a.shape[-1]  # type: ignore[no-any-return]
+
+
 def _one(name: str, function: Callable[..., Any], *inputs: Any, shape: Shape) -> Any:
     first = inputs[0]
     return on_host(
-        name, function, *inputs, shape=shape, dtype=first._dtype_number, legacy=first._legacy
+        name,
+        function,
+        *inputs,
+        shape=shape,
+        dtype=first._dtype_number,
+        legacy=first._legacy,
+        cost=_cost(first),
     )
 
 
 def _several(name: str, function: Callable[..., Any], a: Any, *shapes: Shape) -> list[Any]:
     outputs = [(shape, a._dtype_number) for shape in shapes]
-    return on_host_several(name, function, a, outputs=outputs, legacy=a._legacy)
+    return on_host_several(name, function, a, outputs=outputs, legacy=a._legacy, cost=_cost(a))
 
 
 # --- what gradients are made of ---
@@ -285,9 +296,13 @@ def _directions(vectors: Host, axis: int) -> Host:
     """Return -1 for vectors along an axis whose element of greatest size is negative, else 1."""
     if not vectors.size:
         return onp.ones_like(vectors.sum(axis, keepdims=True))
-    places = onp.abs(vectors).argmax(axis, keepdims=True)
-    greatest = onp.take_along_axis(vectors, places, axis)
-    return onp.where(greatest < 0, -1, 1).astype(vectors.dtype)
+    greatest, least = vectors.max(axis, keepdims=True), vectors.min(axis, keepdims=True)
+    negative = greatest < -least
+    if (greatest == -least).any():  # of two elements of greatest size the first one counts
+        places = onp.abs(vectors).argmax(axis, keepdims=True)
+        negative = onp.take_along_axis(vectors, places, axis) < 0
+    signs: Host = 1 - 2 * negative.astype(vectors.dtype)
+    return signs
 
 
 def _eigen_gradient(c: RecordedCall, g: Any) -> Any:

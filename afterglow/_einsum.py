@@ -122,16 +122,43 @@ def contract(
     arrays: Sequence[Any], inputs: tuple[Labels, ...], output: Labels, optimize: Any = False
 ) -> Any:
     """Return the sum of products. The axes of ``inputs`` that ``output`` lacks are summed over."""
-    if isinstance(optimize, (list, tuple)):
-        is_path = optimize[0] == "einsum_path"
-        optimize = tuple(map(tuple, optimize[1:])) if is_path else optimize[0]
     shapes = tuple(array.shape for array in arrays)
     boolean = arrays[0]._dtype_number == BOOL
+    return _run(_steps(inputs, output, shapes, _order(optimize), boolean), arrays)
+
+
+def contract_as(subscripts: str, arrays: Sequence[Any], optimize: Any = False) -> Any:
+    """Return the sum of products that subscripts describe."""
+    shapes = tuple([array.shape for array in arrays])
+    boolean = arrays[0]._dtype_number == BOOL
+    return _run(_described_steps(subscripts, shapes, _order(optimize), boolean), arrays)
+
+
+@lru_cache(maxsize=1024)
+def _described_steps(
+    subscripts: str, shapes: tuple[Shape, ...], optimize: Any, boolean: bool
+) -> list[_Step]:
+    inputs, output = letters(subscripts, shapes)
+    return _steps(inputs, output, shapes, optimize, boolean)
+
+
+def _order(optimize: Any) -> Any:
+    """Return a path as tuples, or the name of a way to find one."""
+    if isinstance(optimize, (list, tuple)):
+        is_path = optimize[0] == "einsum_path"
+        return tuple(map(tuple, optimize[1:])) if is_path else optimize[0]
+    return optimize
+
+
+def _run(steps: list[_Step], arrays: Sequence[Any]) -> Any:
     values = list(arrays)
-    for step in _steps(inputs, output, shapes, optimize, boolean):
-        operands = (values[place]._view(0, *view) for place, view in step.operands)
+    for step in steps:
+        operands = [
+            values[place] if view is None else values[place]._view(0, *view)
+            for place, view in step.operands
+        ]
         result = step.call(*operands, **step.arguments)
-        values.append(result._view(0, step.shape, step.strides))
+        values.append(result if result.shape == step.shape else result._shaped(step.shape))
     return values[-1]
 
 
@@ -139,11 +166,11 @@ class _Step(NamedTuple):
     """One call of an op."""
 
     call: Operation
-    #: Which of the values so far, and the shape and the strides of the view that is taken.
-    operands: tuple[tuple[int, tuple[Shape, Shape]], ...]
+    #: Which of the values so far, and the shape and the strides of the view that is taken; none
+    #: where that is the value as it is.
+    operands: tuple[tuple[int, tuple[Shape, Shape] | None], ...]
     arguments: dict[str, Any]
     shape: Shape  #: of the result, with axes told apart that the op took for one
-    strides: Shape
 
 
 class _Term(NamedTuple):
@@ -184,6 +211,7 @@ class _Plan:
         boolean: bool,
     ) -> None:
         self.steps: list[_Step] = []
+        self._layouts = [(shape, contiguous_strides(shape)) for shape in shapes]
         self._given = len(inputs)
         self._output = output
         self._boolean = boolean
@@ -210,7 +238,11 @@ class _Plan:
         names = tuple(labels)
         shape = tuple(self._extents[label] for label in names)
         strides = contiguous_strides(shape)
-        self.steps.append(_Step(call, operands, arguments, shape, strides))
+        taken = tuple(
+            (place, None if view == self._layouts[place] else view) for place, view in operands
+        )
+        self.steps.append(_Step(call, taken, arguments, shape))
+        self._layouts.append((shape, strides))
         axes = dict(zip(names, zip(shape, strides, strict=True), strict=True))
         return _Term(self._given + len(self.steps) - 1, axes)
 

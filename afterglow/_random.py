@@ -106,7 +106,8 @@ class Draws:
 
     def uniform(self, low: Any, high: Any, target: Target) -> Any:
         """From ``low`` up to, not including, ``high``."""
-        target.check("random_uniform")
+        if target.dtype != FLOAT32:
+            target.check("random_uniform")
         if not isinstance(low, Array) and not isinstance(high, Array):
             return self._fill(self._uniform, (low, high), target)
         low, high = self._typed(low, target.work), self._typed(high, target.work)
@@ -115,7 +116,8 @@ class Draws:
 
     def normal(self, loc: Any, scale: Any, target: Target) -> Any:
         """Mean ``loc`` and standard deviation ``scale``."""
-        target.check("random_normal")
+        if target.dtype != FLOAT32:
+            target.check("random_normal")
         if not isinstance(loc, Array) and not isinstance(scale, Array):
             return self._fill(self._normal, (loc, scale), target)
         standard = self._normal(0.0, 1.0, target.shape, target.work, ctx=target.context)
@@ -132,8 +134,9 @@ class Draws:
         return self._exponential(1.0, target.shape, target.work, ctx=target.context)
 
     def _fill(self, call: Operation, parameters: tuple[Any, ...], target: Target) -> Any:
-        numbers = (float(parameter) for parameter in parameters)
-        return call(*numbers, target.shape, target.dtype, ctx=target.context, out=target.out)
+        numbers = [float(parameter) for parameter in parameters]
+        shape, dtype, context, out = target
+        return call(*numbers, shape, dtype, ctx=context, out=out)
 
     def gamma(self, shape: Any, scale: Any, target: Target) -> Any:
         """Mean ``shape * scale``."""

@@ -21,6 +21,8 @@ A = TypeVar("A", bound=ArrayBase)
 
 #: Up to so many elements a pass more costs less than a few calls.
 _small = 1 << 15
+#: Up to so many elements any loop over them costs less than a call.
+_tiny = 256
 
 _empty = {legacy: operation("empty", legacy) for legacy in (False, True)}
 _concat = {legacy: operation("concat", legacy) for legacy in (False, True)}
@@ -53,20 +55,22 @@ def _short_repetition(view: ArrayBase) -> int | None:
 
     Then a pass for every repetition, which writes elements at larger distances, takes less time.
     """
+    if view.size < _tiny:
+        return None
     run = 1
+    shape, strides = view.shape, view._strides
     for axis in reversed(range(view.ndim)):
-        run *= view.shape[axis]
+        run *= shape[axis]
         if not 0 < run <= 3:
             break
-        if view.shape[axis] > 1 and view._strides[axis] == 0:
+        if shape[axis] > 1 and strides[axis] == 0:
             return axis
     return None
 
 
 def permuted(array: A, order: Sequence[int]) -> A:
     """Return a view with the axes in that order."""
-    shape, strides = array.shape, array._strides
-    return array._view(0, tuple(shape[one] for one in order), tuple(strides[one] for one in order))
+    return array._reordered(order)
 
 
 def flipped(array: A, axes: Iterable[int]) -> A:
@@ -80,26 +84,29 @@ def flipped(array: A, axes: Iterable[int]) -> A:
 
 def tiled(array: A, counts: Shape) -> tuple[A, Shape]:
     """Return a view of an array repeated as a whole along its axes, and the shape of the result."""
-    if any(count < 0 for count in counts):
+    if counts and min(counts) < 0:
         raise ArrayValueError(f"[tile] reps must not be negative, but got {counts}")
-    ndim = max(len(counts), array.ndim)
-    extents = (1,) * (ndim - array.ndim) + array.shape
-    steps = (0,) * (ndim - array.ndim) + array._strides
-    counts = (1,) * (ndim - len(counts)) + counts
+    extents, steps = array.shape, array._strides
+    missing = len(counts) - len(extents)
+    if missing > 0:
+        extents, steps = (1,) * missing + extents, (0,) * missing + steps
+    elif missing < 0:
+        counts = (1,) * -missing + counts
     shape: list[int] = []
     strides: list[int] = []
+    result: list[int] = []
     for count, extent, step in zip(counts, extents, steps, strict=True):
         shape += (extent,) if count == 1 else (count, extent)
         strides += (step,) if count == 1 else (0, step)
-    result = tuple(count * extent for count, extent in zip(counts, extents, strict=True))
-    return array._view(0, tuple(shape), tuple(strides)), result
+        result.append(count * extent)
+    return array._view(0, tuple(shape), tuple(strides)), tuple(result)
 
 
 def repeated(array: A, count: int, axis: int | None) -> tuple[A, Shape]:
     """Return a view of every element repeated in place, and the shape of the result."""
     if count < 0:
         raise ArrayValueError(f"[repeat] repeats must not be negative, but got {count}")
-    flat = array if axis is not None else array._shaped((array.size,))
+    flat = array if axis is not None or array.ndim == 1 else array._shaped((array.size,))
     position = 0 if axis is None else normal_axis(axis, array.ndim)
     shape, strides = flat.shape, flat._strides
     view = flat._view(
@@ -112,13 +119,7 @@ def repeated(array: A, count: int, axis: int | None) -> tuple[A, Shape]:
 
 def part(array: A, axis: int, begin: int, end: int) -> A:
     """Return a view of what lies from begin to end along one axis."""
-    shape, strides = array.shape, array._strides
-    length = max(0, end - begin)
-    return array._view(
-        begin * strides[axis] if length and array.size else 0,
-        (*shape[:axis], length, *shape[axis + 1 :]),
-        strides,
-    )
+    return array._between(axis, begin, end)
 
 
 def write_part(whole: Any, view: Any, value: Any) -> None:

@@ -16,6 +16,8 @@ Shape = tuple[int, ...]
 
 def as_shape(shape: Any) -> Shape:
     """Return a shape given as an integer or a sequence of integers; refuse negative extents."""
+    if type(shape) is int and shape >= 0:
+        return (shape,)
     extents = as_integers(shape, "shape")
     if extents and min(extents) < 0:
         raise ArrayValueError(f"extents must not be negative, but the shape is {extents}")
@@ -49,6 +51,8 @@ def as_axes(axis: Any) -> Shape | None:
 
 def as_axis(axis: Any) -> int:
     """Return the only axis of an op that works along one."""
+    if type(axis) is int:
+        return axis
     axes = as_integers(axis, "axis")
     if len(axes) != 1:
         raise ArrayTypeError(f"axis must be one integer, but got {axis!r}")
@@ -271,8 +275,11 @@ def moved_axes(ndim: int, source: Any, destination: Any) -> Shape:
 def swapped_axes(ndim: int, first: int, second: int) -> Shape:
     """Return the order of the axes after two of them changed places."""
     order = list(range(ndim))
-    left, right = normal_axis(first, ndim), normal_axis(second, ndim)
-    order[left], order[right] = right, left
+    try:
+        order[first], order[second] = order[second], order[first]
+    except IndexError:
+        normal_axis(first, ndim)  # one of them says what is wrong
+        normal_axis(second, ndim)
     return tuple(order)
 
 

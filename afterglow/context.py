@@ -26,6 +26,10 @@ __all__ = [
 class _Scopes(threading.local):
     """The contexts entered by this thread, innermost last, and the one outside of them all."""
 
+    #: Whether any thread ever asked for another context than the first; until then nothing of the
+    #: thread has to be looked at.
+    used: ClassVar[bool] = False
+
     def __init__(self) -> None:
         self.entered: list[Context] = []
         self.outermost = _cpu
@@ -86,6 +90,7 @@ class Context:
         return (Context, (self.device_type, self.device_id))
 
     def __enter__(self) -> Context:
+        _Scopes.used = True
         _scopes.entered.append(self)
         return self
 
@@ -94,6 +99,7 @@ class Context:
 
 
 _cpu = Context("cpu", 0)
+_first = _cpu.numbers
 _scopes = _Scopes()
 
 
@@ -129,13 +135,14 @@ def current_context() -> Context:
 
 def set_default_context(ctx: Context) -> None:
     """Let this thread make new arrays there where no ``with`` scope says otherwise."""
+    _Scopes.used = True
     _scopes.outermost = ctx
 
 
 def context_numbers(ctx: Context | None) -> tuple[int, int]:
     """Return device type and id of a context; ``None`` means the current one."""
     if ctx is None:
-        return current_context().numbers
+        return current_context().numbers if _Scopes.used else _first
     if not isinstance(ctx, Context):
         raise ArrayTypeError(f"ctx must be a Context such as cpu(0), but got {ctx!r}")
     return ctx.numbers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, operation
+from .._core import Array, from_buffer, operation
 from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number
 from .._host import from_host, host_array
 from .._rearrange import diagonal as diagonal_view
@@ -74,6 +74,11 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
     """
     context = context_numbers(ctx)
     result: ndarray
+    if type(object) is onp.ndarray and dtype is None:
+        number = dtype_number(object.dtype)
+        if object.flags.c_contiguous and object.dtype.isnative:
+            result = from_buffer(object, object.shape, number, context, False)
+            return result
     if isinstance(object, Array):
         if getattr(object, "_legacy", False):
             raise ArrayValueError(
@@ -108,9 +113,7 @@ def copy(a: ndarray, out: ndarray | None = None) -> ndarray:
 
 
 def _filled(value: float, shape: Any, dtype: Any, ctx: Context | None) -> ndarray:
-    result: ndarray = _copy(
-        value, shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx)
-    )
+    result: ndarray = _copy(value, dtype_number(dtype), as_shape(shape), ctx=context_numbers(ctx))
     return result
 
 
@@ -140,8 +143,10 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None =
     >>> np.zeros((2,))
     array([0., 0.])
     """
-    _check_order(order)
-    return _filled(0, shape, dtype, ctx)
+    if order != "C":
+        _check_order(order)
+    result: ndarray = _copy(0, dtype_number(dtype), as_shape(shape), ctx=context_numbers(ctx))
+    return result
 
 
 def ones(
@@ -177,7 +182,7 @@ def full(
         result = _copy(fill_value, shape=extents, dtype=number, out=out)
         return result
     number = dtype_number(dtype, BOOL if isinstance(fill_value, (bool, onp.bool_)) else FLOAT32)
-    result = _copy(fill_value, shape=extents, dtype=number, ctx=context_numbers(ctx), out=out)
+    result = _copy(fill_value, number, extents, ctx=context_numbers(ctx), out=out)
     return result
 
 
@@ -278,7 +283,8 @@ def arange(
         start, stop = 0, start
     if step == 0:
         raise ZeroDivisionError("step cannot be 0")
-    return _counted(start, step, max(0, range_length(start, stop, step)), dtype, ctx)
+    count = range_length(start, stop, step)
+    return _counted(start, step, count if count > 0 else 0, dtype, ctx)
 
 
 def _counted(start: float, step: float, count: int, dtype: Any, ctx: Context | None) -> ndarray:
@@ -353,10 +359,11 @@ def eye(
     array([[0., 1., 0.],
            [0., 0., 1.]])
     """
-    result = zeros((N, N if M is None else M), dtype, order, ctx)
-    ones_there = diagonal_view(result, k, 0, 1)
-    if ones_there.size:
-        ones_there._assign(1)
+    rows, columns = N, N if M is None else M
+    result = zeros((rows, columns), dtype, order, ctx)
+    length = min(rows, columns - k) if k >= 0 else min(rows + k, columns)
+    if length > 0:
+        result._write(1, k if k >= 0 else -k * columns, (length,), (columns + 1,))
     return result
 
 

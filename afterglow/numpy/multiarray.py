@@ -10,7 +10,7 @@ import numpy as onp
 
 from .. import _printing
 from .._core import Operation, operation
-from .._dtype import DTYPES
+from .._dtype import DTYPES, dtype_number
 from .._shapes import as_integers, numpy_reshape
 from ..context import Context
 from ..error import ArrayNotImplementedError
@@ -101,7 +101,7 @@ class ndarray(NDArray):  # noqa: N801
 
     def copy(self, order: str = "C") -> Self:
         """Return a copy on the same device."""
-        return self._copied(self)
+        return self._copy(self)  # type: ignore[no-any-return]
 
     def astype(  # type: ignore[override]
         self,
@@ -112,6 +112,8 @@ class ndarray(NDArray):  # noqa: N801
         copy: bool = True,
     ) -> Self:
         """Return the values in another type; without ``copy`` the array itself if it has it."""
+        if copy:
+            return self._copy(self, dtype_number(dtype))  # type: ignore[no-any-return]
         return self._cast(dtype, copy)
 
     def reshape(self, *args: Any, **kwargs: Any) -> Self:

@@ -231,27 +231,26 @@ def einsum(*operands: Any, out: ndarray | None = None, optimize: Any = False, **
     >>> np.einsum("ii", np.eye(4))
     array(4.)
     """
-    check_options("einsum", kwargs)
-    arrays: Sequence[Any]
-    if operands and isinstance(operands[0], str):
-        arrays = [need(each, "operands") for each in operands[1:]]
-        inputs, output = _einsum.letters(operands[0], tuple(each.shape for each in arrays))
-    else:
-        arrays = [need(each, "operands") for each in operands[: len(operands) // 2 * 2 : 2]]
-        names = operands[1::2]
-        given = operands[-1] if len(operands) % 2 else None
-        shapes = [each.shape for each in arrays]
-        inputs, output = _einsum.named(names, given, shapes, operands[1::2])
+    if kwargs:
+        check_options("einsum", kwargs)
+    described = bool(operands) and isinstance(operands[0], str)
+    given = operands[1:] if described else operands[: len(operands) // 2 * 2 : 2]
+    arrays: Sequence[Any] = [need(each, "operands") for each in given]
     if not arrays:
         raise ArrayValueError("[einsum] needs at least one array")
     _check_types("einsum", arrays)
-    result = _einsum.contract(arrays, inputs, output, optimize)
+    if described:
+        result = _einsum.contract_as(operands[0], arrays, optimize)
+    else:
+        names, last = operands[1::2], operands[-1] if len(operands) % 2 else None
+        inputs, output = _einsum.named(names, last, [each.shape for each in arrays], names)
+        result = _einsum.contract(arrays, inputs, output, optimize)
     return result if out is None else _copy(result, out=out)
 
 
 def _check_types(op: str, arrays: Sequence[Array]) -> None:
-    kind = arrays[0]._dtype_number
-    if any(each._dtype_number != kind for each in arrays):
+    kinds = {each._dtype_number for each in arrays}
+    if len(kinds) > 1:
         raise ArrayValueError(f"[{op}] inputs must have the same type; convert one with astype")
 
 

@@ -100,7 +100,8 @@ def normal(
     (2, 3)
     """
     target = _target((loc, scale), size, dtype, ctx, out)
-    scale = _draws.at_least(scale, 0, "random_normal", "scale")
+    if type(scale) is not float or not scale >= 0:
+        scale = _draws.at_least(scale, 0, "random_normal", "scale")
     result: ndarray = _draws.normal(loc, scale, target)
     return result
 
@@ -606,6 +607,8 @@ def _target(
     """Return what is to be drawn; with ``batch``, that many times the shape of the parameters."""
     arrays = []
     for parameter in parameters:
+        if type(parameter) is float:
+            continue
         if isinstance(parameter, Array):
             arrays.append(parameter)
         elif not isinstance(parameter, (int, float, onp.generic)):
@@ -621,7 +624,7 @@ def _target(
                 f"[random] parameters of shape {together} do not fit size {shape}"
             )
     return Target(
-        _plain_shape(batch) + shape,
+        shape if batch is None else _plain_shape(batch) + shape,
         dtype_number(dtype, out._dtype_number if out is not None else FLOAT32),
         arrays[0]._context_numbers if arrays else context_numbers(ctx),
         out,

@@ -246,7 +246,9 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> ndarray:
     >>> np.swapaxes(np.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    return _copied(permuted(need(a), swapped_axes(a.ndim, axis1, axis2)))
+    array = need(a)
+    result: ndarray = _copy(array._reordered(swapped_axes(array.ndim, axis1, axis2)))
+    return result
 
 
 def moveaxis(a: Any, source: Any, destination: Any) -> ndarray:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/array_type.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -310,21 +311,62 @@ PyObject* shaped(PyObject* self, PyObject* shape) {
   return guarded<PyObject*>(nullptr, [&] { return contiguous_view(self, 0, to_shape(shape)); });
 }
 
-PyObject* part(PyObject* self, PyObject* key) {
-  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    const ArrayObject& object = as_array(self);
-    std::optional<Place> place = place_of_key(*object.array.layout, key);
-    if (!place) Py_RETURN_NONE;
-    if (object.legacy && place->shape.empty() && object.array.layout->rank()) {
-      place->shape = place->strides = {1};  // nd has no arrays without dimensions here
+PyObject* view_of(PyObject* self, Array result, const Place& place) {
+  nb::object made = nb::steal(wrap_like(std::move(result), self));
+  if (autograd::state().recording)
+    record_view(self, made.ptr(), place.offset, place.shape, place.strides);
+  return made.release().ptr();
+}
+
+PyObject* view_at(PyObject* self, const Place& place) {
+  const Array& array = as_array(self).array;
+  return view_of(self, part_of(array, place.offset, place.shape, place.strides), place);
+}
+
+PyObject* reordered(PyObject* self, PyObject* order) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Layout& layout = *as_array(self).array.layout;
+    Place place;
+    for (const std::int64_t axis : to_shape(order)) {
+      if (axis < 0 || axis >= layout.rank()) throw Error(ErrorKind::value, "there is no such axis");
+      place.shape.push_back(layout.shape()[static_cast<std::size_t>(axis)]);
+      place.strides.push_back(layout.strides()[static_cast<std::size_t>(axis)]);
     }
-    Array result = part_of(object.array, place->offset, place->shape, place->strides);
-    if (result.layout->is_contiguous()) return contiguous_view(self, place->offset, place->shape);
-    nb::object made = nb::steal(wrap_like(std::move(result), self));
-    if (autograd::state().recording)
-      record_view(self, made.ptr(), place->offset, place->shape, place->strides);
-    return made.release().ptr();
+    return view_at(self, place);
   });
+}
+
+PyObject* between(PyObject* self, PyObject* arguments) {
+  return guarded<PyObject*>(nullptr, [&] {
+    Py_ssize_t axis;
+    long long begin, end;
+    if (!PyArg_ParseTuple(arguments, "nLL", &axis, &begin, &end)) throw nb::python_error();
+    const Array& array = as_array(self).array;
+    if (axis < 0 || axis >= array.layout->rank())
+      throw Error(ErrorKind::value, "there is no such axis");
+    Place place{0, Shape(array.shape().begin(), array.shape().end()),
+                Shape(array.layout->strides().begin(), array.layout->strides().end())};
+    const auto position = static_cast<std::size_t>(axis);
+    place.shape[position] = std::max(0LL, end - begin);
+    if (end > begin && array.size()) place.offset = begin * place.strides[position];
+    return view_at(self, place);
+  });
+}
+
+/// What a key of integers and slices names in an array.
+std::optional<Place> place_in(const ArrayObject& object, PyObject* key) {
+  if (is_array(key)) return {};
+  std::optional<Place> place = place_of_key(*object.array.layout, key);
+  if (place && object.legacy && place->shape.empty() && object.array.layout->rank()) {
+    place->shape = place->strides = {1};  // nd has no arrays without dimensions here
+  }
+  return place;
+}
+
+PyObject* part_at(PyObject* self, const Place& place) {
+  Array result = part_of(as_array(self).array, place.offset, place.shape, place.strides);
+  if (result.layout->is_contiguous()) return contiguous_view(self, place.offset, place.shape);
+  return view_of(self, std::move(result), place);
 }
 
 /// target[...] = value, broadcast and cast. `whole`: the object whose memory all of it is, for the
@@ -393,6 +435,125 @@ PyObject* written(PyObject* self, PyObject* arguments) {
   });
 }
 
+// --- x[key] ---
+
+/// A mask over the first axes, as many as it has.
+bool is_mask(PyObject* self, PyObject* key) {
+  if (Py_TYPE(key) != Py_TYPE(self)) return false;
+  const Array& mask = as_array(key).array;
+  const auto shape = as_array(self).array.shape();
+  return mask.dtype == DType::boolean && mask.layout->rank() > 0 &&
+         mask.shape().size() <= shape.size() &&
+         std::ranges::equal(mask.shape(), shape.first(mask.shape().size()));
+}
+
+/// An array of the same class whose elements are numbers of rows, for a `self` that has rows.
+bool is_index(PyObject* self, PyObject* key) {
+  return Py_TYPE(key) == Py_TYPE(self) && as_array(key).array.dtype != DType::boolean &&
+         as_array(self).array.layout->rank() > 0;
+}
+
+PyObject* call_method(PyObject* self, const char* name, PyObject* key, PyObject* value) {
+  nb::object method = nb::steal(PyObject_GetAttrString(self, name));
+  if (!method.is_valid()) throw nb::python_error();
+  PyObject* arguments[] = {key, value};
+  PyObject* result = PyObject_Vectorcall(method.ptr(), arguments, value ? 2 : 1, nullptr);
+  if (!result) throw nb::python_error();
+  return result;
+}
+
+PyObject* subscript(PyObject* self, PyObject* key) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    static const lazy::Op &copy = op_named("copy"), &take = op_named("take");
+    if (const std::optional<Place> place = place_in(as_array(self), key)) {
+      nb::object view = nb::steal(part_at(self, *place));
+      if (as_array(view.ptr()).array.layout->is_contiguous()) return view.release().ptr();
+      PyObject* const inputs[] = {view.ptr()};
+      return call_with_defaults(copy, inputs);
+    }
+    if (is_index(self, key)) {
+      PyObject* const inputs[] = {self, key};
+      return call_with_defaults(take, inputs);
+    }
+    if (is_mask(self, key) && as_array(key).array.layout->rank() == 1) {
+      nb::object positions = true_positions(key);
+      PyObject* const inputs[] = {self, positions.ptr()};
+      return call_with_defaults(take, inputs);
+    }
+    return call_method(self, "_select", key, nullptr);
+  });
+}
+
+PyObject* item_at(PyObject* self, Py_ssize_t index) {
+  nb::object key = nb::steal(PyLong_FromSsize_t(index));
+  return key.is_valid() ? subscript(self, key.ptr()) : nullptr;
+}
+
+/// A number, or an array of the same world, that is written without being converted or reshaped.
+bool is_plain_value(PyObject* self, PyObject* value, int rank) {
+  if (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) return true;
+  return Py_TYPE(value) == Py_TYPE(self) && as_array(value).array.layout->rank() <= rank;
+}
+
+void write_part(PyObject* self, const Place& place, PyObject* value) {
+  const ArrayObject& target = as_array(self);
+  Array part = part_of(target.array, place.offset, place.shape, place.strides);
+  if (!part.size()) return;
+  if (part.layout->is_contiguous() && same_shape(*part.layout, *target.array.layout))
+    return issue_write(target.array, target.legacy, value, self);
+  issue_write(part, target.legacy, value, nullptr);
+  if (autograd::state().recording)
+    record_write(self, value, place.offset, place.shape, place.strides);
+}
+
+/// self[key] = value for an index array, while nothing is recorded.
+void scatter(PyObject* self, PyObject* key, PyObject* value) {
+  static const lazy::Op& scatter_nd = op_named("scatter_nd");
+  PyObject* const inputs[] = {self, value, key};
+  Py_DECREF(call_with_defaults(scatter_nd, inputs));
+}
+
+bool can_scatter(PyObject* self, PyObject* key, PyObject* value) {
+  if (autograd::state().recording || !is_index(self, key)) return false;
+  const Array& array = as_array(self).array;
+  const int rank = array.layout->rank() - 1 + as_array(key).array.layout->rank();
+  return is_plain_value(self, value, rank) &&
+         (!is_array(value) || as_array(value).array.dtype == array.dtype);
+}
+
+/// self[mask] = number, where no type has to be thought about.
+bool can_fill(PyObject* self, PyObject* key, PyObject* value) {
+  if (!is_mask(self, key) || as_array(self).legacy) return false;
+  const Array& array = as_array(self).array;
+  const bool floating = array.dtype == DType::float32 || array.dtype == DType::float64 ||
+                        array.dtype == DType::float16;
+  return floating && (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) && array.size() &&
+         array.layout->rank() == as_array(key).array.layout->rank();
+}
+
+void fill(PyObject* self, PyObject* key, PyObject* value) {
+  static const lazy::Op& where = op_named("where");
+  PyObject* const inputs[] = {key, value, self};
+  Py_DECREF(call_with_defaults(where, inputs, self));
+}
+
+int set_subscript(PyObject* self, PyObject* key, PyObject* value) {
+  return guarded(-1, [&] {
+    if (!value) throw Error(ErrorKind::type, "elements of an array cannot be deleted");
+    const std::optional<Place> place = place_in(as_array(self), key);
+    if (place && is_plain_value(self, value, static_cast<int>(place->shape.size()))) {
+      write_part(self, *place, value);
+    } else if (can_scatter(self, key, value)) {
+      scatter(self, key, value);
+    } else if (can_fill(self, key, value)) {
+      fill(self, key, value);
+    } else {
+      Py_DECREF(call_method(self, "_store", key, value));
+    }
+    return 0;
+  });
+}
+
 PyObject* as_class(PyObject* self, PyObject* legacy) {
   return guarded<PyObject*>(nullptr, [&] {
     PyObject* made = wrap(as_array(self).array, PyObject_IsTrue(legacy) == 1);
@@ -420,6 +581,18 @@ PyObject* get_shape(PyObject* self, void*) {
 PyObject* get_strides(PyObject* self, void*) {
   return guarded<PyObject*>(
       nullptr, [&] { return shape_tuple(as_array(self).array.layout->strides()).release().ptr(); });
+}
+
+PyObject* get_transposed(PyObject* self, void*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    static const lazy::Op& copy = op_named("copy");
+    const Layout& layout = *as_array(self).array.layout;
+    const Place place{0, Shape(layout.shape().rbegin(), layout.shape().rend()),
+                      Shape(layout.strides().rbegin(), layout.strides().rend())};
+    nb::object view = nb::steal(view_at(self, place));
+    PyObject* const inputs[] = {view.ptr()};
+    return call_with_defaults(copy, inputs);
+  });
 }
 
 PyObject* get_offset(PyObject* self, void*) {
@@ -469,9 +642,10 @@ PyMethodDef methods[] = {
     {"asnumpy", asnumpy, METH_NOARGS, "The value as a NumPy array, a copy."},
     {"_number", item, METH_NOARGS, "The value of an array of one element as a Python number."},
     {"_view", view, METH_VARARGS, "_view(offset, shape, strides): shares the memory."},
+    {"_reordered", reordered, METH_O, "_reordered(order): a view with the axes in that order."},
+    {"_between", between, METH_VARARGS,
+     "_between(axis, begin, end): a view of what lies between two places of an axis."},
     {"_shaped", shaped, METH_O, "_shaped(shape): the same elements in another shape, shared."},
-    {"_part", part, METH_O,
-     "_part(key): a view of what integers and slices name; None for any other key."},
     {"_assign", assign, METH_O, "_assign(value): writes value into all elements."},
     {"_write", write, METH_VARARGS,
      "_write(value, offset, shape, strides): writes value into a part of the memory."},
@@ -487,6 +661,7 @@ PyGetSetDef properties[] = {
     {"shape", get_shape, nullptr, "Extent of every dimension.", nullptr},
     {"ndim", get_ndim, nullptr, "Number of dimensions.", nullptr},
     {"size", get_size, nullptr, "Number of elements.", nullptr},
+    {"T", get_transposed, nullptr, "The array with its axes reversed.", nullptr},
     {"_strides", get_strides, nullptr, "Steps between elements, in elements.", nullptr},
     {"_offset", get_offset, nullptr, "Place of the first element in the memory, in elements.",
      nullptr},
@@ -507,6 +682,9 @@ PyType_Slot slots[] = {
     slot(Py_tp_dealloc, deallocate),
     slot(Py_tp_richcompare, compare),
     slot(Py_tp_hash, hash),
+    slot(Py_mp_subscript, subscript),
+    slot(Py_mp_ass_subscript, set_subscript),
+    slot(Py_sq_item, item_at),
     {Py_tp_methods, methods},
     {Py_tp_getset, properties},
     slot(Py_nb_add, binary_slot<add>),

@@ -13,6 +13,8 @@
 #include "bindings/site.h"
 #include "bindings/tape.h"
 #include "bindings/waiting.h"
+#include "lazy/aggregate.h"
+#include "lazy/capture.h"
 #include "lazy/costs.h"
 
 namespace afterglow::bindings {
@@ -112,6 +114,26 @@ nb::list call_host(const std::string& name, nb::callable function, bool legacy, 
   return arrays;
 }
 
+/// Whether the values of all inputs are there, or come at once because their calls are tiny, and
+/// nothing that is written down depends on their being read later.
+bool at_hand(nb::list inputs) {
+  lazy::Window& window = lazy::window();
+  if (lazy::Capture::current() || lazy::Diversion::current() || window.serial() ||
+      autograd::state().recording) {
+    return false;
+  }
+  for (nb::handle input : inputs) {
+    if (!is_array(input.ptr())) return false;
+    Storage& storage = *as_array(input.ptr()).array.storage;
+    bool failed = true;
+    if (!window.make_ready(storage, engine::WaitFor::read) ||
+        !window.look_at(storage, [&] { failed = storage.failure != nullptr; }) || failed) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 bool host_calls_unfinished() {
@@ -119,6 +141,8 @@ bool host_calls_unfinished() {
 }
 
 void bind_host(nb::module_& module) {
+  module.def("at_hand", at_hand, nb::arg("inputs"),
+             "Whether the values can be read now without waiting, and may be.");
   module.def("call_host", call_host, nb::arg("name"), nb::arg("function"), nb::arg("legacy"),
              nb::arg("inputs"), nb::arg("shapes"), nb::arg("dtypes"), nb::arg("cost"),
              "Queue function(inputs, outputs) over NumPy arrays and return the outputs.");

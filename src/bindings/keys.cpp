@@ -74,7 +74,30 @@ class KeyReader {
   int axis_ = 0;
 };
 
-/// Waits for a mask; the numbers of its true elements, counted in the order of memory.
+}  // namespace
+
+std::optional<Place> place_of_key(const Layout& layout, PyObject* key) {
+  KeyReader reader(layout);
+  if (!PyTuple_Check(key)) {
+    if (!reader.read(key, 0)) return {};
+    return reader.finish();
+  }
+  int used = 0, ellipses = 0;
+  const Py_ssize_t count = PyTuple_GET_SIZE(key);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(key, i);
+    ellipses += item == Py_Ellipsis;
+    used += item != Py_Ellipsis && item != Py_None;
+  }
+  if (ellipses > 1 || used > layout.rank()) return {};
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* item = PyTuple_GET_ITEM(key, i);
+    used -= item != Py_Ellipsis && item != Py_None;
+    if (!reader.read(item, used)) return {};
+  }
+  return reader.finish();
+}
+
 nb::object true_positions(nb::handle mask) {
   const Array& array = as_array(mask.ptr()).array;
   std::vector<std::uint8_t> truth(static_cast<std::size_t>(array.size()));
@@ -99,30 +122,6 @@ nb::object true_positions(nb::handle mask) {
     fill();
   }
   return nb::steal(wrap(std::move(positions), as_array(mask.ptr()).legacy));
-}
-
-}  // namespace
-
-std::optional<Place> place_of_key(const Layout& layout, PyObject* key) {
-  KeyReader reader(layout);
-  if (!PyTuple_Check(key)) {
-    if (!reader.read(key, 0)) return {};
-    return reader.finish();
-  }
-  int used = 0, ellipses = 0;
-  const Py_ssize_t count = PyTuple_GET_SIZE(key);
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* item = PyTuple_GET_ITEM(key, i);
-    ellipses += item == Py_Ellipsis;
-    used += item != Py_Ellipsis && item != Py_None;
-  }
-  if (ellipses > 1 || used > layout.rank()) return {};
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* item = PyTuple_GET_ITEM(key, i);
-    used -= item != Py_Ellipsis && item != Py_None;
-    if (!reader.read(item, used)) return {};
-  }
-  return reader.finish();
 }
 
 void bind_keys(nb::module_& module) {

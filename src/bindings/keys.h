@@ -19,6 +19,9 @@ struct Place {
 /// does not fit the array, which the caller has to tell.
 std::optional<Place> place_of_key(const Layout& layout, PyObject* key);
 
+/// Waits for a mask; the numbers of its true elements, counted in the order of memory.
+nb::object true_positions(nb::handle mask);
+
 void bind_keys(nb::module_& module);
 
 }  // namespace afterglow::bindings

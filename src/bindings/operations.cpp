@@ -371,6 +371,25 @@ PyObject* unary(const lazy::Op& op, PyObject* operand) {
   });
 }
 
+PyObject* call_with_defaults(const lazy::Op& op, std::span<PyObject* const> inputs, PyObject* out) {
+  const bool legacy = as_array(inputs[0]).legacy;
+  std::vector<lazy::Argument> arguments;
+  arguments.reserve(op.parameters.size());
+  for (const lazy::Parameter& parameter : op.parameters)
+    arguments.push_back(parameter.default_value);
+  lazy::Draft draft(op);
+  for (PyObject* input : inputs) set_operand(draft->inputs.emplace_back(), input);
+  draft->site = capture_site();
+  Recording recording(op, arguments, legacy);
+  if (recording.is_on()) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) recording.add(inputs[i], draft->inputs[i]);
+    recording.begin(out);
+  }
+  Array result =
+      issue_from_python(draft, {arguments, legacy, {}, out ? &as_array(out).array : nullptr});
+  return recording.end(out ? Py_NewRef(out) : wrap(std::move(result), legacy));
+}
+
 void bind_operations(nb::module_& module) {
   operation_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&operation_spec));
   if (!operation_type) throw nb::python_error();

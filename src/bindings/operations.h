@@ -35,5 +35,9 @@ Shape to_shape(PyObject* sequence);
 /// nullptr.
 PyObject* binary(const lazy::Op& op, PyObject* left, PyObject* right, ArrayObject* out);
 PyObject* unary(const lazy::Op& op, PyObject* operand);
+/// Calls an op with arrays and numbers, an array first, and the defaults of all parameters. `out`:
+/// the array to write, or nullptr. Throws.
+PyObject* call_with_defaults(const lazy::Op& op, std::span<PyObject* const> inputs,
+                             PyObject* out = nullptr);
 
 }  // namespace afterglow::bindings

@@ -7,6 +7,12 @@
 #include <mutex>
 #include <vector>
 
+#if PY_VERSION_HEX < 0x030C0000
+#define Py_BUILD_CORE
+#include <internal/pycore_frame.h>
+#undef Py_BUILD_CORE
+#endif
+
 namespace afterglow::bindings {
 namespace {
 
@@ -64,6 +70,23 @@ const bool hooks_set = [] {
 
 }  // namespace
 
+#if PY_VERSION_HEX < 0x030C0000
+
+// The public functions make a frame object for each frame of ours, which takes as long as a tiny
+// call does; this looks at what the interpreter itself has.
+lazy::Site capture_site() {
+  for (_PyInterpreterFrame* frame = PyThreadState_Get()->cframe->current_frame; frame;
+       frame = frame->previous) {
+    if (_PyFrame_IsIncomplete(frame) || is_ours(frame->f_code->co_filename)) continue;
+    const int instruction =
+        _PyInterpreterFrame_LASTI(frame) * static_cast<int>(sizeof(_Py_CODEUNIT));
+    return {Py_NewRef(frame->f_code), instruction};
+  }
+  return {};
+}
+
+#else
+
 lazy::Site capture_site() {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
   while (frame) {
@@ -80,6 +103,8 @@ lazy::Site capture_site() {
   }
   return {};
 }
+
+#endif
 
 std::string describe_site(const lazy::Site& site) {
   if (!site.code()) return "";

@@ -26,6 +26,20 @@ bool unblocked(std::span<Call* const> calls) {
   });
 }
 
+/// A few calls that are neither fused nor worth a thread.
+bool are_tiny(std::span<Call* const> calls, std::int64_t smallest_fused) {
+  constexpr std::size_t few = 16;
+  constexpr double tiny = 1e3;
+  return calls.size() <= few && std::all_of(calls.begin(), calls.end(), [&](const Call* call) {
+           if (call->cost >= tiny) return false;
+           const auto is_small = [&](const Operand& operand) {
+             return operand.is_immediate() || operand.size() < smallest_fused;
+           };
+           return std::all_of(call->inputs.begin(), call->inputs.end(), is_small) &&
+                  std::all_of(call->outputs.begin(), call->outputs.end(), is_small);
+         });
+}
+
 /// The storages that only this group, which is still pending, can read.
 Dying dying_with(std::span<Call* const> group) {
   for (const Call* call : group) {
@@ -107,6 +121,13 @@ void Window::leave_pending(std::span<Call* const> calls) {
 }
 
 void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
+  if (inline_allowed && !debug_level() && are_tiny(calls, fuse_options_.smallest)) {
+    // There is nothing to plan: one after another, up to one that has to wait for a task.
+    std::size_t done = 0;
+    while (done < calls.size() && run_at_once(std::span(calls).subspan(done, 1))) ++done;
+    if (done) add_finished(std::span(calls).first(done));
+    calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(done));
+  }
   if (calls.empty()) return;
   Plan plan;
   plan.calls = std::move(calls);

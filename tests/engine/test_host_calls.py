@@ -32,6 +32,55 @@ def test_returns_before_the_function_has_run():
     assert isinstance(y, nd.NDArray)
 
 
+def test_what_is_quick_is_computed_at_once_by_this_thread():
+    x = np.array([1.0, 2.0])
+    threads = []
+
+    def add(a):
+        threads.append(threading.get_ident())
+        return a + 1
+
+    y = on_host("add", add, x + 0, shape=(2,), dtype="float32", legacy=False, cost=1e3)
+    assert threads == [threading.get_ident()]
+    assert y.is_ready()
+    assert y.asnumpy().tolist() == [2, 3]
+    sign, size = on_host_several(
+        "split",
+        lambda a: (onp.sign(a), onp.abs(a)),
+        np.array([[-3.0, 2.0]]),
+        outputs=[((1, 2), "int32"), ((1, 2), "float64")],
+        legacy=False,
+        cost=1e3,
+    )
+    assert sign.is_ready()
+    assert size.is_ready()
+    assert sign.asnumpy().tolist() == [[-1, 1]]
+    assert sign.dtype == onp.int32
+    assert size.asnumpy().tolist() == [[3, 2]]
+    assert size.dtype == onp.float64
+
+
+def test_what_is_quick_waits_for_nothing():
+    go_on = threading.Event()
+    x = nd.ones((2,))
+    slow = on_host(
+        "slow", lambda a: (go_on.wait(10), a)[1], x, shape=(2,), dtype="float32", legacy=True
+    )
+    y = on_host("add", lambda a: a + 1, slow, shape=(2,), dtype="float32", legacy=True, cost=1e3)
+    assert not y.is_ready()
+    go_on.set()
+    assert y.asnumpy().tolist() == [2, 2]
+
+
+def test_a_quick_call_that_fails_tells_of_it_at_the_read():
+    singular = np.zeros((2, 2))
+    y = np.linalg.inv(singular)
+    with pytest.raises(ValueError, match=r"(?s)\[inverse\] Singular .*test_host_calls.py"):
+        y.wait_to_read()
+    with pytest.raises(ValueError, match="Singular"):
+        np.linalg.inv(y).wait_to_read()
+
+
 def test_several_results_and_types():
     x = np.array([[3.0, 1.0], [2.0, 4.0]])
     order, values = on_host_several(

@@ -28,6 +28,52 @@ def address(array: Any) -> int:
 
 
 @both
+def test_is_a_sequence(front: Any) -> None:
+    x = front.array([[1, 2], [3, 4], [5, 6]])
+    assert [row.asnumpy().tolist() for row in reversed(x)] == [[5, 6], [3, 4], [1, 2]]
+    assert x.__getitem__(1).asnumpy().tolist() == [3, 4]
+    x.__setitem__((0, 1), 9)
+    assert x.asnumpy().tolist() == [[1, 9], [3, 4], [5, 6]]
+    with pytest.raises(TypeError, match="deleted"):
+        del x[0]
+
+
+@pytest.mark.parametrize("key", [0, slice(1, 3), slice(None, None, 2), (slice(None), 1), ..., None])
+@both
+def test_stores_and_selects_what_numpy_does(front: Any, key: Any) -> None:
+    host = onp.arange(12, dtype="float32").reshape(4, 3)
+    x = front.array(host)
+    onp.testing.assert_array_equal(x[key].asnumpy(), host[key])
+    for value in (7, 2.5, True, front.array([5]), onp.float32(3), host[key] * 2):
+        x[key] = value
+        host[key] = value.asnumpy() if isinstance(value, _core.Array) else value
+        onp.testing.assert_array_equal(x.asnumpy(), host)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "bool"])
+def test_masks_and_indices_as_in_numpy(dtype: str) -> None:
+    host = onp.array([[1, 0], [1, 1], [0, 1]]).astype(dtype)
+    rows = onp.array([True, False, True])
+    places = onp.array([2, 0, 2])
+    for key in (rows, host.astype("bool"), places):
+        x = np.array(host)
+        ours = np.array(key)
+        expected = host.copy()
+        onp.testing.assert_array_equal(x[ours].asnumpy(), host[key])
+        for value in (0, 1, 1.0):
+            x[ours] = value
+            expected[key] = value
+            assert x.dtype == expected.dtype
+            onp.testing.assert_array_equal(x.asnumpy(), expected)
+    with pytest.raises(IndexError):
+        np.array(host)[np.array(onp.array([True]))]
+
+
+def test_takes_foreign_byte_order() -> None:
+    assert np.array(onp.array([1, 2], dtype=">f4")).asnumpy().tolist() == [1, 2]
+
+
+@both
 def test_truth(front: Any) -> None:
     assert bool(front.array([2]))
     assert not bool(front.array([0.0]))
