@@ -155,3 +155,5 @@ TEST("random chains: replays equal the calls, whatever runs meanwhile") {
     finish(*window);
   }
 }
+
+CHECK_MAIN
