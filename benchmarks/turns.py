@@ -16,6 +16,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+#: Seconds between rounds, in which the threads of the last library stop spinning.
+REST = 0.3
 #: What comes before a round, and the round itself.
 Task = tuple[Callable[[], Any], Callable[[], Any]]
 #: Makes the task of a library; ``None`` where the library has no such task.
@@ -80,6 +82,7 @@ def main(
             for name, process in processes.items():
                 assert process.stdin
                 assert process.stdout
+                time.sleep(REST)
                 process.stdin.write(task + "\n")
                 process.stdin.flush()
                 seconds = json.loads(process.stdout.readline())
