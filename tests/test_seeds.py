@@ -214,7 +214,7 @@ CHAPTERS = {
             net, batches, batches, loss, 2, trainer))
         print(d2l.evaluate_accuracy(net, batches) > 0.9)
         """,
-        [r"epoch \d, loss .*, train acc .*, test acc 0\.\d{3}"] * 2 + ["True", "True"],
+        [r"epoch \d, loss .*, train acc .*, test acc [01]\.\d{3}"] * 2 + ["True", "True"],
     ),
     "helpers": (
         """
