@@ -227,7 +227,7 @@ class Block:
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Pass ``hybridize`` on to the children. Work is optimised while it waits, anyway."""
+        """Hybridize the children that can be: see ``HybridBlock.hybridize``."""
         for child in self._children.values():
             child.hybridize(active, **kwargs)
 
