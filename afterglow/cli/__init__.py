@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``afterglow``: ``afterglow --help`` lists what it does.
+
+Each command is a module of its own here, with ``add_arguments(parser)`` and ``run(arguments)``,
+which returns the exit status. It is imported when its name was given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from ..version import version
+
+__all__ = ["COMMANDS", "main"]
+
+#: What ``afterglow --help`` says of each command.
+COMMANDS = {
+    "tour": "a guided run of the ideas, measured on this machine",
+    "run": "run a script, a notebook or a chapter of a book, with mxnet meaning Afterglow",
+    "trace": "the same, and write a page that shows what ran when",
+    "bench": "measure Afterglow beside other libraries",
+    "info": "versions, processor, limits and environment variables",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    parser = argparse.ArgumentParser(
+        prog="afterglow",
+        description="Asynchronous, lazy arrays that speak the API of Apache MXNet.",
+    )
+    parser.add_argument("--version", action="version", version=f"afterglow {version()}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        if name == chosen:
+            module = importlib.import_module(f"{__name__}.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    parsed = parser.parse_args(words)
+    return int(parsed.run(parsed))
