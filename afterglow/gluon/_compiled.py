@@ -31,6 +31,7 @@ from .._core import (
 )
 from .._gradients import RecordedCall, Rule, define
 from ..error import ArrayNotImplementedError
+from ._layers import run_forward
 
 if TYPE_CHECKING:
     from .block import HybridBlock
@@ -81,19 +82,19 @@ class Compiled:
     def __call__(self, block: HybridBlock, args: tuple[Any, ...]) -> Any:
         """Compute what ``forward`` of the block returns."""
         if _busy.now:
-            return block.forward(*args)
+            return run_forward(block, args)
         found = answer(self._plans, block, args)
         if found is None:
-            return block.forward(*args)
+            return run_forward(block, args)
         if found[0]:
             return found[1]
         _, key, plan, arrays = found
         if plan is not None and plan is not _SEEN:  # refused, or the inputs overlap
-            return block.forward(*args)
+            return run_forward(block, args)
         _busy.now = True
         try:
             if plan is None:
-                result = block.forward(*args)
+                result = run_forward(block, args)
                 self._remember(key, _SEEN)
                 return result
             return self._write_down(block, key, args, arrays)
@@ -116,12 +117,12 @@ class Compiled:
         )
         if hooked or not arrays:  # a hook sees every call; without arrays there is nothing to gain
             self._remember(key, _REFUSED)
-            return block.forward(*args)
+            return run_forward(block, args)
         self._watch(block)
         first_node = next_tape_sequence()
         start_capture()
         try:
-            result = block.forward(*args)
+            result = run_forward(block, args)
             try:
                 plan = _plan(block, arrays, result, first_node)
             except _RefusedError as refusal:
@@ -265,7 +266,7 @@ def _gradients_again(
         )
     _busy.now = True
     try:
-        result = block.forward(*args)
+        result = run_forward(block, args)
     finally:
         _busy.now = False
     arrays = list(_arrays_in(args))

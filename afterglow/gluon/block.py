@@ -20,6 +20,7 @@ from ..util import is_np_array
 from ._compiled import Compiled
 from ._completion import Completing, Unknown
 from ._inputs import count_inputs, first_symbol, flat_symbols
+from ._layers import Layers, run_forward
 from .parameter import (
     DeferredInitializationError,
     Parameter,
@@ -116,6 +117,7 @@ class Block:
         self._forward_hooks = Hooks()
         self._forward_pre_hooks = Hooks()
         self._watchers: weakref.WeakSet[Compiled] = weakref.WeakSet()
+        self._layers = Layers()
 
     def _changed(self) -> None:
         """Let hybridized blocks above look at this one anew."""
@@ -246,7 +248,7 @@ class Block:
         if self._forward_pre_hooks:
             for hook in tuple(self._forward_pre_hooks.values()):
                 hook(self, args)
-        result = self.forward(*args)
+        result = run_forward(self, args)
         if self._forward_hooks:
             for hook in tuple(self._forward_hooks.values()):
                 hook(self, args, result)

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lazy/layer.h"
 #include "lazy/window.h"
 
 namespace afterglow::autograd {
@@ -107,6 +108,7 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
   Reference<Node> node(new Node);
   node->op = &op;
   node->legacy = legacy;
+  node->layer = lazy::current_layer;
   node->arguments.assign(arguments.begin(), arguments.end());
   node->sequence = next_sequence++;
   node->inputs.reserve(sources.size());

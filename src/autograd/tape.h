@@ -53,6 +53,7 @@ struct Node : Counted {
   std::vector<Saved> inputs;
   std::vector<Saved> outputs;
   lazy::Site site;
+  std::int32_t layer = 0;  ///< that issued it
   std::unique_ptr<Keep> keep;
   std::uint64_t sequence = 0;  ///< later nodes depend on earlier ones only
   bool released = false;       ///< a backward pass has used it up

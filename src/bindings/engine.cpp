@@ -65,6 +65,7 @@ class BatchHandle {
         batches.empty() ? nullptr : std::make_shared<const lazy::Batches>(std::move(batches));
   }
   void wait() const { wait_for_batch(*batch_); }
+  std::int64_t computing_nanoseconds() const { return batch_->computing_nanoseconds(); }
 
  private:
   lazy::Batches others() const {
@@ -142,7 +143,9 @@ void bind_engine(nb::module_& module) {
       .def(nb::init<>())
       .def("begin", &BatchHandle::begin, "Calls that this thread issues from now on belong to it.")
       .def("end", &BatchHandle::end)
-      .def("wait", &BatchHandle::wait);
+      .def("wait", &BatchHandle::wait)
+      .def("computing_nanoseconds", &BatchHandle::computing_nanoseconds,
+           "Time that threads computed for it, summed up.");
   module.def("instruction_set", [] { return kernels::instruction_set(); });
   module.def(
       "set_blas_path", [](const char* path) { kernels::set_blas_path(path); },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "bindings/functions.h"
 #include "bindings/python.h"
 #include "bindings/site.h"
 
@@ -24,7 +25,9 @@ void set_python_error(ErrorKind kind, const char* message) {
 void raise_failure(Failure& failure) {
   failure.raised = true;
   const std::string place = describe_site(failure.site);
-  const std::string message = failure.message + (place.empty() ? "" : "\n  issued at " + place);
+  std::string message = failure.message + (place.empty() ? "" : "\n  issued at " + place);
+  const std::string layer = layer_name(failure.layer);
+  if (!layer.empty()) message += "\n  in layer " + layer;
   set_python_error(failure.kind, message.c_str());
   throw nb::python_error();
 }

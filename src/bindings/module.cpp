@@ -30,4 +30,5 @@ NB_MODULE(_core, module) {
   bind_engine(module);
   bind_recipes(module);
   bind_recording(module);
+  bind_trace(module);
 }

@@ -12,6 +12,7 @@
 #include "bindings/functions.h"
 #include "bindings/site.h"
 #include "lazy/capture.h"
+#include "lazy/trace.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -62,6 +63,27 @@ void note_read() {
   capture->refuse("the value of an array was read" + (place.empty() ? "" : " at " + place));
 }
 
+/// A wait as a recording shows it; made and destroyed with the GIL.
+class NotedWait {
+ public:
+  explicit NotedWait(lazy::trace::Wait what) : what_(what) {
+    if (lazy::trace::is_on()) begin_ = lazy::trace::now();
+  }
+  /// For a value: no wait if it is there.
+  NotedWait(lazy::trace::Wait what, Storage& storage) : what_(what) {
+    if (lazy::trace::is_on() && !lazy::window().is_settled(storage)) begin_ = lazy::trace::now();
+  }
+  ~NotedWait() {
+    if (begin_) lazy::trace::note_wait(what_, capture_site(), begin_, lazy::trace::now());
+  }
+  NotedWait(const NotedWait&) = delete;
+  NotedWait& operator=(const NotedWait&) = delete;
+
+ private:
+  const lazy::trace::Wait what_;
+  std::int64_t begin_ = 0;
+};
+
 }  // namespace
 
 void begin_exit() {
@@ -86,6 +108,9 @@ void wait_for(const Array& array, engine::WaitFor what, std::optional<double> ti
   release_sites_left_behind();
   note_read();
   lazy::Window& window = lazy::window();
+  const NotedWait noted(what == engine::WaitFor::read ? lazy::trace::Wait::read
+                                                      : lazy::trace::Wait::write,
+                        *array.storage);
   if (!window.make_ready(*array.storage, what)) {
     engine::WaitResult result;
     {
@@ -105,6 +130,7 @@ void wait_for_room() {
   lazy::Window& window = lazy::window();
   const lazy::Window::Room room = window.make_room();
   if (room == lazy::Window::Room::enough) return;
+  const NotedWait noted(lazy::trace::Wait::room);
   engine::WaitResult result;
   {
     WithoutGil released;
@@ -121,6 +147,7 @@ void wait_for_room(std::int64_t bytes) {
   if (bytes < Storage::smallest_charge || fits()) return;
   window.retire();
   if (fits()) return;
+  const NotedWait noted(lazy::trace::Wait::room);
   window.publish_all();
   engine::WaitResult result;
   {
@@ -139,6 +166,7 @@ void take_buffer_or_wait(Storage& storage) {
   }
   // What unfinished calls hold may be all that is missing.
   lazy::Window& window = lazy::window();
+  const NotedWait noted(lazy::trace::Wait::memory);
   window.publish_all();
   engine::WaitResult result;
   {
@@ -154,6 +182,7 @@ void wait_for_batch(const lazy::Batch& batch) {
   release_sites_left_behind();
   lazy::Window& window = lazy::window();
   if (batch.finished()) return;
+  const NotedWait noted(lazy::trace::Wait::batch);
   window.publish_all();
   engine::WaitResult result;
   {
@@ -178,6 +207,7 @@ void finish_host_calls() {
 void wait_for_all() {
   release_sites_left_behind();
   lazy::Window& window = lazy::window();
+  const NotedWait noted(lazy::trace::Wait::all);
   window.publish_all();
   engine::WaitResult result;
   {
@@ -194,8 +224,10 @@ namespace {
 /// Copies an array out as a task of its own, so that later writers wait for it.
 class ReadTask : public engine::Task {
  public:
-  ReadTask(const Array& array, void* target, std::shared_ptr<Failure>& failure)
+  ReadTask(const Array& array, void* target, std::shared_ptr<Failure>& failure,
+           std::uint64_t number)
       : array_(array),
+        number_(number),
         bytes_(array.size() * static_cast<std::int64_t>(size_of(array.dtype))),
         target_(static_cast<std::byte*>(target)),
         failure_(failure) {}
@@ -206,13 +238,16 @@ class ReadTask : public engine::Task {
   void run(int share) override {
     const std::int64_t begin = share * share_bytes;
     const auto count = static_cast<std::size_t>(std::min(share_bytes, bytes_ - begin));
+    const std::int64_t began = number_ ? lazy::trace::now() : 0;
     std::memcpy(target_ + begin, array_.data() + begin, count);
+    if (number_) lazy::trace::note_run(number_, share, began, lazy::trace::now());
   }
   const char* label() const override { return "asnumpy"; }
 
  private:
   static constexpr std::int64_t share_bytes = 4 << 20;
   const Array& array_;
+  const std::uint64_t number_;  ///< in a recording; 0 for none
   std::int64_t bytes_;
   std::byte* target_;
   std::shared_ptr<Failure>& failure_;
@@ -224,15 +259,18 @@ void read_as_task(const Array& array, void* target) {
   std::shared_ptr<Failure> failure;
   engine::Variable* const reads[] = {&array.storage->variable};
   engine::Variable* const writes[] = {&copied};
+  const std::uint64_t number =
+      lazy::trace::is_on() ? lazy::trace::note_issued("asnumpy", array, capture_site()) : 0;
   // Pushed at a moment when no writer is unfinished, so nothing is ahead of it but the copy itself.
   // That is why the last wait need not look at signals, and may borrow everything from this frame.
   do {
     wait_for(array);
   } while (!window.look_at(*array.storage, [&] {
-    window.engine().push(std::make_unique<ReadTask>(array, target, failure), reads, writes,
+    window.engine().push(std::make_unique<ReadTask>(array, target, failure, number), reads, writes,
                          {.priority = 1, .queue = array.context().id});
   }));
   engine::WaitResult result;
+  const NotedWait noted(lazy::trace::Wait::read);
   {
     WithoutGil released;
     result = window.engine().wait(copied);

@@ -8,6 +8,7 @@
 
 #include "bindings/functions.h"
 #include "bindings/tape.h"
+#include "lazy/layer.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -68,6 +69,15 @@ void deliver(Node& node, nb::object total) {
   }
 }
 
+/// Calls are issued for the layers of the nodes; afterwards everything is as before.
+class LayerScope {
+ public:
+  ~LayerScope() { lazy::current_layer = outer_; }
+
+ private:
+  const std::int32_t outer_ = lazy::current_layer;
+};
+
 class Walk {
  public:
   Walk(nb::list heads, nb::list gradients, nb::list wanted) {
@@ -90,8 +100,10 @@ class Walk {
 
   /// Calls the rules. Without wanted arrays, the sums of variables go to their gradients.
   void run() {
+    const LayerScope scope;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       Node& node = *nodes_[i];
+      lazy::current_layer = node.layer;
       std::vector<nb::object> totals = take(node, sums_[i]);
       if (node.is_variable()) {
         if (wanted_.empty()) deliver(node, std::move(totals[0]));

@@ -160,6 +160,9 @@ class Engine {
   virtual int workers_started() const = 0;      ///< worker threads that exist now
 };
 
+/// The number of the worker that asks, 0.., or -1 for any other thread.
+int worker_index();
+
 /// Workers start lazily, at the first push that needs one. A thread that helps takes one of
 /// `thread_limit` slots, so that never more than that many threads compute.
 std::unique_ptr<Engine> make_threaded_engine(int thread_limit);

@@ -143,6 +143,7 @@ class ThreadedEngine final : public Engine {
   void leave(Hold& hold, Waiter& waiter);
 
   static inline thread_local Running* innermost_ = nullptr;
+  friend int worker_index();
   static inline thread_local int worker_index_ = -1;
 
   const int limit_;

@@ -241,4 +241,8 @@ void ThreadedEngine::nudge() {
   plan_wakes(hold);
 }
 
+int worker_index() {
+  return ThreadedEngine::worker_index_;
+}
+
 }  // namespace afterglow::engine

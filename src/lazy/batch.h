@@ -15,9 +15,13 @@ class Batch {
   void add_call() { ++unfinished_; }
   void end_call() { --unfinished_; }
   bool finished() const { return unfinished_ == 0; }
+  /// Of all threads, for the passes that begin with a call of the batch.
+  std::int64_t computing_nanoseconds() const { return computing_; }
+  void add_computing(std::int64_t nanoseconds) { computing_ += nanoseconds; }
 
  private:
   std::atomic<std::int64_t> unfinished_{0};
+  std::atomic<std::int64_t> computing_{0};
 };
 
 /// The batches that a call belongs to: those that its thread had begun and not ended. They need not

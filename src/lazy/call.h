@@ -63,6 +63,8 @@ struct Call {
   /// Of a call for many rows of arrays: what it does to each.
   std::unique_ptr<Aggregate, DeleteAggregate> aggregate;
   Site site;
+  /// The layer of a network that issued it (layer.h); 0 for none.
+  std::int32_t layer = 0;
   /// The batches of engine.pipeline() that it belongs to; nullptr for none.
   std::shared_ptr<const Batches> batches;
 

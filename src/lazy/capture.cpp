@@ -45,6 +45,7 @@ void copy_call(const Call& from, Call& to) {
   to.host = from.host;
   to.drawn_blocks = from.drawn_blocks;
   to.site = from.site.copy();
+  to.layer = from.layer;
 }
 
 }  // namespace afterglow::lazy

@@ -19,6 +19,7 @@ struct Failure {
   ErrorKind kind = ErrorKind::mxnet;
   std::string message;  ///< "[op] what went wrong; inputs ..."
   lazy::Site site;      ///< of the call that failed
+  std::int32_t layer = 0;
   std::uint64_t sequence = 0;
   std::atomic<bool> raised{false};
 };

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "lazy/call.h"
+#include "lazy/layer.h"
+#include "lazy/trace.h"
 #include "lazy/window.h"
 
 namespace afterglow::lazy {
@@ -21,7 +23,11 @@ struct IssueOptions {
 /// A call that is being put together; gives its operands back if the issue fails.
 class Draft {
  public:
-  explicit Draft(const Op& op) : call_(Call::create()) { call_->op = &op; }
+  explicit Draft(const Op& op) : call_(Call::create()) {
+    trace::note_begin();
+    call_->op = &op;
+    call_->layer = current_layer;
+  }
   ~Draft() {
     if (call_) Call::destroy(call_);
   }

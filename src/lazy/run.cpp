@@ -156,6 +156,7 @@ void fail_with_current_exception(Call& call, FailureLog& log) noexcept {
   failure->message += std::string(call.op->name) + "] " + message;
   if (call.inputs.size()) failure->message += "; inputs: " + describe_inputs(call);
   failure->site = std::move(call.site);
+  failure->layer = call.layer;
   failure->sequence = call.sequence;
   for (Operand& output : call.outputs) output.storage->failure = failure;
   log.add(std::move(failure));

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "lazy/debug.h"
+#include "lazy/trace.h"
 #include "lazy/window.h"
 
 namespace afterglow::lazy {
@@ -23,9 +24,13 @@ std::string label_of(std::span<Call* const> calls) {
 }
 
 bool run_group(std::span<Call* const> group, const RunTerms& terms, const Dying& dying) noexcept {
+  trace::Running running(group, 0);
   const auto run_all = [&](auto&& run) {
     const int shares = run.prepare(terms, dying);
-    if (shares == engine::not_now) return false;
+    if (shares == engine::not_now) {
+      running.forget();
+      return false;
+    }
     for (int share = 0; share < shares; ++share) run.run(share);
     run.finish();
     return true;
@@ -92,8 +97,10 @@ bool GroupTask::take_buffers() {
 }
 
 void GroupTask::run(int share) {
-  if (single_) return single_->run(share);
-  if (fused_) return fused_->run(share);
+  if (single_ || fused_) {
+    const trace::Running running(plan_.calls, share);
+    return single_ ? single_->run(share) : fused_->run(share);
+  }
   for (std::size_t i = 0; i < plan_.groups(); ++i) {
     run_group(plan_.group(i), window_.run_terms(true), dying_[i]);
   }

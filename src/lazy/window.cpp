@@ -7,6 +7,7 @@
 #include "lazy/aggregate.h"
 #include "lazy/costs.h"
 #include "lazy/debug.h"
+#include "lazy/trace.h"
 
 namespace afterglow::lazy {
 namespace {
@@ -58,6 +59,7 @@ void Window::append(Call* call) {
     for (const auto& batch : *call->batches) batch->add_call();
   }
   debug_call(*call);
+  trace::note_issued(*call);
   if (serial_) {
     for_each_storage(*call, [](Storage& storage) { add_alone(storage.slots.all, 1); });
     Plan plan;
@@ -358,6 +360,7 @@ void Window::after_fork_in_child() noexcept {
   engine_->after_fork_in_child();
   // A task that a worker of the parent was just destroying is gone with that worker.
   tasks_alive_ = engine_->unfinished();
+  trace::after_fork_in_child();
   forking_ = false;
   lock_.unlock();
 }
@@ -374,6 +377,7 @@ void Window::Ended::count(std::span<Call* const> calls, bool were_run) {
     outputs += output_bytes(*call);
     cost += static_cast<std::int64_t>(call->cost);
   }
+  if (!were_run) trace::note_dropped(calls);
   add(were_run ? run : dropped, static_cast<std::int64_t>(calls.size()));
   add(bytes, outputs);
   add(nanoseconds, cost);

@@ -92,6 +92,11 @@ class Window {
   /// Publishes what reading (or writing) the storage needs. True when its value is there on return.
   /// Needs the issuing right.
   bool make_ready(Storage& storage, engine::WaitFor what);
+  /// Nothing issued so far will write the storage.
+  bool is_settled(Storage& storage) {
+    std::lock_guard lock(lock_);
+    return storage.slots.pending == 0 && storage.variable.readable();
+  }
   /// Calls `look` while no writer of the storage can start, if none is unfinished; else returns
   /// false. Calls still pending may write it later. Keep `look` short: it runs under the window's
   /// lock.

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording what the engine does: the core keeps events, here they become tables."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+
+from .. import _core
+from ..error import MXNetError
+from ._texts import Texts
+from .recording import DROPPED, PENDING, RAN, Recording, Table
+
+__all__ = ["MOST_EVENTS", "is_recording", "mark", "pause", "resume", "snapshot", "start", "stop"]
+
+#: Events that are kept by default: about 200 MB. A call takes about three.
+MOST_EVENTS = 5_000_000
+
+#: As in src/lazy/trace.h.
+_EVENT = numpy.dtype(
+    [
+        ("begin", "i8"),
+        ("end", "i8"),
+        ("call", "u8"),
+        ("first", "u4"),
+        ("second", "u4"),
+        ("layer", "i4"),
+        ("kind", "u2"),
+        ("share", "u2"),
+    ]
+)
+_ISSUED, _DROPPED, _MEMBER, _RUN, _WAIT, _MEMORY = range(6)
+_WAITS = ("read", "write", "waitall", "run-ahead", "pipeline", "memory")
+
+_Array = numpy.ndarray[Any, Any]
+
+#: Marks of the program itself, as :func:`mark` was given them, with the thread that did.
+_marks: list[tuple[str, str, str, int, int, float, int]] = []
+_marking = False
+
+
+def start(most_events: int = MOST_EVENTS) -> None:
+    """Begin a recording. Only one can be made at a time."""
+    global _marking
+    if _core.is_traced():
+        raise MXNetError("a recording is being made already; stop() ends it")
+    _marks.clear()
+    _core.start_trace(most_events)
+    _marking = True
+
+
+def pause() -> None:
+    """Record nothing until :func:`resume`."""
+    global _marking
+    _core.pause_trace()
+    _marking = False
+
+
+def resume() -> None:
+    """Go on after :func:`pause`."""
+    global _marking
+    _core.resume_trace()
+    _marking = _core.is_traced()
+
+
+def is_recording() -> bool:
+    """Tell whether a recording is being made, paused or not."""
+    return _core.is_traced()
+
+
+def mark(kind: str, name: str, domain: str, begin: int, end: int, value: float = 0) -> None:
+    """Add what the program tells of itself; times are those of :func:`time.monotonic_ns`."""
+    if _marking:
+        _marks.append((kind, name, domain, begin, end, value, threading.get_native_id()))
+
+
+def snapshot() -> Recording:
+    """Return what has been recorded so far."""
+    if not _core.is_traced():
+        raise MXNetError("no recording is being made; start() begins one")
+    return _Reader(_core.trace_events(), list(_marks)).recording()
+
+
+def stop() -> Recording:
+    """End the recording and return it."""
+    global _marking
+    result = snapshot()
+    _core.clear_trace()
+    _marks.clear()
+    _marking = False
+    return result
+
+
+class _Reader:
+    """Makes tables of what the core kept."""
+
+    def __init__(
+        self, kept: dict[str, Any], marks: list[tuple[str, str, str, int, int, float, int]]
+    ) -> None:
+        self._kept = kept
+        self._marks = marks
+        self._start: int = kept["start"]
+        self._texts = Texts()
+        self._lanes: dict[int, int] = {}  # by the system's number of the thread
+        self._names: list[str] = []
+        parts = [
+            (thread, worker, numpy.frombuffer(events, _EVENT))
+            for thread, worker, events in kept["threads"]
+        ]
+        python = self._name_lanes(parts)
+        self._python_threads = python
+        self._events = numpy.concatenate([part for _, _, part in parts] or [numpy.zeros(0, _EVENT)])
+        self._threads = numpy.concatenate(
+            [numpy.full(len(part), self._lanes[thread], "i4") for thread, _, part in parts]
+            or [numpy.zeros(0, "i4")]
+        )
+
+    def _name_lanes(self, parts: list[tuple[int, int, _Array]]) -> int:
+        """Give every thread a lane, those of Python first, and return how many those are."""
+        names = {thread.native_id: thread.name for thread in threading.enumerate()}
+        main = threading.main_thread().native_id
+        python = {thread for thread, worker, _ in parts if worker < 0}
+        python |= {made[-1] for made in self._marks}
+        for thread in sorted(python, key=lambda one: (one != main, one)):
+            self._lanes[thread] = len(self._names)
+            self._names.append(names.get(thread) or f"thread {thread}")
+        for worker, thread in sorted(
+            (worker, thread) for thread, worker, _ in parts if worker >= 0
+        ):
+            self._lanes[thread] = len(self._names)
+            self._names.append(f"worker {worker}")
+        return len(python)
+
+    def recording(self) -> Recording:
+        """Return all tables."""
+        runs, passes = self._runs()
+        return Recording(
+            duration=max(1, self._kept["end"] - self._start),
+            start=self._start,
+            threads=self._names,
+            python_threads=self._python_threads,
+            lost=self._kept["lost"],
+            calls=self._calls(passes),
+            runs=runs,
+            waits=self._waits(),
+            memory=self._memory(),
+            marks=self._mark_table(),
+            texts=self._texts.all,
+        )
+
+    def _of(self, kind: int) -> tuple[_Array, _Array]:
+        """Return the events of a kind and the lanes they came from."""
+        chosen = self._events["kind"] == kind
+        return self._events[chosen], self._threads[chosen]
+
+    def _time(self, times: _Array) -> _Array:
+        # What began before the recording, or was put off meanwhile, begins with it.
+        return numpy.maximum(times - self._start, 0)
+
+    def _numbers(self, texts: list[str], chosen: _Array) -> _Array:
+        """Return the numbers of texts that events refer to by places in a list of their own."""
+        numbers = numpy.array([self._texts.number(text) for text in texts] or [0], "i4")
+        return numbers[chosen]
+
+    def _runs(self) -> tuple[Table, _Array]:
+        """Return the runs, and the first calls of the passes in their order."""
+        events, threads = self._of(_RUN)
+        passes, numbers = numpy.unique(events["call"], return_inverse=True)
+        order = numpy.lexsort((events["begin"], numbers))
+        return {
+            "thread": threads[order],
+            "begin": self._time(events["begin"])[order],
+            "end": self._time(events["end"])[order],
+            "share": events["share"][order].astype("i4"),
+            "pass": numbers[order].astype("i4"),
+        }, passes
+
+    def _calls(self, passes: _Array) -> Table:
+        events, threads = self._of(_ISSUED)
+        order = numpy.argsort(events["end"], kind="stable")
+        events, threads = events[order], threads[order]
+        signatures = self._kept["signatures"]
+        bytes_of = numpy.array([signature[2] for signature in signatures] or [0], "i8")
+        ran_in = self._passes_of(events["call"], passes)
+        dropped = numpy.isin(events["call"], self._of(_DROPPED)[0]["call"])
+        state = numpy.full(len(events), PENDING, "i1")
+        state[dropped] = DROPPED
+        state[ran_in >= 0] = RAN
+        return {
+            "op": self._numbers([signature[0] for signature in signatures], events["second"]),
+            "site": self._numbers(self._kept["sites"], events["first"]),
+            "layer": self._numbers(self._kept["layers"], events["layer"]),
+            "shapes": self._numbers([signature[1] for signature in signatures], events["second"]),
+            "bytes": bytes_of[events["second"]],
+            "thread": threads,
+            "begin": self._time(events["begin"]),
+            "end": self._time(events["end"]),
+            "state": state,
+            "pass": ran_in,
+        }
+
+    def _passes_of(self, calls: _Array, passes: _Array) -> _Array:
+        """Return the number of the pass that each call ran in, -1 for none."""
+        members, _ = self._of(_MEMBER)
+        order = numpy.argsort(members["call"])
+        followers, leaders = members["call"][order], members["begin"][order].astype("u8")
+        first = calls.copy()
+        if len(followers):
+            place = numpy.minimum(numpy.searchsorted(followers, calls), len(followers) - 1)
+            first = numpy.where(followers[place] == calls, leaders[place], calls)
+        if not len(passes):
+            return numpy.full(len(calls), -1, "i4")
+        place = numpy.minimum(numpy.searchsorted(passes, first), len(passes) - 1)
+        return numpy.where(passes[place] == first, place, -1).astype("i4")
+
+    def _waits(self) -> Table:
+        events, threads = self._of(_WAIT)
+        order = numpy.argsort(events["begin"], kind="stable")
+        events, threads = events[order], threads[order]
+        return {
+            "thread": threads,
+            "begin": self._time(events["begin"]),
+            "end": self._time(events["end"]),
+            "site": self._numbers(self._kept["sites"], events["first"]),
+            "what": self._numbers(list(_WAITS), events["second"]),
+        }
+
+    def _memory(self) -> Table:
+        events, _ = self._of(_MEMORY)
+        events = events[numpy.argsort(events["begin"], kind="stable")]
+        return {"time": self._time(events["begin"]), "bytes": events["call"].astype("i8")}
+
+    def _mark_table(self) -> Table:
+        columns: list[tuple[Any, ...]] = list(zip(*self._marks, strict=True)) or [()] * 7
+        kinds, names, domains, begins, ends, values, threads = columns
+
+        def numbers(column: tuple[Any, ...], number: Callable[[Any], int]) -> _Array:
+            return numpy.array([number(one) for one in column], "i4")
+
+        return {
+            "kind": numbers(kinds, self._texts.number),
+            "name": numbers(names, self._texts.number),
+            "domain": numbers(domains, self._texts.number),
+            "thread": numbers(threads, self._lanes.__getitem__),
+            "begin": self._time(numpy.array(begins, "i8")),
+            "end": self._time(numpy.array(ends, "i8")),
+            "value": numpy.array(values, "f8"),
+        }
