@@ -60,7 +60,18 @@ from .util import (
 )
 
 if TYPE_CHECKING:
-    from . import callback, contrib, io, module, monitor, onnx, test_utils, visualization
+    from . import (
+        callback,
+        contrib,
+        io,
+        module,
+        monitor,
+        onnx,
+        profiler,
+        test_utils,
+        trace,
+        visualization,
+    )
     from . import module as mod
     from . import monitor as mon
     from . import visualization as viz
@@ -121,6 +132,7 @@ __all__ = [
     "onnx",
     "operator",
     "optimizer",
+    "profiler",
     "random",
     "registry",
     "rnd",
@@ -128,6 +140,7 @@ __all__ = [
     "sym",
     "symbol",
     "test_utils",
+    "trace",
     "use_np",
     "use_np_array",
     "use_np_shape",
@@ -149,7 +162,9 @@ _LATER = {
     "mon": "monitor",
     "monitor": "monitor",
     "onnx": "onnx",
+    "profiler": "profiler",
     "test_utils": "test_utils",
+    "trace": "trace",
     "visualization": "visualization",
     "viz": "visualization",
 }

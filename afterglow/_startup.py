@@ -30,6 +30,10 @@ def start() -> None:
     )
     atexit.register(_core.shut_down)
     _check_pass_names(os.environ.get("AFTERGLOW_DISABLE_PASSES", ""))
+    if os.environ.get("MXNET_PROFILER_AUTOSTART", "0") == "1":
+        from .profiler import start_with_process
+
+        start_with_process()
 
 
 def _check_pass_names(wanted: str) -> None:

@@ -1,6 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was issued, waited for and run, when and where: recorded, shown as a page, summed up."""
+"""What was issued, waited for and run, when and where: recorded, shown as a page, summed up.
 
+>>> from afterglow import nd, trace
+>>> trace.start()
+>>> nd.ones((2, 3)).sum().wait_to_read()
+>>> recording = trace.stop()
+>>> [recording.texts[op] for op in recording.calls["op"]]
+['full', 'sum']
+
+``trace.write(recording, "trace.html")`` makes a page for a browser of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from os import PathLike, fspath
+
+from .recorder import is_recording, pause, resume, snapshot, start, stop
 from .recording import Recording, Table
 
-__all__ = ["Recording", "Table"]
+__all__ = [
+    "Recording",
+    "Table",
+    "is_recording",
+    "pause",
+    "record_to",
+    "resume",
+    "snapshot",
+    "start",
+    "stop",
+    "write",
+]
+
+
+def write(recording: Recording, path: str | PathLike[str]) -> None:
+    """Write a page if the name ends with ``.html``, and else trace events as JSON (Perfetto)."""
+    if fspath(path).endswith(".html"):
+        from .page import write_page
+
+        write_page(recording, path)
+    else:
+        from .events import write_events
+
+        write_events(recording, path)
+
+
+@contextlib.contextmanager
+def record_to(path: str | PathLike[str]) -> Iterator[None]:
+    """Record in a ``with`` scope, and write the recording when it ends, also by an error.
+
+    Calls that are unfinished then are shown as pending; ``nd.waitall()`` lets them finish before.
+    """
+    start()
+    try:
+        yield
+    finally:
+        write(stop(), path)

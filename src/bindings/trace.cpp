@@ -60,6 +60,7 @@ std::string layer_name(std::int32_t layer) {
 
 void bind_trace(nb::module_& module) {
   module.def("add_layer", add_layer, nb::arg("name"));
+  module.def("layer_name", [](std::int32_t layer) { return nb::str(layer_name(layer).c_str()); });
   module.def("current_layer", [] { return lazy::current_layer; });
   module.def("enter_layer", enter_layer, nb::arg("layer"));
   module.def("start_trace", lazy::trace::start, nb::arg("most_events"));

@@ -108,9 +108,9 @@ void wait_for(const Array& array, engine::WaitFor what, std::optional<double> ti
   release_sites_left_behind();
   note_read();
   lazy::Window& window = lazy::window();
-  const NotedWait noted(what == engine::WaitFor::read ? lazy::trace::Wait::read
-                                                      : lazy::trace::Wait::write,
-                        *array.storage);
+  const NotedWait noted(
+      what == engine::WaitFor::read ? lazy::trace::Wait::read : lazy::trace::Wait::write,
+      *array.storage);
   if (!window.make_ready(*array.storage, what)) {
     engine::WaitResult result;
     {

@@ -111,7 +111,8 @@ struct SiteKey {
   std::int32_t instruction = 0;
   bool operator==(const SiteKey&) const = default;
   std::size_t hash() const {
-    return (reinterpret_cast<std::uintptr_t>(code) >> 4) * 31 + static_cast<std::size_t>(instruction);
+    return (reinterpret_cast<std::uintptr_t>(code) >> 4) * 31 +
+           static_cast<std::size_t>(instruction);
   }
 };
 
@@ -201,7 +202,11 @@ std::uint32_t number_of(const Call& call) {
       shapes += between + describe(output);
       between = ", ";
     }
-    current->signatures.push_back({std::string(call.op->name), shapes, output_bytes(call)});
+    // Arrays are filled by copying a number, which is nobody's idea of a copy.
+    const bool fills = call.formula == kernels::Formula::copy && call.is_elementwise() &&
+                       call.inputs.size() && call.inputs[0].is_immediate();
+    const std::string name(fills ? "full" : call.op->name);
+    current->signatures.push_back({name, shapes, output_bytes(call)});
     return static_cast<std::uint32_t>(current->signatures.size() - 1);
   });
 }

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mx.profiler: MXNet's calls, and tables that agree with what was done."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import run_child
+
+from afterglow import nd, profiler, trace
+from afterglow.error import MXNetError
+
+
+@pytest.fixture(autouse=True)
+def _starts_and_ends(tmp_path: Path) -> Iterator[None]:
+    profiler.set_config(filename=str(tmp_path / "profile.json"))
+    yield
+    if trace.is_recording():
+        profiler.dump()
+
+
+#: As MXNet 1.9.1 has them; ``scope`` is that of its later versions.
+SIGNATURES = {
+    "dump": "finished=True profile_process='worker'",
+    "dump_profile": "",
+    "dumps": "reset=False format='table' sort_by='total' ascending=False",
+    "pause": "profile_process='worker'",
+    "profiler_set_config": "mode='symbolic' filename='profile.json'",
+    "profiler_set_state": "state='stop'",
+    "resume": "profile_process='worker'",
+    "scope": "name='<unk>:' append_mode=True",
+    "set_kvstore_handle": "handle",
+    "set_state": "state='stop' profile_process='worker'",
+    "Counter": "domain name value=None",
+    "Domain": "name",
+    "Event": "name",
+    "Frame": "domain name",
+    "Marker": "domain name",
+    "Task": "domain name",
+}
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signatures_are_those_of_mxnet(name: str) -> None:
+    parameters = inspect.signature(getattr(profiler, name)).parameters.values()
+    empty = inspect.Parameter.empty
+    seen = [
+        one.name if one.default is empty else f"{one.name}={one.default!r}" for one in parameters
+    ]
+    assert " ".join(seen) == SIGNATURES[name]
+
+
+def figures() -> dict[str, Any]:
+    return json.loads(profiler.dumps(format="json"))["Time"]
+
+
+def test_operators_are_counted() -> None:
+    profiler.set_state("run")
+    x = nd.ones((3, 3))
+    for _ in range(5):
+        nd.dot(x, x).wait_to_read()
+    profiler.set_state("stop")
+    nd.exp(x).wait_to_read()  # not recorded
+    seen = figures()["operator"]
+    assert seen["dot"]["Count"] == 5
+    assert "exp" not in seen
+    row = seen["dot"]
+    assert row["Min"] <= row["Avg"] <= row["Max"] <= row["Total"]
+    assert row["Avg"] == pytest.approx(row["Total"] / 5)
+
+
+def test_table_is_sorted_as_asked() -> None:
+    profiler.set_state("run")
+    x = nd.ones((400, 400))
+    nd.dot(x, x).wait_to_read()
+    for _ in range(3):
+        nd.tanh(nd.zeros((2,))).wait_to_read()
+    nd.waitall()
+
+    def names(**how: Any) -> list[str]:
+        lines = profiler.dumps(**how).splitlines()
+        begin = lines.index("operator") + 4
+        return [line.split()[0] for line in lines[begin : lines.index("", begin)]]
+
+    most = names(sort_by="count")
+    assert most.index("tanh") < most.index("dot")
+    assert names(sort_by="count", ascending=True)[-1] == most[0]
+    assert names(sort_by="total")[0] == "dot"
+
+
+def test_reset_forgets() -> None:
+    profiler.set_state("run")
+    nd.exp(nd.ones((2,))).wait_to_read()
+    profiler.dumps(reset=True)
+    nd.tanh(nd.ones((2,))).wait_to_read()
+    seen = figures()["operator"]
+    assert "tanh" in seen
+    assert "exp" not in seen
+
+
+def test_marks_of_the_program() -> None:
+    profiler.set_state("run")
+    domain = profiler.Domain("training")
+    task = domain.new_task("batch")
+    task.start()
+    task.stop()
+    task.stop()  # it has ended already
+    with domain.new_frame("epoch"):
+        pass
+    counter = domain.new_counter("seen", 5)
+    counter += 2
+    counter.decrement()
+    domain.new_marker("half").mark()
+    event = profiler.Event("loading")
+    event.start()
+    event.stop()
+    seen = figures()
+    assert seen["training"]["batch"]["Count"] == 1
+    assert seen["training,frame"]["epoch"]["Count"] == 1
+    assert (seen["training"]["seen"]["Min"], seen["training"]["seen"]["Max"]) == (5, 7)
+    assert seen["training"]["seen"]["Count"] == 3
+    assert "half" in seen["training,marker"]
+    assert "loading" in seen["event"]
+    assert (str(domain), str(task), str(counter)) == ("training", "batch", "seen")
+
+
+def test_pause_and_resume() -> None:
+    profiler.set_state("run")
+    profiler.pause()
+    nd.exp(nd.ones((2,))).wait_to_read()
+    profiler.resume()
+    nd.tanh(nd.ones((2,))).wait_to_read()
+    assert "exp" not in figures()["operator"]
+
+
+def test_scopes_name_layers() -> None:
+    profiler.set_state("run")
+    with profiler.scope("outer:"), profiler.scope("inner"):
+        nd.tanh(nd.ones((2,))).wait_to_read()
+    nd.exp(nd.ones((2,))).wait_to_read()
+    recording = trace.snapshot()
+    layers = {
+        recording.texts[op]: recording.texts[layer]
+        for op, layer in zip(recording.calls["op"], recording.calls["layer"], strict=True)
+    }
+    assert layers["tanh"] == "outer.inner"
+    assert layers["exp"] == ""
+
+
+def test_dump_writes_the_file(tmp_path: Path) -> None:
+    for name in ("events.json", "page.html"):
+        profiler.set_config(filename=str(tmp_path / name), profile_all=True)
+        profiler.set_state("run")
+        nd.tanh(nd.ones((2,))).wait_to_read()
+        profiler.dump(finished=False)
+        assert trace.is_recording()
+        profiler.dump()
+        assert not trace.is_recording()
+    events = json.loads((tmp_path / "events.json").read_text())["traceEvents"]
+    assert any(event["name"] == "tanh" for event in events)
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(MXNetError, match="Cannot find argument 'bad'"):
+        profiler.set_config(bad=1)
+    with pytest.raises(KeyError):
+        profiler.set_state("walk")
+    with pytest.raises(AssertionError, match="format"):
+        profiler.dumps(format="text")
+    with pytest.raises(AssertionError, match="sort_by"):
+        profiler.dumps(sort_by="name")
+
+
+def test_a_program_that_profiles_itself_can_be_traced() -> None:
+    trace.start()
+    profiler.set_state("run")
+    nd.tanh(nd.ones((2,))).wait_to_read()
+    profiler.set_state("stop")
+    profiler.dump()
+    nd.exp(nd.ones((2,))).wait_to_read()
+    recording = trace.stop()
+    ops = {recording.texts[op] for op in recording.calls["op"]}
+    assert {"tanh", "exp"} <= ops
+
+
+def test_autostart_records_the_whole_process(tmp_path: Path) -> None:
+    child = run_child(
+        f"""
+        os.chdir({str(tmp_path)!r})
+        mx.nd.tanh(mx.nd.ones((2,))).wait_to_read()
+        """,
+        MXNET_PROFILER_AUTOSTART="1",
+    )
+    assert child.code == 0, child.err
+    events = json.loads((tmp_path / "profile.json").read_text())["traceEvents"]
+    assert any(event["name"] == "tanh" for event in events)
