@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from . import module as mod
     from . import monitor as mon
     from . import visualization as viz
+    from .timing import benchmark, timer
 
 _startup.start()
 del _startup
@@ -92,6 +93,7 @@ __all__ = [
     "attribute",
     "autograd",
     "base",
+    "benchmark",
     "callback",
     "context",
     "contrib",
@@ -140,6 +142,7 @@ __all__ = [
     "sym",
     "symbol",
     "test_utils",
+    "timer",
     "trace",
     "use_np",
     "use_np_array",
@@ -169,6 +172,9 @@ _LATER = {
     "viz": "visualization",
 }
 
+#: Functions of such parts, and where they are.
+_LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}
+
 
 def __getattr__(name: str) -> Any:
     """Return what would make the import slow: parts of the package, the version in its metadata."""
@@ -176,6 +182,10 @@ def __getattr__(name: str) -> Any:
         from importlib import import_module
 
         return import_module(f"{__name__}.{_LATER[name]}")
+    if name in _LATER_FUNCTIONS:
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{_LATER_FUNCTIONS[name]}"), name)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .version import version

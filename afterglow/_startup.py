@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import warnings
 from pathlib import Path
 
 from . import _core
@@ -29,23 +28,13 @@ def start() -> None:
         after_in_child=_core.after_fork,
     )
     atexit.register(_core.shut_down)
-    _check_pass_names(os.environ.get("AFTERGLOW_DISABLE_PASSES", ""))
+    # Whoever sets none of these does not pay for the table of them.
+    named = [name for name in os.environ if name.startswith(("AFTERGLOW_", "MXNET_"))]
+    if named:
+        from . import environment
+
+        environment.apply(named)
     if os.environ.get("MXNET_PROFILER_AUTOSTART", "0") == "1":
         from .profiler import start_with_process
 
         start_with_process()
-
-
-def _check_pass_names(wanted: str) -> None:
-    """Warn of passes to be switched off that do not exist."""
-    if wanted in ("", "all"):
-        return
-    known = _core.passes()
-    unknown = [name for name in wanted.split(",") if name and name not in known]
-    if unknown:
-        warnings.warn(
-            f"AFTERGLOW_DISABLE_PASSES names {', '.join(unknown)}; known are {', '.join(known)} "
-            "and all",
-            RuntimeWarning,
-            stacklevel=2,
-        )

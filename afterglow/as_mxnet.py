@@ -22,9 +22,9 @@ from types import ModuleType
 
 import afterglow
 
-__all__ = ["MXNET_VERSION"]
+from .version import MXNET_VERSION
 
-MXNET_VERSION = "1.9.1"
+__all__ = ["MXNET_VERSION"]
 
 #: Names under which MXNet's documentation imports things that are attributes there.
 _SHORT = {

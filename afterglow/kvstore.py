@@ -7,6 +7,7 @@ to each of them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,11 @@ from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from .optimizer import Optimizer, Updater
 
 __all__ = ["KVStore", "create"]
+
+
+def updates_weights() -> bool:
+    """Tell whether stores update weights where nobody said so: MXNET_UPDATE_ON_KVSTORE."""
+    return os.environ.get("MXNET_UPDATE_ON_KVSTORE", "1").strip().lower() not in ("0", "false")
 
 
 def _as_list(value: Any) -> list[Any]:

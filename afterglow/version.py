@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Afterglow's own version, also where ``mxnet.__version__`` says 1.9.1."""
+"""Afterglow's own version, also where ``mxnet.__version__`` says 1.9.1, the version it speaks."""
 
 from __future__ import annotations
 
 import functools
 
-__all__ = ["version"]
+__all__ = ["MXNET_VERSION", "version"]
+
+#: The version of MXNet whose API is spoken.
+MXNET_VERSION = "1.9.1"
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-GUIDES = ("arrays", "autograd")
+GUIDES = ("arrays", "autograd", "timing")
 GUIDE_ENDINGS = (".md", ".zh.md")
 
 

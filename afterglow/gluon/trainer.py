@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from .. import optimizer as opt
 from .._core import first_stale, set_stale
 from ..error import ArrayValueError
+from ..kvstore import updates_weights
 from .parameter import Parameter
 
 __all__ = ["Trainer"]
@@ -57,6 +58,8 @@ class Trainer:
         self._kvstore_type = kvstore
         if update_on_kvstore and kvstore is None:
             raise ArrayValueError("update_on_kvstore needs a kvstore")
+        if update_on_kvstore is None:
+            update_on_kvstore = updates_weights()
         self._update_on_kvstore = kvstore is not None and update_on_kvstore is not False
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad

@@ -439,8 +439,9 @@ class Module(BaseModule):
                 return None, False
             name, kvstore = kvstore, kvstores.create(kvstore)
             largest = max((one[0].size for one in self._exec_group.param_arrays), default=0)
-            return kvstore, name != "local" or largest <= _MOST_IN_STORE
-        return kvstore, True
+            updates = name != "local" or largest <= _MOST_IN_STORE
+            return kvstore, updates and kvstores.updates_weights()
+        return kvstore, kvstores.updates_weights()
 
     def borrow_optimizer(self, shared_module: Self) -> None:
         """Update with the optimizer of another module, and its states."""

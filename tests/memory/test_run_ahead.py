@@ -107,6 +107,7 @@ def test_environment(
             x = x * 1 + 1
         print(float(x[0, 0]))
         """,
+        PYTHONWARNINGS="ignore",  # names what is not understood
         **settings,
     )
     for found, given, default in zip(lines[0].split(), expected, defaults, strict=True):

@@ -119,7 +119,9 @@ def test_waits_name_their_lines_and_what_they_wait_for() -> None:
     every = this_line()
     y.asnumpy()
     recording = trace.stop()
-    seen = dict(zip(texts(recording, "waits", "site"), texts(recording, "waits", "what")))
+    seen = dict(
+        zip(texts(recording, "waits", "site"), texts(recording, "waits", "what"), strict=True)
+    )
     lines = {site.rsplit(":", 1)[1].split()[0]: what for site, what in seen.items()}
     read_line = str(int(read.rsplit(":", 1)[1].split()[0]) - 1)
     every_line = str(int(every.rsplit(":", 1)[1].split()[0]) - 1)
@@ -165,7 +167,9 @@ def test_threads_have_lanes_with_their_names() -> None:
     looked.set()
     thread.join()
     assert recording.threads[:2] == ["MainThread", "reader of batches"]
-    lanes = dict(zip(texts(recording, "calls", "op"), recording.calls["thread"].tolist()))
+    lanes = dict(
+        zip(texts(recording, "calls", "op"), recording.calls["thread"].tolist(), strict=True)
+    )
     assert (lanes["exp"], lanes["tanh"]) == (0, 1)
 
 
@@ -181,7 +185,9 @@ def test_layers_are_named_by_the_path_that_leads_to_them() -> None:
     loss.backward()
     net[0].weight.grad().wait_to_read()
     recording = trace.stop()
-    pairs = list(zip(texts(recording, "calls", "op"), texts(recording, "calls", "layer")))
+    pairs = list(
+        zip(texts(recording, "calls", "op"), texts(recording, "calls", "layer"), strict=True)
+    )
     first, second = net[0].name, net[1].name
     assert ("dot", f"net.0.{first}") in pairs
     assert ("dot", f"net.1.{second}") in pairs
