@@ -85,24 +85,28 @@ def run_ahead() -> RunAhead:
     return RunAhead(*_core.run_ahead())
 
 
-def set_run_ahead(bytes: float | None = None, seconds: float | None = None) -> RunAhead:
+def set_run_ahead(bytes: float | RunAhead | None = None, seconds: float | None = None) -> RunAhead:
     """Limit how far Python may run ahead, and return the limits set before.
 
     A call that would go past a limit first waits, while it helps to compute, until the backend has
     caught up. ``None`` leaves a limit as it is, ``float("inf")`` takes it away. A limit of bytes
     holds for all that is counted (see :class:`RunAhead`); by default there is little room for held
-    bytes, and much for results, which take their memory only when they are computed. The
-    environment variables ``AFTERGLOW_RUN_AHEAD_BYTES`` and ``AFTERGLOW_RUN_AHEAD_SECONDS`` set
-    limits at the start.
+    bytes, and much for results, which take their memory only when they are computed. What was
+    returned puts all limits back: ``set_run_ahead(previous)``. The environment variables
+    ``AFTERGLOW_RUN_AHEAD_BYTES`` and ``AFTERGLOW_RUN_AHEAD_SECONDS`` set limits at the start.
     """
-    previous = run_ahead()
-    for name, limit in {"bytes": bytes, "seconds": seconds}.items():
-        if limit is not None and not float(limit) >= 0:
+    previous = wanted = run_ahead()
+    if isinstance(bytes, RunAhead):
+        wanted = bytes
+    elif bytes is not None:
+        wanted = wanted._replace(bytes=float(bytes), held_bytes=float(bytes))
+    if seconds is not None:
+        wanted = wanted._replace(seconds=float(seconds))
+    for name in ("bytes", "held_bytes", "seconds"):
+        limit = getattr(wanted, name)
+        if not limit >= 0:
             raise ArrayValueError(f"{name} must be a number that is not negative, but got {limit}")
-    _core.set_run_ahead(
-        *(previous[:2] if bytes is None else (float(bytes), float(bytes))),
-        previous.seconds if seconds is None else float(seconds),
-    )
+    _core.set_run_ahead(*wanted)
     return previous
 
 

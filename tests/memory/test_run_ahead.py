@@ -56,6 +56,17 @@ def test_set_and_return_previous() -> None:
     assert (mx.engine.run_ahead().held_bytes, mx.engine.run_ahead().bytes) == (math.inf, math.inf)
 
 
+def test_what_was_returned_puts_the_limits_back() -> None:
+    """All three, though a number of bytes sets two of them alike."""
+    before = mx.engine.set_run_ahead(bytes=5 * MB, seconds=0.5)
+    assert before.held_bytes < before.bytes
+    assert mx.engine.set_run_ahead(before) == (5 * MB, 5 * MB, 0.5)
+    assert mx.engine.run_ahead() == before
+    with pytest.raises(ValueError, match="held_bytes must be a number that is not negative"):
+        mx.engine.set_run_ahead(before._replace(held_bytes=-1))
+    assert mx.engine.run_ahead() == before
+
+
 @pytest.mark.parametrize("bad", [-1, -0.5, float("nan"), -math.inf])
 @pytest.mark.parametrize("name", ["bytes", "seconds"])
 def test_bad_limits(name: str, bad: float) -> None:
