@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 BUILD_CPP := build/cpp
 JOBS ?= $(shell nproc)
 
-.PHONY: demo test build lint format test-cpp test-python sanitize clean
+.PHONY: demo test build lint format test-cpp test-python test-browser sanitize clean
 
 demo: build
 	$(BIN)/python -m afterglow.tour
@@ -47,6 +47,10 @@ test-cpp: $(VENV)/ready
 
 test-python: build
 	$(BIN)/python -m pytest
+
+# The pages in a real browser (Debian's chromium, or that of CHROME_BIN).
+test-browser: build
+	$(BIN)/python -m pytest tests/browser
 
 # ThreadSanitizer, then AddressSanitizer with UndefinedBehaviorSanitizer, over all C++ tests.
 sanitize: $(VENV)/ready
