@@ -9,7 +9,7 @@ JOBS ?= $(shell nproc)
 .PHONY: demo test build lint format test-cpp test-python test-browser sanitize clean
 
 demo: build
-	$(BIN)/python -m afterglow.tour
+	$(BIN)/python -m afterglow tour
 
 test: lint test-cpp test-python
 
