@@ -39,7 +39,8 @@ _SHORT = {
     "viz": "visualization",
 }
 
-_BOOKS = {"d2l": "d2l", "d2l.mxnet": "d2l", "d2lzh": "d2lzh"}
+#: The last is what d2lzh was called before the book was printed.
+_BOOKS = {"d2l": "d2l", "d2l.mxnet": "d2l", "d2lzh": "d2lzh", "gluonbook": "d2lzh"}
 
 
 def _our_name(name: str) -> str:

@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both helper packages have: clocks, sums, devices, figures and training of classifiers."""
+"""What both helper packages have: clocks, sums, devices and training of classifiers."""
 
 from __future__ import annotations
 
-import importlib
+import os
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from types import ModuleType
 from typing import Any
 
 import afterglow as mx
 from afterglow import autograd, context, gluon
-
-
-def _matplotlib() -> ModuleType | None:
-    try:
-        return importlib.import_module("matplotlib.pyplot")
-    except ImportError:
-        return None
 
 
 class Timer:
@@ -69,56 +61,6 @@ class Accumulator:
         return self.data[index]
 
 
-class Animator:
-    """Curves that grow during training: drawn with Matplotlib, else only kept in ``X`` and ``Y``.
-
-    All arguments of the book are accepted.
-    """
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self.options = options
-        self.X: list[list[Any]] = []
-        self.Y: list[list[Any]] = []
-
-    def add(self, x: Any, y: Any) -> None:
-        """Add a point to each of the curves; ``None`` leaves one as it is."""
-        ys = list(y) if hasattr(y, "__len__") else [y]
-        xs = list(x) if hasattr(x, "__len__") else [x] * len(ys)
-        while len(self.X) < len(ys):
-            self.X.append([])
-            self.Y.append([])
-        for number, (one, value) in enumerate(zip(xs, ys, strict=True)):
-            if one is not None and value is not None:
-                self.X[number].append(one)
-                self.Y[number].append(value)
-
-    def show(self) -> None:
-        """Draw the curves, where that is possible."""
-        plt = _matplotlib()
-        if plt is not None:
-            for xs, ys in zip(self.X, self.Y, strict=True):
-                plt.plot(xs, ys)
-
-
-def use_svg_display() -> None:
-    """Do nothing: notebooks choose the format of figures themselves."""
-
-
-def set_figsize(figsize: tuple[float, float] = (3.5, 2.5)) -> None:
-    """Set the size of figures, where Matplotlib is there."""
-    plt = _matplotlib()
-    if plt is not None:
-        plt.rcParams["figure.figsize"] = figsize
-
-
-def plot(*args: Any, **options: Any) -> None:
-    """Draw curves, where Matplotlib is there."""
-    plt = _matplotlib()
-    if plt is not None:
-        curves = [one.asnumpy() if hasattr(one, "asnumpy") else one for one in args]
-        plt.plot(*curves)
-
-
 # --- devices ---
 
 
@@ -135,6 +77,19 @@ def try_all_gpus() -> list[context.Context]:
 def get_dataloader_workers() -> int:
     """Return how many processes load data: none, threads of the library do."""
     return 0
+
+
+def mkdir_if_not_exist(path: str | Sequence[str]) -> None:
+    """Make a folder, given as a path or as the parts of one, unless it is there."""
+    os.makedirs(path if isinstance(path, str) else os.path.join(*path), exist_ok=True)
+
+
+def missing(package: str, name: str) -> AttributeError:
+    """Return what to raise for a helper that a stand-in does not have."""
+    return AttributeError(
+        f"{package}.{name} is not among the helpers that Afterglow has; "
+        f"install the package {package} to use it"
+    )
 
 
 # --- linear regression ---
@@ -179,6 +134,32 @@ def corr2d(X: Any, K: Any) -> Any:  # noqa: N803
         for j in range(width):
             total = total + X[i : i + rows, j : j + columns] * K[i, j]
     return total
+
+
+# --- optimization ---
+
+
+def path_2d(
+    trainer: Callable[..., tuple[Any, Any, Any, Any]], steps: int, *more: Any
+) -> list[tuple[Any, Any]]:
+    """Let an optimizer of two numbers take steps from (-5, -2); return where it went."""
+    x1, x2, s1, s2 = -5, -2, 0, 0
+    places = [(x1, x2)]
+    for _ in range(steps):
+        x1, x2, s1, s2 = trainer(x1, x2, s1, s2, *more)
+        places.append((x1, x2))
+    return places
+
+
+_FASHION = (
+    *("t-shirt", "trouser", "pullover", "dress", "coat"),
+    *("sandal", "shirt", "sneaker", "bag", "ankle boot"),
+)
+
+
+def get_fashion_mnist_labels(labels: Iterable[Any]) -> list[str]:
+    """Return the names of classes of Fashion-MNIST."""
+    return [_FASHION[int(label)] for label in labels]
 
 
 # --- classifiers ---

@@ -15,11 +15,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from afterglow import autograd, gluon, init, np, npx
+from afterglow.context import cpu, gpu, num_gpus
 from afterglow.gluon import nn
 
+from . import _arrays
+from ._arrays import *  # noqa: F403
 from ._common import (
     Accumulator,
-    Animator,
     Timer,
     clip_gradients,
     corr2d,
@@ -28,51 +30,96 @@ from ._common import (
     evaluate_accuracy,
     evaluate_loss,
     get_dataloader_workers,
+    get_fashion_mnist_labels,
     load_array,
-    plot,
-    set_figsize,
+    missing,
+    mkdir_if_not_exist,
+    path_2d,
     sgd,
     squared_loss,
     train_epoch,
     try_all_gpus,
     try_gpu,
+)
+from ._figures import (
+    Animator,
+    plot,
+    pyplot,
+    set_axes,
+    set_figsize,
+    show_trace_2d,
     use_svg_display,
+)
+from ._modules import (
+    SGD,
+    Classifier,
+    DataModule,
+    HyperParameters,
+    LinearRegression,
+    LinearRegressionScratch,
+    Module,
+    ProgressBoard,
+    SyntheticRegressionData,
+    Trainer,
+    add_to_class,
 )
 
 __all__ = [
+    "SGD",
     "Accumulator",
     "Animator",
     "Benchmark",
+    "Classifier",
+    "DataModule",
+    "HyperParameters",
+    "LinearRegression",
+    "LinearRegressionScratch",
+    "Module",
+    "ProgressBoard",
+    "SyntheticRegressionData",
     "Timer",
+    "Trainer",
     "accuracy",
+    "add_to_class",
     "autograd",
     "benchmark",
     "corr2d",
+    "cpu",
     "data_iter",
     "evaluate_accuracy",
     "evaluate_loss",
     "get_dataloader_workers",
+    "get_fashion_mnist_labels",
     "gluon",
+    "gpu",
     "grad_clipping",
     "init",
     "linreg",
     "load_array",
+    "mkdir_if_not_exist",
     "nn",
+    "nn_Module",
     "np",
     "npx",
+    "num_gpus",
     "plot",
+    "set_axes",
     "set_figsize",
     "sgd",
+    "show_trace_2d",
     "split_batch",
     "squared_loss",
     "synthetic_data",
+    "train_2d",
     "train_ch3",
     "train_epoch_ch3",
     "try_all_gpus",
     "try_gpu",
     "use_svg_display",
 ]
+__all__ += _arrays.__all__
 
+nn_Module = nn.Block  # noqa: N816
 accuracy = correct_count
 
 #: ``from d2l import mxnet as d2l`` and ``import d2l.mxnet`` mean this module as well.
@@ -115,6 +162,15 @@ def linreg(X: Any, w: Any, b: Any) -> Any:  # noqa: N803
     return np.dot(X, w) + b
 
 
+def train_2d(
+    trainer: Callable[..., tuple[Any, Any, Any, Any]], steps: int = 20, f_grad: Any = None
+) -> list[tuple[Any, Any]]:
+    """Let an optimizer of two numbers take steps; return where it went."""
+    places = path_2d(trainer, steps, *([] if f_grad is None else [f_grad]))
+    print(f"epoch {steps}, x1: {float(places[-1][0]):f}, x2: {float(places[-1][1]):f}")
+    return places
+
+
 def train_epoch_ch3(
     net: Callable[[Any], Any], train_iter: Any, loss: Callable[..., Any], updater: Any
 ) -> tuple[float, float]:
@@ -132,11 +188,11 @@ def train_ch3(
     updater: Any,
 ) -> None:
     """Train a classifier and draw how it goes."""
-    animator = Animator(xlabel="epoch", legend=["train loss", "train acc", "test acc"])
+    legend = ["train loss", "train acc", "test acc"]
+    animator = Animator(xlabel="epoch", xlim=[1, num_epochs], legend=legend)
     for epoch in range(num_epochs):
         train = train_epoch_ch3(net, train_iter, loss, updater)
         animator.add(epoch + 1, (*train, evaluate_accuracy(net, test_iter)))
-    animator.show()
 
 
 def split_batch(X: Any, y: Any, devices: Sequence[Any]) -> tuple[Any, Any]:  # noqa: N803
@@ -152,3 +208,10 @@ def grad_clipping(net: Any, theta: float) -> None:
     else:
         params = net.params
     clip_gradients(params, theta)
+
+
+def __getattr__(name: str) -> Any:
+    """Return Matplotlib's ``pyplot`` when it is asked for; it takes long to import."""
+    if name == "plt":
+        return pyplot()
+    raise missing("d2l", name)

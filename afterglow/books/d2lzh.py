@@ -22,16 +22,18 @@ from ._common import (
     clip_gradients,
     corr2d,
     data_iter,
-    plot,
-    set_figsize,
+    get_fashion_mnist_labels,
+    missing,
+    mkdir_if_not_exist,
+    path_2d,
     sgd,
     squared_loss,
     train_epoch,
     try_all_gpus,
     try_gpu,
-    use_svg_display,
 )
 from ._common import evaluate_accuracy as _evaluate_accuracy
+from ._figures import plot, pyplot, semilogy, set_figsize, show_trace_2d, use_svg_display
 
 __all__ = [
     "Accumulator",
@@ -40,17 +42,22 @@ __all__ = [
     "corr2d",
     "data_iter",
     "evaluate_accuracy",
+    "get_fashion_mnist_labels",
     "gluon",
     "grad_clipping",
     "init",
     "linreg",
+    "mkdir_if_not_exist",
     "nd",
     "nn",
     "plot",
+    "semilogy",
     "set_figsize",
     "sgd",
+    "show_trace_2d",
     "squared_loss",
     "to_onehot",
+    "train_2d",
     "train_ch3",
     "try_all_gpus",
     "try_gpu",
@@ -113,6 +120,13 @@ def train_ch3(
         )
 
 
+def train_2d(trainer: Callable[..., tuple[Any, Any, Any, Any]]) -> list[tuple[Any, Any]]:
+    """Let an optimizer of two numbers take 20 steps; return where it went."""
+    places = path_2d(trainer, 20)
+    print(f"epoch 20, x1 {float(places[-1][0]):f}, x2 {float(places[-1][1]):f}")
+    return places
+
+
 def to_onehot(X: Any, size: int) -> list[Any]:  # noqa: N803
     """Return one matrix of indicators for each column."""
     return [nd.one_hot(column, size) for column in X.T]
@@ -121,3 +135,10 @@ def to_onehot(X: Any, size: int) -> list[Any]:  # noqa: N803
 def grad_clipping(params: Sequence[Any], theta: float, ctx: Any = None) -> None:
     """Scale gradients down so that their common norm is at most ``theta``."""
     clip_gradients(params, theta)
+
+
+def __getattr__(name: str) -> Any:
+    """Return Matplotlib's ``pyplot`` when it is asked for; it takes long to import."""
+    if name == "plt":
+        return pyplot()
+    raise missing("d2lzh", name)

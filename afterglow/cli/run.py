@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``afterglow run FILE``: a script, a notebook or a chapter of a book."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import AbstractContextManager, nullcontext
+
+from ..documents import DocumentError, execute
+
+__all__ = ["add_arguments", "run"]
+
+_NOTES = """\
+FILE is one of
+  .py           run as python FILE ARGUMENTS does
+  .ipynb        the code cells of a notebook (formats 3 and 4)
+  .md, .txt     fenced blocks. In a chapter of a book those that begin with
+                ```{.python .input}, without those for other frameworks
+                (%%tab pytorch, #@tab pytorch); in other texts ```python,
+                ```py, {.python} and sessions with >>>
+
+mxnet means Afterglow; so do d2l and d2lzh where they are not installed.
+
+The value of the last expression of a cell is shown, as in a notebook. !command
+and %%bash run in the shell; %time, %timeit, %%time and %%timeit measure; other
+magics are skipped. Figures are not shown.
+
+The exit status is 1 after a failure, with --keep-going the number of failing
+cells (at most 125), 2 for a file that cannot be run, 130 after Ctrl-C, or what
+the program gives to sys.exit().
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what ``afterglow run`` takes."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _NOTES
+    parser.add_argument("--keep-going", action="store_true", help="go on after a cell that fails")
+    parser.add_argument(
+        "--quiet", action="store_true", help="show what the cells print, and failures"
+    )
+    parser.add_argument("--trace", metavar="OUT.html", help="write a page that shows what ran when")
+    parser.add_argument("file", metavar="FILE", help="what to run")
+    rest = parser.add_argument(
+        "arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="arguments of the program"
+    )
+    rest.required = False  # or it is said to be missing along with FILE
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the file."""
+    try:
+        with _recorded(arguments.trace):
+            return execute(
+                arguments.file,
+                arguments.arguments,
+                keep_going=arguments.keep_going,
+                quiet=arguments.quiet,
+            )
+    except DocumentError as problem:
+        print(f"afterglow run: {problem}", file=sys.stderr)
+        return 2
+
+
+def _recorded(path: str | None) -> AbstractContextManager[object]:
+    """Return a scope whose work is recorded and shown in a page."""
+    if path is None:
+        return nullcontext()
+    from .. import trace
+
+    if not hasattr(trace, "record_to"):
+        raise DocumentError("--trace is not there yet")
+    scope: AbstractContextManager[object] = trace.record_to(path)
+    return scope

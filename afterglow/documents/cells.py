@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a document consists of for the one who runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["Cell", "Document", "DocumentError"]
+
+
+class DocumentError(Exception):
+    """A file that cannot be run; the text is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A piece of the program, run and shown as a whole."""
+
+    #: Counts the cells of the document, from 1.
+    number: int
+    source: str
+    #: The file and the line in it where the source begins: what errors and traces name.
+    filename: str
+    line: int = 1
+    #: Why it is not run; empty for a cell that is.
+    skipped: str = ""
+    #: It was typed at a prompt: every expression is shown, not only the last.
+    prompts: bool = False
+    #: The document says that it fails.
+    may_fail: bool = False
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the source."""
+        return self.source.split("\n")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file with its cells in order."""
+
+    path: str
+    cells: Sequence[Cell] = field(default_factory=list)

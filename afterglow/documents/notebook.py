@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells of Jupyter notebooks, formats 3 and 4."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from .cells import Cell, DocumentError
+from .tabs import without_tab
+
+__all__ = ["cells_of_notebook"]
+
+_SOURCE = re.compile(r'\s*"(?:source|input)":\s*\[\s*')
+
+
+def cells_of_notebook(text: str, path: str) -> list[Cell]:
+    """Return the code cells of a notebook.
+
+    Cells with the tag ``skip-execution`` are skipped, and those with ``raises-exception`` may fail.
+    """
+    try:
+        return _cells(json.loads(text), text, path)
+    except (json.JSONDecodeError, RecursionError) as problem:
+        raise DocumentError(f"{path} is no notebook; JSON is needed: {problem}") from None
+    except (AttributeError, TypeError) as problem:
+        raise DocumentError(f"{path} is no notebook: {problem}") from None
+
+
+def _cells(notebook: Any, text: str, path: str) -> list[Cell]:
+    cells: list[Cell] = []
+    places = list(_places(text.split("\n")))
+    for entry in _code_cells(notebook, path):
+        source = entry.get("source", entry.get("input", ""))
+        parts = source if isinstance(source, list) else [source]
+        joined, skipped = without_tab("".join(parts))
+        number = len(cells) + 1
+        # Sources that are not in the usual form have no lines in the file to name.
+        found = next((index for index, place in enumerate(places) if place[1] == parts), None)
+        line = 0 if found is None else places[found][0]
+        del places[: 0 if found is None else found + 1]
+        tags = entry.get("metadata", {}).get("tags", [])
+        cells.append(
+            Cell(
+                number,
+                joined,
+                f"{os.path.abspath(path)}{'' if line else f'#cell-{number}'}",
+                line or 1,
+                skipped="its tag is skip-execution" if "skip-execution" in tags else skipped,
+                may_fail="raises-exception" in tags,
+            )
+        )
+    return cells
+
+
+def _code_cells(notebook: Any, path: str) -> Iterator[dict[str, Any]]:
+    """Find the cells with code, wherever the format has them."""
+    if not isinstance(notebook, dict) or "nbformat" not in notebook:
+        raise DocumentError(f"{path} is no notebook: it has no nbformat")
+    version = notebook["nbformat"]
+    if version not in (3, 4):
+        raise DocumentError(f"{path} is a notebook of format {version}; 3 or 4 is needed")
+    language = notebook.get("metadata", {}).get("language_info", {}).get("name", "python")
+    if language not in ("python", "ipython"):
+        raise DocumentError(f"{path} is a notebook in {language}; Python is needed")
+    places = [notebook] if version == 4 else notebook.get("worksheets", [])
+    for place in places:
+        for entry in place.get("cells", []):
+            if entry.get("cell_type") == "code":
+                yield entry
+
+
+def _places(lines: list[str]) -> Iterator[tuple[int, list[Any]]]:
+    """Find the sources in the form in which notebooks are written: each line on a line.
+
+    Yields the number of the first line with the lines.
+    """
+    for number, line in enumerate(lines, 1):
+        if _SOURCE.fullmatch(line) is None:
+            continue
+        source = []
+        for inner in islice(lines, number, None):
+            try:
+                source.append(json.loads(inner.strip().removesuffix(",")))
+            except ValueError:
+                break
+        yield number + 1, source

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running the cells of a document one after the other, in one namespace."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import time
+import warnings
+from types import ModuleType
+
+from ..ndarray import waitall
+from .cells import Cell, Document
+from .magics import Notebook, cell_magic
+from .report import Report
+from .syntax import NOTEBOOK, compile_cell, parse
+
+__all__ = ["run_document"]
+
+#: The exit status of a run that was interrupted, and the largest one that counts failures.
+INTERRUPTED, MOST_FAILURES = 130, 125
+
+
+def run_document(document: Document, *, keep_going: bool, quiet: bool) -> int:
+    """Run a document and return the exit status."""
+    return _Session(document, quiet).run(keep_going)
+
+
+class _Session:
+    """The namespace of a document, and what has become of its cells."""
+
+    def __init__(self, document: Document, quiet: bool) -> None:
+        self._cells = [cell for cell in document.cells if cell.source.strip()]
+        self._report = Report(document.path, self._cells, quiet)
+        # A module of this name is what pickling and multiprocessing look for.
+        main = ModuleType("__main__")
+        sys.modules["__main__"] = main
+        self._namespace = main.__dict__
+        self._namespace["display"] = _display
+        self._failed: set[int] = set()
+        self._run = self._skipped = 0
+        self._close_figures = _without_windows()
+        _remember_lines(self._cells)
+
+    def run(self, keep_going: bool) -> int:
+        """Run the cells and wait for all they have queued; return the exit status."""
+        start = time.perf_counter()
+        status: int | None = None
+        cell = self._cells[0]
+        try:
+            for cell in self._cells:
+                self._run_reported(cell)
+                if self._failed and not keep_going:
+                    break
+            else:
+                self._finish(cell)
+        except KeyboardInterrupt:
+            self._report.interruption(cell)
+            status = INTERRUPTED
+        finally:
+            sys.stdout.flush()
+            self._report.summary(
+                self._run, len(self._failed), self._skipped, time.perf_counter() - start
+            )
+        if status is None:
+            failures = min(len(self._failed), MOST_FAILURES)
+            status = failures if keep_going else min(failures, 1)
+        return status
+
+    def _finish(self, cell: Cell) -> None:
+        """Wait for what is queued; what fails then is a failure of the last cell."""
+        try:
+            waitall()
+        except Exception as problem:
+            self._fail(cell, problem)
+
+    def _run_reported(self, cell: Cell) -> None:
+        self._report.heading(cell)
+        if cell.skipped:
+            self._skipped += 1
+            return
+        self._run += 1
+        try:
+            self._run_cell(cell)
+        except Exception as problem:
+            self._fail(cell, problem)
+        pyplot = sys.modules.get("matplotlib.pyplot")
+        if self._close_figures and pyplot is not None:
+            pyplot.close("all")  # as notebooks do, whose cells begin with new figures
+        sys.stdout.flush()
+
+    def _fail(self, cell: Cell, problem: Exception) -> None:
+        self._report.failure(cell, problem)
+        if not cell.may_fail:
+            self._failed.add(cell.number)
+
+    def _run_cell(self, cell: Cell) -> None:
+        notebook = Notebook(self._namespace, cell.filename, self._report.note)
+        self._namespace[NOTEBOOK] = notebook
+        name, rest, body = cell_magic(cell)
+        if not name:
+            self._run_python(cell, body)
+        elif not notebook.run_cell(name, rest, cell, lambda: self._run_python(cell, body)):
+            self._report.note(f"cells with %%{name} are skipped")
+            self._run -= 1
+            self._skipped += 1
+
+    def _run_python(self, cell: Cell, body: str) -> None:
+        tree, lines = parse(body, cell.filename, cell.line)
+        for code in compile_cell(tree, lines, cell.filename, cell.line, show_all=cell.prompts):
+            try:
+                exec(code, self._namespace)
+            except Exception as problem:
+                # What is typed at a prompt after a failure is run all the same.
+                if not (cell.prompts and cell.may_fail):
+                    raise
+                self._fail(cell, problem)
+
+
+def _without_windows() -> bool:
+    """Let Matplotlib draw without windows, unless somebody chose another way; tell whether it does.
+
+    ``plt.show()`` must neither need a window nor wait for one.
+    """
+    if "MPLBACKEND" in os.environ:
+        return False
+    os.environ["MPLBACKEND"] = "Agg"
+    warnings.filterwarnings("ignore", message=".*non-interactive, and thus cannot be shown")
+    return True
+
+
+def _display(*values: object) -> None:
+    """Show values as a notebook does."""
+    for value in values:
+        print(repr(value))
+
+
+def _remember_lines(cells: list[Cell]) -> None:
+    """Let tracebacks and warnings show lines of cells, whatever the file looks like."""
+    files: dict[str, list[str]] = {}
+    for cell in cells:
+        lines = files.setdefault(cell.filename, [])
+        lines.extend("\n" for _ in range(cell.line - 1 - len(lines)))
+        lines[cell.line - 1 :] = [f"{line}\n" for line in cell.lines]
+    for filename, lines in files.items():
+        # Without a time of change they are never looked for in the file.
+        linecache.cache[filename] = (sum(map(len, lines)), None, lines, filename)
