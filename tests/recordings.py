@@ -72,11 +72,12 @@ def training(steps: int = 60, seed: int = 7) -> Recording:
 
     def issue(place: int, state: int, in_pass: int) -> None:
         nonlocal now
-        op, layer, line, shapes, size, _, _ = _STEP[place]
+        op, layer, line, shapes, size, work, _ = _STEP[place]
         begin, now = now, now + about(700)
         site = f"/home/ada/train.py:{line}"
         row = (text(op), text(site), text(layer), text(shapes), size, main, begin, now, state)
-        tables.rows["calls"].append((*row, in_pass))
+        dropped = now + about(9000) if state == DROPPED else -1
+        tables.rows["calls"].append((*row, in_pass, dropped, work))
         now += about(400)
 
     def run(places: tuple[int, ...], number: int, helped: bool = False) -> int:
@@ -120,7 +121,7 @@ def training(steps: int = 60, seed: int = 7) -> Recording:
             begin, end = started + about(1000), started + 1000 + about(4000)
             site, shapes = "/home/ada/loader.py:8 in batches", "(64, 20) -> (64, 20)"
             row = (text("array"), text(site), 0, text(shapes), 5120, loader, begin, end, RAN)
-            tables.rows["calls"].append((*row, passes))
+            tables.rows["calls"].append((*row, passes, -1, 2000.0))
             tables.rows["runs"].append((loader, begin + 200, end - 200, 0, passes))
             passes += 1
         live += generator.randrange(-20000, 26000)
@@ -164,6 +165,8 @@ def many(events: int, seed: int = 7) -> Recording:
             values = onp.tile(values, times)
             if column in ("begin", "end", "time"):
                 values += later * recording.duration
+            elif column == "dropped":
+                values += onp.where(values >= 0, later * recording.duration, 0)
             elif column == "pass":
                 values += onp.where(values >= 0, later * passes, 0).astype("i4")
             table[column] = values

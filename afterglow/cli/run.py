@@ -69,7 +69,8 @@ def _recorded(path: str | None) -> AbstractContextManager[object]:
         return nullcontext()
     from .. import trace
 
-    if not hasattr(trace, "record_to"):
-        raise DocumentError("--trace is not there yet")
-    scope: AbstractContextManager[object] = trace.record_to(path)
-    return scope
+    try:
+        trace.check_writable(path)
+    except OSError as problem:
+        raise DocumentError(str(problem)) from None
+    return trace.record_to(path)

@@ -14,15 +14,26 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from os import PathLike, fspath
 
-from .recorder import is_recording, pause, resume, snapshot, start, stop
+from .recorder import (
+    MOST_EVENTS,
+    is_recording,
+    pause,
+    resume,
+    snapshot,
+    start,
+    stop,
+)
 from .recording import Recording, Table
 
 __all__ = [
+    "MOST_EVENTS",
     "Recording",
     "Table",
+    "check_writable",
     "is_recording",
     "pause",
     "record_to",
@@ -36,7 +47,7 @@ __all__ = [
 
 def write(recording: Recording, path: str | PathLike[str]) -> None:
     """Write a page if the name ends with ``.html``, and else trace events as JSON (Perfetto)."""
-    if fspath(path).endswith(".html"):
+    if fspath(path).endswith((".html", ".htm")):
         from .page import write_page
 
         write_page(recording, path)
@@ -46,12 +57,25 @@ def write(recording: Recording, path: str | PathLike[str]) -> None:
         write_events(recording, path)
 
 
+def check_writable(path: str | PathLike[str]) -> None:
+    """Raise :class:`OSError` now rather than when everything has been recorded."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"cannot write {fspath(path)}: there is no folder {folder}")
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"cannot write {fspath(path)}: it is a folder")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise PermissionError(f"cannot write {fspath(path)}: permission denied")
+
+
 @contextlib.contextmanager
 def record_to(path: str | PathLike[str]) -> Iterator[None]:
     """Record in a ``with`` scope, and write the recording when it ends, also by an error.
 
     Calls that are unfinished then are shown as pending; ``nd.waitall()`` lets them finish before.
     """
+    path = os.path.abspath(path)
+    check_writable(path)
     start()
     try:
         yield

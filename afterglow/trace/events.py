@@ -265,7 +265,7 @@ def _dropped(recording: Recording, names: list[str]) -> _Source:
     which = numpy.flatnonzero(calls["state"] == DROPPED)
 
     def texts(number: _Array) -> list[str]:
-        times = _microseconds(calls["end"][which[number]])
+        times = _microseconds(calls["dropped"][which[number]])
         rows = _rows(which[number], calls["op"], calls["thread"], times)
         return [
             f'{{"ph":"i","s":"t","cat":"dropped","name":"dropped: {names[op][1:]},'
@@ -273,7 +273,7 @@ def _dropped(recording: Recording, names: list[str]) -> _Source:
             for op, thread, time in rows
         ]
 
-    return _Source(calls["end"][which], numpy.full(len(which), -1), texts)
+    return _Source(calls["dropped"][which], numpy.full(len(which), -1), texts)
 
 
 def _counter(times: _Array, values: _Array, name: str, unit: str) -> _Source:

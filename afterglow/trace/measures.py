@@ -77,15 +77,17 @@ def queue_waits(recording: Recording, by_pass: Passes) -> _Array:
 def queue_depth(recording: Recording, by_pass: Passes) -> tuple[_Array, _Array]:
     """Return the times at which the number of issued, unfinished calls changed, and the numbers.
 
-    A call counts from the begin of its issue to the end of its pass, a pending one to the end of
-    the recording. Dropped calls are left out: nobody knows when they were found to be unnecessary.
+    A call counts from the begin of its issue to the end of its pass or until it is dropped, a
+    pending one to the end of the recording.
     """
     calls = recording.calls
+    begins = calls["begin"]
     ends = numpy.where(calls["state"] == PENDING, recording.duration, calls["end"])
     ran = ran_by(recording, by_pass)
-    ends[ran] = numpy.maximum(by_pass.end[calls["pass"][ran]], calls["begin"][ran])
-    kept = calls["state"] != DROPPED
-    begins, ends = calls["begin"][kept], ends[kept]
+    ends[ran] = by_pass.end[calls["pass"][ran]]
+    dropped = calls["state"] == DROPPED
+    ends[dropped] = calls["dropped"][dropped]
+    ends = numpy.maximum(ends, begins)
     times, place = numpy.unique(numpy.concatenate([begins, ends]), return_inverse=True)
     change = numpy.bincount(place[: len(begins)], minlength=len(times))
     change -= numpy.bincount(place[len(begins) :], minlength=len(times))

@@ -158,12 +158,14 @@ class _Reader:
 
     def _time(self, times: _Array) -> _Array:
         # What began before the recording, or was put off meanwhile, begins with it.
-        return numpy.maximum(times - self._start, 0)
+        since: _Array = numpy.maximum(times - self._start, 0)
+        return since
 
     def _numbers(self, texts: list[str], chosen: _Array) -> _Array:
         """Return the numbers of texts that events refer to by places in a list of their own."""
         numbers = numpy.array([self._texts.number(text) for text in texts] or [0], "i4")
-        return numbers[chosen]
+        result: _Array = numbers[chosen]
+        return result
 
     def _runs(self) -> tuple[Table, _Array]:
         """Return the runs, and the first calls of the passes in their order."""
@@ -184,10 +186,11 @@ class _Reader:
         events, threads = events[order], threads[order]
         signatures = self._kept["signatures"]
         bytes_of = numpy.array([signature[2] for signature in signatures] or [0], "i8")
+        cost_of = numpy.array([signature[3] for signature in signatures] or [0], "f8")
         ran_in = self._passes_of(events["call"], passes)
-        dropped = numpy.isin(events["call"], self._of(_DROPPED)[0]["call"])
+        dropped = self._drops_of(events["call"])
         state = numpy.full(len(events), PENDING, "i1")
-        state[dropped] = DROPPED
+        state[dropped >= 0] = DROPPED
         state[ran_in >= 0] = RAN
         return {
             "op": self._numbers([signature[0] for signature in signatures], events["second"]),
@@ -200,7 +203,20 @@ class _Reader:
             "end": self._time(events["end"]),
             "state": state,
             "pass": ran_in,
+            "dropped": dropped,
+            "cost": cost_of[events["second"]],
         }
+
+    def _drops_of(self, calls: _Array) -> _Array:
+        """Return when each call was dropped, -1 for never."""
+        drops, _ = self._of(_DROPPED)
+        drops = drops[numpy.argsort(drops["call"])]
+        times = numpy.full(len(calls), -1, "i8")
+        if len(drops):
+            place = numpy.minimum(numpy.searchsorted(drops["call"], calls), len(drops) - 1)
+            found = drops["call"][place] == calls
+            times[found] = self._time(drops["begin"])[place[found]]
+        return times
 
     def _passes_of(self, calls: _Array, passes: _Array) -> _Array:
         """Return the number of the pass that each call ran in, -1 for none."""

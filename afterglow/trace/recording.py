@@ -45,7 +45,9 @@ class Recording:
     #: In the order of issue. ``op``, ``site`` ("/path/file.py:42 in function"), ``layer``
     #: ("net.1.dense0") and ``shapes`` ("(2, 3) float32, (3,) float32 -> (2, 3) float32") are texts.
     #: ``begin`` and ``end`` tell when it was issued, by which ``thread``; ``bytes`` is the size of
-    #: its results; ``state`` is RAN, DROPPED or PENDING; ``pass`` the pass it ran in, -1 for none.
+    #: its results; ``state`` is RAN, DROPPED or PENDING; ``pass`` the pass it ran in, -1 for none;
+    #: ``dropped`` when it was found to be unnecessary, -1 for never. ``cost`` is what it was
+    #: estimated to take, by which the time of a fused pass is shared out among its members.
     calls: Table = field(
         default_factory=lambda: _table(
             op="i4",
@@ -58,6 +60,8 @@ class Recording:
             end="i8",
             state="i1",
             **{"pass": "i4"},
+            dropped="i8",
+            cost="f8",
         )
     )
     #: Ordered by pass, then by ``begin``. A thread of Python runs shares too, while it waits or

@@ -24,7 +24,8 @@ class Cost:
     #: The op, layer or line; empty for calls that have none.
     name: str
     calls: int
-    #: Of all threads together. The calls of a fused pass have equal parts of its time.
+    #: Of all threads together. The time of a fused pass is shared out by what its
+    #: calls were estimated to cost.
     run: int
     #: From the end of the issue to the first run.
     queue: int
@@ -205,11 +206,13 @@ def summarize(recording: Recording) -> Summary:
 
 
 def _run_times(recording: Recording, by_pass: Passes) -> _Array:
-    """Return the run time of each call; calls of one pass have equal parts of it."""
+    """Return the run time of each call; calls of one pass share it out by their costs."""
     ran = ran_by(recording, by_pass)
     number = recording.calls["pass"][ran]
+    costs = numpy.maximum(recording.calls["cost"][ran], 1.0)
+    in_pass = numpy.bincount(number, costs, len(by_pass.run))
     times = numpy.zeros(len(ran))
-    times[ran] = by_pass.run[number] / by_pass.members[number]
+    times[ran] = by_pass.run[number] * costs / in_pass[number]
     return times
 
 

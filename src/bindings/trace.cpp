@@ -37,8 +37,8 @@ nb::dict trace_events() {
         thread, worker, nb::bytes(list.data(), list.size() * sizeof(lazy::trace::Event))));
   }
   for (const lazy::Site* site : events.sites) sites.append(describe_site(*site).c_str());
-  for (const auto& [op, shapes, bytes] : events.signatures) {
-    signatures.append(nb::make_tuple(op.c_str(), shapes.c_str(), bytes));
+  for (const auto& [op, shapes, bytes, cost] : events.signatures) {
+    signatures.append(nb::make_tuple(op.c_str(), shapes.c_str(), bytes, cost));
   }
   for (const std::string& layer : layers) names.append(layer.c_str());
   nb::dict result;

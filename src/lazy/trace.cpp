@@ -206,7 +206,7 @@ std::uint32_t number_of(const Call& call) {
     const bool fills = call.formula == kernels::Formula::copy && call.is_elementwise() &&
                        call.inputs.size() && call.inputs[0].is_immediate();
     const std::string name(fills ? "full" : call.op->name);
-    current->signatures.push_back({name, shapes, output_bytes(call)});
+    current->signatures.push_back({name, shapes, output_bytes(call), call.cost});
     return static_cast<std::uint32_t>(current->signatures.size() - 1);
   });
 }
@@ -235,7 +235,7 @@ std::uint64_t note_issued(const char* name, const Array& array, const Site& site
   if (!is_on() || !current) return 0;
   const std::int64_t time = now();
   const std::int64_t bytes = array.size() * static_cast<std::int64_t>(size_of(array.dtype));
-  current->signatures.push_back({name, describe(array), bytes});
+  current->signatures.push_back({name, describe(array), bytes, 1.0});
   add({.begin = time,
        .end = time,
        .call = current->others,

@@ -99,6 +99,7 @@ struct ThreadEvents {
 struct Signature {
   std::string op, shapes;
   std::int64_t bytes;  ///< of all outputs
+  double cost;         ///< estimated nanoseconds on one thread
 };
 /// All events so far, each thread's in its order. Sites are given as owned by the recording.
 struct Events {

@@ -31,12 +31,12 @@ def small() -> Recording:
     )
     recording.texts = ["", "mul", "add", "dot", "/a/b/train.py:4 in f", "c.py:9", "net.0", "read"]
     calls = [
-        # op, site, layer, shapes, bytes, thread, begin, end, state, pass
-        (1, 4, 0, 0, 8, 0, 0, 10, RAN, 0),
-        (2, 4, 0, 0, 8, 0, 20, 30, RAN, 0),
-        (3, 5, 6, 0, 100, 0, 40, 50, RAN, 1),
-        (3, 5, 6, 0, 100, 0, 60, 70, DROPPED, -1),
-        (1, 4, 0, 0, 8, 0, 900, 910, PENDING, -1),
+        # op, site, layer, shapes, bytes, thread, begin, end, state, pass, dropped, cost
+        (1, 4, 0, 0, 8, 0, 0, 10, RAN, 0, -1, 20),
+        (2, 4, 0, 0, 8, 0, 20, 30, RAN, 0, -1, 10),
+        (3, 5, 6, 0, 100, 0, 40, 50, RAN, 1, -1, 500),
+        (3, 5, 6, 0, 100, 0, 60, 70, DROPPED, -1, 75, 500),
+        (1, 4, 0, 0, 8, 0, 900, 910, PENDING, -1, -1, 20),
     ]
     runs = [(1, 100, 160, 0, 0), (1, 200, 300, 0, 1), (0, 210, 290, 1, 1)]
     waits = [(0, 80, 280, 5, 7), (0, 400, 450, 5, 7)]
@@ -50,8 +50,8 @@ def small() -> Recording:
 def test_costs_by_hand() -> None:
     summary = summarize(small())
     by_op = {row.name: row for row in summary.ops}
-    # mul and add share the pass of 60 ns; dot has shares of 100 and 80 ns.
-    assert (by_op["mul"].run, by_op["add"].run, by_op["dot"].run) == (30, 30, 180)
+    # mul and add share the pass of 60 ns by their costs; dot has shares of 100 and 80 ns.
+    assert (by_op["mul"].run, by_op["add"].run, by_op["dot"].run) == (40, 20, 180)
     assert (by_op["mul"].queue, by_op["add"].queue, by_op["dot"].queue) == (90, 70, 150)
     assert (by_op["mul"].calls, by_op["mul"].fused, by_op["mul"].bytes) == (2, 1, 16)
     assert (by_op["dot"].dropped, by_op["dot"].fused) == (1, 0)
@@ -114,10 +114,12 @@ def test_costs_against_sums_one_by_one(key: str) -> None:
     recording = training(80, seed=3)
     calls, runs = rows_of(recording.calls), rows_of(recording.runs)
     members: dict[int, int] = defaultdict(int)
+    costs: dict[int, float] = defaultdict(float)
     time: dict[int, int] = defaultdict(int)
     first: dict[int, int] = {}
     for call in calls:
         members[call["pass"]] += 1
+        costs[call["pass"]] += call["cost"]
     for run in runs:
         time[run["pass"]] += run["end"] - run["begin"]
         first[run["pass"]] = min(first.get(run["pass"], 1 << 62), run["begin"])
@@ -126,7 +128,7 @@ def test_costs_against_sums_one_by_one(key: str) -> None:
         number, row = call["pass"], wanted[recording.texts[call[key]]]
         ran = number >= 0
         row[0] += 1
-        row[1] += time[number] / members[number] if ran else 0
+        row[1] += time[number] * call["cost"] / costs[number] if ran else 0
         row[2] += max(0, first[number] - call["end"]) if ran else 0
         row[3] += call["bytes"]
         row[4] += call["state"] == DROPPED
@@ -151,9 +153,8 @@ def test_queue_depth_against_counting() -> None:
         ends[run["pass"]] = max(ends[run["pass"]], run["end"])
     spans = []
     for call in rows_of(recording.calls):
-        if call["state"] != DROPPED:
-            pending = call["state"] == PENDING
-            spans.append((call["begin"], recording.duration if pending else ends[call["pass"]]))
+        end = recording.duration if call["state"] == PENDING else ends[call["pass"]]
+        spans.append((call["begin"], call["dropped"] if call["state"] == DROPPED else end))
     assert (onp.diff(times) > 0).all()
     for time, depth in zip(times.tolist(), depths.tolist(), strict=True):
         assert depth == sum(begin <= time < end for begin, end in spans), time

@@ -107,9 +107,7 @@ class Recording {
     const { calls } = this;
     const begins = new Float64Array(calls.begin.length);
     const ends = new Float64Array(calls.begin.length);
-    let kept = 0;
     for (let i = 0; i < begins.length; i++) {
-      if (calls.state[i] === DROPPED) continue;
       const pass = calls.pass[i];
       const ran =
         calls.state[i] === RAN && pass >= 0 && this.firstRun[pass] < this.firstRun[pass + 1];
@@ -117,12 +115,15 @@ class Recording {
         ? this.passEnd[pass]
         : calls.state[i] === PENDING
           ? this.duration
-          : calls.end[i];
-      begins[kept] = calls.begin[i];
-      ends[kept++] = Math.max(end, calls.begin[i]);
+          : calls.state[i] === DROPPED
+            ? calls.dropped[i]
+            : calls.end[i];
+      begins[i] = calls.begin[i];
+      ends[i] = Math.max(end, calls.begin[i]);
     }
-    const up = begins.subarray(0, kept).sort();
-    const down = ends.subarray(0, kept).sort();
+    const kept = begins.length;
+    const up = begins.sort();
+    const down = ends.sort();
     const time = new Float64Array(2 * kept);
     const value = new Float64Array(2 * kept);
     let count = 0;
