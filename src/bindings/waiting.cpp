@@ -74,7 +74,10 @@ class NotedWait {
     if (lazy::trace::is_on() && !lazy::window().is_settled(storage)) begin_ = lazy::trace::now();
   }
   ~NotedWait() {
-    if (begin_) lazy::trace::note_wait(what_, capture_site(), begin_, lazy::trace::now());
+    if (!begin_) return;
+    lazy::trace::note_wait(what_, capture_site(), begin_, lazy::trace::now());
+    // A call that had to wait for room is put together from here on.
+    lazy::trace::note_begin();
   }
   NotedWait(const NotedWait&) = delete;
   NotedWait& operator=(const NotedWait&) = delete;

@@ -147,7 +147,12 @@ def test_running_ahead_too_far_is_a_wait() -> None:
     finally:
         engine.set_run_ahead(bytes=before.bytes)
     assert len(kept) == 40
-    assert "run-ahead" in texts(trace.stop(), "waits", "what")
+    recording = trace.stop()
+    assert "run-ahead" in texts(recording, "waits", "what")
+    # The time is not counted as that of issuing as well.
+    calls, waits = recording.calls, recording.waits
+    for begin, end in zip(waits["begin"], waits["end"], strict=True):
+        assert not ((calls["begin"] < begin) & (calls["end"] > end)).any()
 
 
 def test_threads_have_lanes_with_their_names() -> None:
