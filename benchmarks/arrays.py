@@ -1,230 +1,225 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Single calls on arrays of 10, 10^4 and 10^7 elements, beside NumPy, PyTorch and JAX.
+"""Single calls on arrays of 10, 10^4 and 10^7 elements.
 
-    python benchmarks/arrays.py [--family sorting,shape] [--rows "sort,x + y"] [--sizes 10,10000]
-        [--rounds 5] [--seconds 200] [--json FILE]
-        [--peer torch=INTERPRETER] [--peer jax=INTERPRETER]
+python benchmarks/arrays.py [--rows sorting] [--rows "*/10"] [--peer torch=INTERPRETER]
 
 Every result is waited for and forgotten before the next call, so nothing is fused or dropped. Views
-are copied where Afterglow copies. Afterglow and NumPy run under this interpreter, each library in a
-process of its own. In every round the libraries take their turns in random order; a figure is the
-median over the rounds. Peers also run with glibc's mmap and trim thresholds off where arrays are
-large, and the better median counts. Before a row is timed, its values are compared. The goal: the
-fastest, or within 1.2 times of it, on nine rows of ten, and never slower than 3 times. The rows are
-in :mod:`arrays_rows`.
+are copied where Afterglow copies. Peers also run with glibc's mmap and trim thresholds off where
+arrays are large. Before a row is timed, its values are compared. The goal: the fastest, or within
+1.2 times of it, on nine rows of ten, and never slower than 3 times. The calls are in
+:mod:`arrays_calls`.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import random
-import statistics
-import subprocess
-import sys
-import tempfile
+import math
 import time
-from collections import defaultdict
-from dataclasses import dataclass
-from os import environ
-from pathlib import Path
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
-from arrays_rows import LIBRARIES, ROWS
-from foundation import FOLDER, NO_PAGE_FAULTS, readable
+from arrays_calls import CALLS, LIBRARIES, Call
+from rows import Figure, Goal, Row, Task, timed
 
-OURS = LIBRARIES[0]
-SIZES = (10, 10**4, 10**7)
-CLOSE, FAR = 1.2, 3.0
+SIZES = {10: "10", 10**4: "10^4", 10**7: "10^7"}
 #: How long a loop takes, in seconds; calls that take longer are made once.
 LOOP = 0.01
 LARGE = 10**6
+#: Rows by columns of a matrix of so many elements.
+MATRICES = {10: (2, 5), 10**4: (100, 100), 10**7: (2500, 4000)}
+#: The side of a square matrix in products, and in linear algebra.
+SIDES = {10: 3, 10**4: 100, 10**7: 2000}
+SMALL_SIDES = {10: 3, 10**4: 50, 10**7: 300}
+BATCHES = {10: (2, 2, 3), 10**4: (16, 25, 25), 10**7: (2500, 64, 64)}
 
 
-class Process:
-    """A library in its own process, which answers requests of :mod:`arrays_worker`."""
+def host_inputs(name: str, size: int) -> Any:
+    """One input, on the host: the same values for all libraries."""
+    generator = np.random.default_rng(sum(map(ord, name)))
+    rows, columns = MATRICES[size]
+    side, small = SIDES[size], SMALL_SIDES[size]
+    batch = BATCHES[size]
 
-    def __init__(self, name: str, interpreter: str, environment: dict[str, str]) -> None:
-        self.name = name
-        self.process = subprocess.Popen(
-            [interpreter, str(FOLDER / "arrays_worker.py"), name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**environ, **environment},
-        )
-        self._answer()
+    def normal(*shape: int) -> Any:
+        return generator.standard_normal(shape, np.float32)
 
-    def _answer(self) -> dict[str, float]:
-        assert self.process.stdout
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"the process of {self.name} ended")
-        answer: dict[str, float] = json.loads(line)
-        return answer
+    def positive(side: int) -> Any:
+        half = normal(side, side)
+        return half @ half.T + side * np.eye(side, dtype=np.float32)
 
-    def ask(self, **request: object) -> dict[str, float]:
-        """Answer one request."""
-        assert self.process.stdin
-        self.process.stdin.write(json.dumps(request) + "\n")
-        self.process.stdin.flush()
-        answer = self._answer()
-        if "error" in answer:
-            raise RuntimeError(f"{self.name}, {ROWS[request['row']].name}: {answer['error']}")  # type: ignore[call-overload]
-        return answer
-
-    def close(self) -> None:
-        """End the process."""
-        assert self.process.stdin
-        self.process.stdin.close()
-        self.process.wait()
-
-
-@dataclass
-class Line:
-    """One row at one size: seconds by library."""
-
-    family: str
-    name: str
-    size: int
-    seconds: dict[str, float]
-
-    @property
-    def ratio(self) -> float:
-        """How many times the fastest peer's time ours is."""
-        peers = [value for name, value in self.seconds.items() if name != OURS]
-        return self.seconds[OURS] / min(peers)
-
-
-def check(number: int, size: int, processes: list[Process]) -> None:
-    """Compare the values of a row between all libraries."""
-    with tempfile.TemporaryDirectory() as folder:
-        values = {}
-        for process in processes:
-            file = str(Path(folder) / f"{process.name}.npy")
-            process.ask(row=number, size=size, file=file)
-            values[process.name] = np.load(file)
-    for name, array in values.items():
-        if array.shape != values[OURS].shape or not np.allclose(
-            array, values[OURS], rtol=1e-3, atol=1e-4
-        ):
-            raise RuntimeError(f"{name} and {OURS} differ in {ROWS[number].name} at {size}")
-
-
-def measure(
-    number: int, size: int, groups: dict[str, list[Process]], rounds: int
-) -> dict[str, float]:
-    """Seconds by library: medians over rounds in which all take their turns."""
-    processes = [
-        process
-        for name in ROWS[number].expressions
-        for process in groups.get(name, [])[: None if size >= LARGE else 1]
-    ]
-    times: dict[Process, list[float]] = defaultdict(list)
-    for turn in range(rounds + 1):
-        for process in random.sample(processes, len(processes)):
-            seconds = process.ask(row=number, size=size, seconds=LOOP)["seconds"]
-            if turn:  # the first round warms up
-                times[process].append(seconds)
-        # Two rounds are enough for what takes long.
-        if turn > 1 and max(max(each) for each in times.values()) > 0.2:
-            break
-    medians: dict[str, float] = {}
-    for process, each in times.items():
-        median = statistics.median(each)
-        medians[process.name] = min(median, medians.get(process.name, median))
-    return medians
-
-
-def show(lines: list[Line], columns: list[str]) -> None:
-    """Print a table per family, then how many rows meet the goal."""
-    for family in dict.fromkeys(line.family for line in lines):
-        print(f"\n{family:26}{'size':>9}" + "".join(f"{name:>11}" for name in columns) + "  ratio")
-        for line in lines:
-            if line.family != family:
-                continue
-            cells = (
-                readable(line.seconds[name]) if name in line.seconds else "" for name in columns
-            )
-            verdict = "" if line.ratio <= CLOSE else " *" if line.ratio <= FAR else " ***"
-            print(
-                f"{line.name:26}{line.size:9}"
-                + "".join(f"{cell:>11}" for cell in cells)
-                + f"{line.ratio:7.2f}{verdict}"
-            )
-    print()
-    for size in [*sorted({line.size for line in lines}), 0]:
-        some = [line for line in lines if size in (0, line.size)]
-        close = sum(line.ratio <= CLOSE for line in some)
-        far = sum(line.ratio > FAR for line in some)
-        print(
-            f"{size or 'all':>9}: {len(some)} rows, {close} ({100 * close / len(some):.0f} %) "
-            f"fastest or within {CLOSE} of the fastest, {far} slower than {FAR:g} times"
-        )
-    for line in lines:
-        if line.ratio > FAR:
-            print(f"  {line.ratio:6.1f} times: {line.family}, {line.name}, {line.size}")
-
-
-def main() -> None:
-    """Read the command line and run."""
-    parser = argparse.ArgumentParser(description="Single calls on arrays beside other libraries.")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--family", default="")
-    parser.add_argument("--rows", default="")
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
-    parser.add_argument("--json", default="")
-    parser.add_argument("--seconds", type=float, default=200, help="rows past this time are left")
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=INTERPRETER")
-    arguments = parser.parse_args()
-    families = set(filter(None, arguments.family.split(",")))
-    names = set(filter(None, arguments.rows.split(",")))
-    sizes = [int(float(size)) for size in arguments.sizes.split(",")]
-    chosen = [
-        number
-        for number, one in enumerate(ROWS)
-        if (not families or one.family in families) and (not names or one.name in names)
-    ]
-    peers = dict(peer.split("=", 1) for peer in arguments.peer)
-    interpreters = {OURS: sys.executable, "numpy": sys.executable, **peers}
-    settings: list[dict[str, str]] = [{}]
-    if max(sizes) >= LARGE:
-        settings.append(NO_PAGE_FAULTS)
-    groups = {
-        name: [
-            Process(name, interpreter, setting)
-            for setting in (settings if name != OURS else settings[:1])
-        ]
-        for name, interpreter in interpreters.items()
+    depth = {10: (2, 5, 1), 10**4: (20, 25, 20), 10**7: (100, 250, 400)}[size]
+    makers: dict[str, Callable[[], Any]] = {
+        "x": lambda: normal(size),
+        "y": lambda: normal(size),
+        "v": lambda: np.sort(normal(size)),
+        "w": lambda: generator.integers(0, 100, size).astype(np.int32),
+        "p": lambda: generator.random(size, np.float32) + 0.01,
+        "h": lambda: normal(size),
+        "a": lambda: normal(rows, columns),
+        "b": lambda: normal(rows, columns),
+        "row": lambda: normal(columns),
+        "column": lambda: normal(rows, 1),
+        "c": lambda: normal(*depth),
+        "s": lambda: normal(side, side),
+        "t": lambda: normal(side, side),
+        "q": lambda: positive(small),
+        "u": lambda: normal(max(size // 10, 4), min(size, 10)),
+        "e": lambda: normal(*batch),
+        "f": lambda: normal(batch[0], batch[2], batch[1]),
+        "i": lambda: generator.permutation(size),
+        "j": lambda: generator.permutation(rows),
+        "k": lambda: generator.integers(0, columns, rows),
+        "g": lambda: np.stack([generator.permutation(rows), generator.integers(0, columns, rows)]),
+        "l": lambda: generator.integers(0, 10, max(size // 10, 1)),
+        "o": lambda: generator.random(size) < 0.5,
+        "n": lambda: size,
+        "side": lambda: math.isqrt(size),
+        "rows": lambda: rows,
+        "columns": lambda: columns,
     }
-    lines: list[Line] = []
-    end = time.perf_counter() + arguments.seconds
-    try:
-        for size in sizes:
-            for number in chosen:
-                one = ROWS[number]
-                if (size >= LARGE and one.only_small) or time.perf_counter() > end:
-                    continue
-                print(f"\r{size}: {one.name:30}", end="", file=sys.stderr, flush=True)
-                try:
-                    if one.comparable and size < LARGE:
-                        known = [groups[name][0] for name in one.expressions if name in groups]
-                        check(number, size, known)
-                    seconds = measure(number, size, groups, arguments.rounds)
-                except RuntimeError as error:
-                    print(f"\r{error}", file=sys.stderr)
-                    continue
-                if OURS in seconds and len(seconds) > 1:
-                    lines.append(Line(one.family, one.name, size, seconds))
-    finally:
-        print(file=sys.stderr)
-        show(lines, list(interpreters))
-        if arguments.json:
-            Path(arguments.json).write_text(json.dumps([vars(line) for line in lines]))
-        for group in groups.values():
-            for process in group:
-                process.close()
+    return makers[name]()
 
+
+class Library:
+    """The words of one library."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.wait = ""
+        if name == "afterglow":
+            from afterglow import np as m
+            from afterglow import npx
+
+            self.names = {"m": m, "npx": npx, "float32": "float32"}
+            self.wait = ".wait_to_read()"
+        elif name == "numpy":
+            self.names = {"m": np, "float32": np.float32, "generator": np.random.default_rng(0)}
+        elif name == "torch":
+            import torch
+            from torch.nn import functional
+
+            self.names = {"m": torch, "F": functional, "float32": torch.float32}
+        else:
+            import jax
+            from jax import numpy as m
+
+            self.names = {"m": m, "jax": jax, "float32": m.float32, "key": jax.random.key(0)}
+            self.wait = ".block_until_ready()"
+        self.cache: dict[str, Any] = {}
+        self.size = 0
+
+    def array(self, host: Any) -> Any:
+        """A host array as the library's own."""
+        m = self.names["m"]
+        if self.name == "numpy" or not isinstance(host, np.ndarray):
+            return host
+        if self.name == "torch":
+            return m.from_numpy(host.copy())
+        number = np.int32 if host.dtype == np.int64 else host.dtype
+        array = m.array(
+            host.astype(number), dtype=str(number.name if number is not np.int32 else "int32")
+        )
+        array.wait_to_read() if self.name == "afterglow" else array.block_until_ready()
+        return array
+
+    def input(self, name: str, size: int) -> Any:
+        """One input of a call. Only those of one size are kept."""
+        if size != self.size:
+            self.size = size
+            self.cache.clear()
+        if name not in self.cache:
+            host = host_inputs(name, size)
+            self.cache[name] = host if name == "h" else self.array(host)
+        return self.cache[name]
+
+    def inputs(self, call: Call, size: int) -> list[Any]:
+        """The inputs of a call; what it writes to is its own."""
+        inputs = [self.input(name, size) for name in call.inputs.split()]
+        if call.statement:
+            inputs[0] = self.array(host_inputs(call.inputs.split()[0], size))
+        return inputs
+
+    def source(self, call: Call) -> tuple[str, str]:
+        """A call that is waited for, and what it returns, as code."""
+        expression = call.expressions[self.name]
+        if call.statement and self.name != "jax":
+            first = call.inputs.split()[0]
+            return f"{expression}; {first}{self.wait}" if self.wait else expression, first
+        if not self.wait:
+            return expression, expression
+        if call.several:
+            return f"for one in {expression}: one{self.wait}", expression
+        return f"({expression}){self.wait}", expression
+
+    def loop(self, call: Call) -> Callable[..., None]:
+        """A function that calls so many times."""
+        code, _ = self.source(call)
+        text = f"def loop(count, {', '.join(call.inputs.split())}):\n"
+        text += f" for _ in range(count):\n  {code}\n"
+        namespace = dict(self.names)
+        exec(text, namespace)
+        return namespace["loop"]  # type: ignore[no-any-return]
+
+
+@cache
+def library(name: str) -> Library:
+    """The library of this process."""
+    return Library(name)
+
+
+def repeated(call: Call, size: int, column: str) -> Task:
+    """The time of one call, in a loop whose length is found out first."""
+    words = library(column)
+    inputs = words.inputs(call, size)
+    loop = words.loop(call)
+    loop(1, *inputs)
+    begin = time.perf_counter()
+    loop(1, *inputs)
+    count = 1
+    while (spent := time.perf_counter() - begin) < LOOP / 4:
+        count *= 3
+        begin = time.perf_counter()
+        loop(count, *inputs)
+    count = max(1, round(LOOP * count / spent))
+
+    return timed(lambda: loop(count, *inputs), count=count)
+
+
+def values(call: Call, size: int, column: str) -> Any:
+    """What a call answers, on the host."""
+    words = library(column)
+    inputs = words.inputs(call, size)
+    code, result = words.source(call)
+    namespace = {**words.names, **dict(zip(call.inputs.split(), inputs, strict=True))}
+    if call.statement and column != "jax":
+        exec(code, namespace)
+    value = eval(result, namespace)
+    parts = value if call.several else [value]
+    hosts = [part.asnumpy() if column == "afterglow" else np.asarray(part) for part in parts]
+    return np.concatenate([np.ravel(host) for host in hosts]).astype(np.float64)
+
+
+def row(call: Call, size: int) -> Row:
+    """Make the row of a call at a size."""
+    peers = LIBRARIES[1:]
+    return Row(
+        f"arrays/{call.family}/{call.name}/{SIZES[size]}",
+        (Figure(f"{call.name}, {SIZES[size]}", (Goal(1.2, peers), Goal(3.0, peers))),),
+        tuple(call.expressions),
+        partial(repeated, call, size),
+        rounds=5,
+        rest=0.0,
+        both_mallocs=size >= LARGE,
+        values=partial(values, call, size) if call.comparable and size < LARGE else None,
+        tolerance=(1e-3, 1e-4),
+        enough=3.0,
+    )
+
+
+ROWS = [row(call, size) for size in SIZES for call in CALLS if size < LARGE or not call.only_small]
 
 if __name__ == "__main__":
-    main()
+    from bench import main
+
+    main("arrays")

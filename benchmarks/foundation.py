@@ -1,123 +1,137 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of the foundation, as ratios measured side by side in one run.
+"""The figures of the foundation: issuing and running single calls.
 
-    python benchmarks/foundation.py [--rounds 15] [--peer torch=INTERPRETER] [--peer jax=...]
+python benchmarks/foundation.py [--rounds 15] [--peer torch=INTERPRETER] [--peer jax=...]
 
-Afterglow and NumPy run under this interpreter, each library in a process of its own. In every
-round the libraries take their turns in random order; a figure is the median over the rounds. Each
-peer also runs with glibc's mmap and trim thresholds off, and its better median counts.
+Except in the row about overwritten results, nothing that is timed can be skipped by a lazy library.
+The final wait of loops that only issue is given apart.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import random
-import statistics
-import subprocess
-import sys
-from pathlib import Path
+import time
+from collections.abc import Callable
+from typing import Any
 
-FOLDER = Path(__file__).parent
-TASKS = {
-    "issue_overwritten": "issue `y = x + 1`, (1, 2), overwritten",
-    "issue_kept": "issue `x + 1`, (1, 2), kept",
-    "value": "`(x + 1)` with its value, (1, 2)",
-    "add_2000": "(2000, 2000) + 1, synchronised",
-    "dot_2000": "dot of 2000 x 2000",
-    "normal_1000": "random.normal 1000 x 1000",
-}
-NO_PAGE_FAULTS = {
-    "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=4294967296:"
-    "glibc.malloc.trim_threshold=4294967296"
-}
+from rows import Answer, Figure, Goal, Row, Task, goals, timed
+from words import Words, words
+
+COLUMNS = ("afterglow", "numpy", "torch", "jax", "mxnet")
+ISSUED = 20_000
+#: Seconds in which the threads of the last library stop spinning: with less, all take longer.
+SPIN = 0.1
 
 
-class Worker:
-    """A library in its own process."""
+def issue_overwritten(w: Words) -> Task:
+    """``y = x + 1`` on a tiny array, each result replacing the last."""
+    (x,) = w.waited([w.ones(1, 2)])
 
-    def __init__(self, name: str, interpreter: str, environment: dict[str, str]) -> None:
-        self.name = name
-        self.process = subprocess.Popen(
-            [interpreter, str(FOLDER / "worker.py"), name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **environment},
-        )
-        self.answer()
-        self.times: dict[str, list[float]] = {task: [] for task in TASKS}
-        self.waits: dict[str, list[float]] = {task: [] for task in TASKS}
+    def task() -> Answer:
+        begin = time.perf_counter()
+        for _ in range(ISSUED):
+            y = x + 1
+        issued = time.perf_counter()
+        w.waited([y])
+        return {"seconds": (issued - begin) / ISSUED, "wait": time.perf_counter() - issued}
 
-    def answer(self) -> dict[str, float]:
-        """The next line from the worker."""
-        assert self.process.stdout
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"the worker for {self.name} ended")
-        answer: dict[str, float] = json.loads(line)
-        return answer
-
-    def run(self, task: str, record: bool) -> None:
-        """One round of one task."""
-        assert self.process.stdin
-        self.process.stdin.write(task + "\n")
-        self.process.stdin.flush()
-        answer = self.answer()
-        if record:
-            self.times[task].append(answer["seconds"])
-            self.waits[task].append(answer.get("wait", 0.0))
-
-    def median(self, task: str) -> float:
-        """Seconds of one operation."""
-        return statistics.median(self.times[task])
+    return task
 
 
-def readable(seconds: float) -> str:
-    """A time in the unit that suits it."""
-    for unit, factor in (("ns", 1e9), ("us", 1e6), ("ms", 1e3)):
-        if seconds * factor < 1000:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds:.3g} s"
+def issue_kept(w: Words) -> Task:
+    """The same with every result kept."""
+    (x,) = w.waited([w.ones(1, 2)])
+
+    def task() -> Answer:
+        kept = [x] * ISSUED
+        begin = time.perf_counter()
+        for i in range(ISSUED):
+            kept[i] = x + 1
+        issued = time.perf_counter()
+        w.waited(kept[-1:])
+        return {"seconds": (issued - begin) / ISSUED, "wait": time.perf_counter() - issued}
+
+    return task
 
 
-def compare(peers: dict[str, str], rounds: int) -> None:
-    """Run all libraries in turns and print times, spread and ratios."""
-    groups = {"afterglow": [Worker("afterglow", sys.executable, {})]}
-    for name, interpreter in {"numpy": sys.executable, **peers}.items():
-        groups[name] = [Worker(name, interpreter, {}), Worker(name, interpreter, NO_PAGE_FAULTS)]
-    workers = [worker for group in groups.values() for worker in group]
-    for number in range(rounds + 1):
-        for task in TASKS:
-            for worker in random.sample(workers, len(workers)):
-                worker.run(task, record=number > 0)  # the first round warms up
-        print(f"\rround {number}/{rounds}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    ours = groups.pop("afterglow")[0]
-    for task, text in TASKS.items():
-        own = ours.median(task)
-        low, _, high = statistics.quantiles(ours.times[task], n=4)
-        print(f"{text}\n  afterglow {readable(own):>10}  (half of the rounds within", end=" ")
-        print(f"{readable(low)} to {readable(high)})")
-        if statistics.median(ours.waits[task]):
-            print(f"    final wait of the loop {readable(statistics.median(ours.waits[task]))}")
-        for name, group in groups.items():
-            best = min(worker.median(task) for worker in group)
-            print(f"  {name:9} {readable(best):>10}  afterglow takes {own / best:.2f} of it")
-    for worker in workers:
-        worker.process.stdin.close()  # type: ignore[union-attr]
-        worker.process.wait()
+def value(w: Words) -> Task:
+    """``(x + 1)`` and its value each time; each loop without a call more than its library needs."""
+    (x,) = w.waited([w.ones(1, 2)])
+    count, wait = 5_000, w.wait
+
+    def waiting() -> None:
+        for _ in range(count):
+            (x + 1).wait_to_read()
+
+    def blocking() -> None:
+        for _ in range(count):
+            wait(x + 1)
+
+    def computing() -> None:
+        for _ in range(count):
+            x + 1
+
+    if hasattr(x, "wait_to_read"):
+        return timed(waiting, count=count)
+    run = blocking if hasattr(x, "block_until_ready") else computing
+    return timed(run, count=count)
 
 
-def main() -> None:
-    """Read the command line and run."""
-    parser = argparse.ArgumentParser(description="The figures of the foundation, as ratios.")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=INTERPRETER")
-    arguments = parser.parse_args()
-    compare(dict(peer.split("=", 1) for peer in arguments.peer), arguments.rounds)
+def add_2000(w: Words) -> Task:
+    """(2000, 2000) + 1, synchronised each time."""
+    (x,) = w.waited([w.ones(2000, 2000)])
+    count, add_one, wait = 200, w.add_one, w.wait
 
+    def run() -> None:
+        for _ in range(count):
+            wait(add_one(x))
+
+    return timed(run, count=count)
+
+
+def dot_2000(w: Words) -> Task:
+    """The product of two 2000 x 2000 matrices."""
+    (x,) = w.waited([w.ones(2000, 2000)])
+    return timed(lambda: w.wait(w.dot(x, x)))
+
+
+def normal_1000(w: Words) -> Task:
+    """1000 x 1000 normal numbers."""
+    count, normal, wait = 10, w.normal, w.wait
+
+    def run() -> None:
+        for _ in range(count):
+            wait(normal(1000, 1000))
+
+    return timed(run, count=count)
+
+
+def row(
+    make: Callable[[Words], Task], text: str, *wanted: Goal, rest: float = 0.0, **more: Any
+) -> Row:
+    """Make a row that all libraries take part in."""
+    return Row(
+        f"foundation/{make.__name__}",
+        (Figure(text, wanted, readme=True),),
+        COLUMNS,
+        lambda column: make(words(column)),
+        rest=rest,
+        both_mallocs=True,
+        **more,
+    )
+
+
+WAIT = {"wait": f"final wait of the {ISSUED} calls: seconds"}
+ISSUE = goals(numpy=0.8, mxnet=1 / 25)
+ROWS = [
+    row(issue_overwritten, "issue `y = x + 1`, (1, 2)", *ISSUE, notes=WAIT),
+    row(issue_kept, "issue `x + 1`, every result kept", *ISSUE, notes=WAIT),
+    row(value, "`x + 1` with its value, (1, 2)", *goals(numpy=1.5, mxnet=1 / 20)),
+    row(add_2000, "(2000, 2000) + 1, waiting each time", rest=SPIN),
+    row(dot_2000, "`dot` of 2000 x 2000", Goal(1.05, ("numpy", "torch", "jax")), rest=SPIN),
+    row(normal_1000, "1000 x 1000 normal numbers", rest=SPIN),
+]
 
 if __name__ == "__main__":
-    main()
+    from bench import main
+
+    main("foundation")

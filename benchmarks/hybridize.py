@@ -1,54 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hybridized nets beside compiled ones of other libraries, side by side in one run.
+"""Hybridized nets beside compiled ones of other libraries.
 
-    python benchmarks/hybridize.py [--rounds 5] [--peer mxnet=INTERPRETER] [--peer torch=...]
-                                   [--peer jax=...] [--peer onnx=...]
+python benchmarks/hybridize.py [--rounds 5] [--peer mxnet=INTERPRETER] [--peer torch=...]
 
-Each library runs in a process of its own and they take turns; a figure is the median over the
-rounds. "eager" is Afterglow without ``hybridize``.
-
-    predict  512 -> 256 -> 128 -> 2, relu, batch 1: 1000 calls, the results kept
-    train    batch 32, 20 -> 64 -> 64 -> 1, L2 loss, SGD: 200 steps
-    shapes   512 -> 256 -> 128 -> 2, 200 batches of random sizes from 1 to 64
-
-PyTorch: ``torch.compile``; JAX: ``jax.jit`` of the net or of the whole step; MXNet:
-``hybridize(static_alloc=True, static_shape=True)``; ONNX Runtime: prediction only.
+"eager" is Afterglow without ``hybridize``. PyTorch: ``torch.compile``; JAX: ``jax.jit`` of the net
+or of the whole step; MXNet: ``hybridize(static_alloc=True, static_shape=True)``; ONNX Runtime:
+prediction only.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
-from turns import Task, main
+from rows import Figure, Goal, Row, Task, goals, library_of, timed
 
 WIDTHS = {"predict": (512, 256, 128, 2), "train": (20, 64, 64, 1), "shapes": (512, 256, 128, 2)}
 CALLS, STEPS, BATCH = 1000, 200, 32
 SIZES = [random.Random(0).randrange(1, 65) for _ in range(200)]
 
-GOALS = {
-    ("predict", "eager"): 0.5,
-    ("shapes", "eager"): 1.2,
-    **{("predict", peer): 1.0 for peer in ("jax", "torch", "onnx", "mxnet")},
-    **{("train", peer): 1.0 for peer in ("jax", "torch")},
-}
-
-
-def nothing() -> None:
-    """Do nothing."""
-
 
 def gluon_task(name: str, task: str) -> Task:
     """Return a task in Afterglow or MXNet."""
-    if name == "mxnet":
-        import mxnet as mx
-        from mxnet import autograd, gluon
-    else:
-        import afterglow as mx
-        from afterglow import autograd, gluon
-    nd = mx.nd
+    package = library_of(name)
+    autograd = import_module(f"{package}.autograd")
+    gluon = import_module(f"{package}.gluon")
+    nd = import_module(f"{package}.ndarray")
     widths = WIDTHS[task]
     net = gluon.nn.HybridSequential()
     for width in widths[1:-1]:
@@ -67,7 +46,7 @@ def gluon_task(name: str, task: str) -> Task:
             nd.waitall()
             del kept
 
-        return nd.waitall, predict
+        return timed(predict, before=nd.waitall)
     if task == "shapes":
         inputs = [nd.random.normal(shape=(size, widths[0])) for size in SIZES]
 
@@ -76,7 +55,7 @@ def gluon_task(name: str, task: str) -> Task:
             nd.waitall()
             del kept
 
-        return nd.waitall, pass_all
+        return timed(pass_all, before=nd.waitall)
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.005})
     data = nd.random.normal(shape=(BATCH, widths[0]))
     label = nd.ones((BATCH,))
@@ -89,15 +68,13 @@ def gluon_task(name: str, task: str) -> Task:
             trainer.step(BATCH)
         nd.waitall()
 
-    return nd.waitall, train
+    return timed(train, before=nd.waitall)
 
 
-def torch_task(task: str) -> Task | None:
+def torch_task(task: str) -> Task:
     """Return a task in PyTorch."""
     import torch
 
-    if task == "shapes":
-        return None
     widths = WIDTHS[task]
     layers: list[Any] = []
     for before, after in pairwise(widths):
@@ -112,7 +89,7 @@ def torch_task(task: str) -> Task | None:
                 kept = [compiled(x) for _ in range(CALLS)]
                 del kept
 
-        return nothing, predict
+        return timed(predict)
     descent = torch.optim.SGD(net.parameters(), lr=0.005)
     data, label = torch.randn(BATCH, widths[0]), torch.ones(BATCH, 1)
     measure = torch.compile(lambda x, y: 0.5 * ((net(x) - y) ** 2).mean())
@@ -123,17 +100,15 @@ def torch_task(task: str) -> Task | None:
             measure(data, label).backward()
             descent.step()
 
-    return nothing, train
+    return timed(train)
 
 
-def jax_task(task: str) -> Task | None:
+def jax_task(task: str) -> Task:
     """Return a task in JAX."""
     import jax
     import jax.numpy as jnp
     import numpy as np
 
-    if task == "shapes":
-        return None
     generator = np.random.default_rng(0)
     widths = WIDTHS[task]
     weights = [
@@ -156,7 +131,7 @@ def jax_task(task: str) -> Task | None:
             for one in kept:
                 one.block_until_ready()
 
-        return nothing, predict
+        return timed(predict)
     data = jnp.asarray(generator.normal(size=(BATCH, widths[0])), jnp.float32)
     label = jnp.ones((BATCH, 1))
 
@@ -174,18 +149,16 @@ def jax_task(task: str) -> Task | None:
             current = step(current, data, label)
         jax.block_until_ready(current)
 
-    return nothing, train
+    return timed(train)
 
 
-def onnx_task(task: str) -> Task | None:
+def onnx_task(task: str) -> Task:
     """Return a task in ONNX Runtime."""
     import numpy as np
     import onnx
     import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
 
-    if task != "predict":
-        return None
     generator = np.random.default_rng(0)
     widths = WIDTHS[task]
     nodes, constants, last = [], [], "x"
@@ -217,27 +190,44 @@ def onnx_task(task: str) -> Task | None:
         kept = [session.run(None, feed) for _ in range(CALLS)]
         del kept
 
-    return nothing, predict
+    return timed(predict)
 
 
-def make_task(name: str, task: str) -> Task | None:
-    """Return the task of a library."""
-    others: dict[str, Callable[[str], Task | None]] = {
-        "torch": torch_task,
-        "jax": jax_task,
-        "onnx": onnx_task,
-    }
-    if name == "mxnet" and task == "shapes":
-        return None
-    return others[name](task) if name in others else gluon_task(name, task)
+def row(task: str, text: str, peers: str, *wanted: Goal, readme: bool = True) -> Row:
+    """Make a row."""
 
+    def make(column: str) -> Task:
+        others = {"torch.compile": torch_task, "jax.jit": jax_task, "onnxruntime": onnx_task}
+        return others[column](task) if column in others else gluon_task(column, task)
+
+    columns = ("afterglow", "eager", *peers.split())
+    figures = (Figure(text, wanted, readme=readme),)
+    return Row(f"hybridize/{task}", figures, columns, make, rounds=5, rest=0.3)
+
+
+ROWS = [
+    row(
+        "predict",
+        "hybridized 512-256-128-2, batch 1, 1000 calls",
+        "torch.compile jax.jit mxnet onnxruntime",
+        *goals(eager=0.5, jax_jit=1.0, torch_compile=1.0, onnxruntime=1.0, mxnet=1.0),
+    ),
+    row(
+        "train",
+        "hybridized training 20-64-64-1, batch 32, 200 batches",
+        "torch.compile jax.jit mxnet",
+        *goals(jax_jit=1.0, torch_compile=1.0),
+    ),
+    row(
+        "shapes",
+        "hybridized 512-256-128-2, 200 batches of random sizes from 1 to 64",
+        "",
+        *goals(eager=1.2),
+        readme=False,
+    ),
+]
 
 if __name__ == "__main__":
-    main(
-        __file__,
-        "Hybridized nets, as ratios.",
-        list(WIDTHS),
-        make_task,
-        GOALS,
-        ("afterglow", "eager"),
-    )
+    from bench import main
+
+    main("hybridize")

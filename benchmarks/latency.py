@@ -1,32 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How soon work starts, and how long the statement that issues it takes.
+"""How soon work starts, how long the statement that issues it takes, and how long an import takes.
+
+python benchmarks/latency.py
 
 A 2000 x 2000 ``dot`` is issued when the workers sleep, and when one of them went idle a moment ago.
-The start is taken from the engine's own record. Also: time per call of 10^6 calls without a wait,
-and import time.
-
-    python benchmarks/latency.py
+The start is taken from the engine's own record.
 """
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
 import time
 from contextlib import nullcontext
+from functools import partial
+from typing import Any
 
-import afterglow as mx
+from rows import OURS, Answer, Figure, Row, Task, library_of, timed
+
+STATES = {
+    "asleep": "workers asleep",
+    "spinning": "a worker went idle a moment ago",
+    "cold": "workers and this thread asleep, caches cold",
+}
+CALLS = 1_000_000
 
 
-def first_start(events: list[mx.engine.Event]) -> int:
+def first_start(events: list[Any]) -> int:
     """When the first share of the last pushed product started, in nanoseconds."""
     task = max(event.task for event in events if event.what == "pushed" and event.op == "dot")
     return min(e.nanoseconds for e in events if e.what == "started" and e.task == task)
 
 
-def prepare(state: str, small: mx.nd.NDArray, tiny: mx.nd.NDArray) -> None:
+def prepare(state: str, small: Any, tiny: Any) -> None:
     """Bring workers and caches into the wanted state."""
+    import afterglow as mx
+
     if state == "cold":
         time.sleep(0.02)
         return
@@ -40,15 +49,17 @@ def prepare(state: str, small: mx.nd.NDArray, tiny: mx.nd.NDArray) -> None:
                 mx.nd.dot(tiny, tiny).wait_to_read()
 
 
-def dot_latency(state: str, recorded: bool, rounds: int = 41) -> float:
-    """Median microseconds until the work starts (recorded), or until the statement returns.
+def dot_latency(state: str, recorded: bool, column: str) -> Task:
+    """Seconds until the work starts (recorded), or until the statement returns.
 
     Before each round a few short products are issued the same way, so that the caches hold the path
     of a call as in a running program; "cold" leaves that out and lets this thread sleep as well.
     """
+    import afterglow as mx
+
     x, small, tiny = (mx.nd.ones((size, size)) for size in (2000, 120, 2))
-    times = []
-    for _ in range(rounds):
+
+    def task() -> Answer:
         mx.nd.waitall()
         with mx.engine.record() if recorded else nullcontext([]) as events:
             prepare(state, small, tiny)
@@ -56,50 +67,71 @@ def dot_latency(state: str, recorded: bool, rounds: int = 41) -> float:
             y = mx.nd.dot(x, x)
             end = time.monotonic_ns()
             y.wait_to_read()
-        times.append(((first_start(events) if recorded else end) - begin) / 1e3)
-    return statistics.median(times)
+        return {"seconds": ((first_start(events) if recorded else end) - begin) / 1e9}
+
+    return task
 
 
-def growth() -> None:
-    """Time per call while 10^6 calls are issued without a wait, results kept."""
+def growth(column: str) -> Task:
+    """Time of the last tenth, or the first, of 10^6 calls without a wait, results kept."""
+    import afterglow as mx
+
     x = mx.nd.ones((1, 2))
-    kept = []
-    for part in range(10):
+    tenth = CALLS // 10
+
+    def task() -> Answer:
+        kept = [x + 1 for _ in range(0 if column == "the first 10^5" else CALLS - tenth)]
         begin = time.perf_counter()
-        for _ in range(100_000):
+        for _ in range(tenth):
             kept.append(x + 1)
-        per_call = (time.perf_counter() - begin) / 100_000
-        print(f"  calls from {part * 100_000:>7} on: {per_call * 1e9:6.0f} ns each")
-    begin = time.perf_counter()
-    mx.nd.waitall()
-    print(f"  final wait {1e6 * (time.perf_counter() - begin):.0f} us")
+        issued = time.perf_counter()
+        mx.nd.waitall()
+        return {"seconds": (issued - begin) / tenth, "wait": time.perf_counter() - issued}
+
+    return task
 
 
-def import_seconds(statement: str) -> float:
-    """Median wall time of a fresh interpreter that runs the statement."""
-    times = []
-    for _ in range(9):
-        begin = time.perf_counter()
-        subprocess.run([sys.executable, "-c", statement], check=True)
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+def importing(column: str) -> Task:
+    """Wall time of a fresh interpreter that imports."""
+    statement = "import numpy" + (", afterglow" if library_of(column) == OURS else "")
+    return timed(lambda: subprocess.run([sys.executable, "-c", statement], check=True))
 
 
-def main() -> None:
-    """Print all figures."""
-    for text, state in (
-        ("workers asleep", "asleep"),
-        ("a worker went idle a moment ago", "spinning"),
-        ("workers and this thread asleep, caches cold", "cold"),
-    ):
-        start, statement = dot_latency(state, True), dot_latency(state, False)
-        print(f"dot 2000, {text}: starts after {start:.1f} us, returns after {statement:.1f} us")
-    print("10^6 calls of x + 1 on (1, 2) without a wait:")
-    growth()
-    numpy = import_seconds("import numpy")
-    ours = import_seconds("import numpy, afterglow")
-    print(f"import numpy {numpy * 1e3:.0f} ms, with afterglow {ours * 1e3:.0f} ms")
-
+ROWS = [
+    *[
+        Row(
+            f"latency/{state}, {'start' if recorded else 'return'}",
+            (
+                Figure(
+                    f"{'until dot 2000 starts' if recorded else 'until the statement returns'}, "
+                    f"{text}"
+                ),
+            ),
+            (OURS,),
+            partial(dot_latency, state, recorded),
+            rounds=41,
+        )
+        for state, text in STATES.items()
+        for recorded in (True, False)
+    ],
+    Row(
+        "latency/growth",
+        (Figure("issue `x + 1`, (1, 2), the last 10^5 of 10^6 without a wait"),),
+        (OURS, "the first 10^5"),
+        growth,
+        rounds=5,
+        notes={"wait": "final wait of the 10^6 calls: seconds"},
+    ),
+    Row(
+        "latency/import",
+        (Figure("a Python that imports numpy and afterglow, beside numpy alone"),),
+        (OURS, "numpy"),
+        importing,
+        rounds=9,
+    ),
+]
 
 if __name__ == "__main__":
-    main()
+    from bench import main
+
+    main("latency")

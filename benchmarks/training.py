@@ -1,61 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training a multilayer perceptron: Afterglow beside others, side by side in one run.
+"""Training a multilayer perceptron. Nothing is read until the end of a round.
 
-    python benchmarks/training.py [--rounds 5] [--peer mxnet=INTERPRETER] [--peer torch=INTERPRETER]
-                                  [--peer jax=INTERPRETER]
+python benchmarks/training.py [--rounds 5] [--peer mxnet=INTERPRETER] [--peer torch=...]
 
 PyTorch runs eagerly; in JAX the whole training step is compiled (``jax.jit``).
-
-Each library runs in a process of its own and they take turns; a figure is the median over the
-rounds. Nothing is read until the end of a round.
-
-    large   batch 1024, 512 -> 2048 -> 512 -> 1, relu, L2 loss, SGD: 20 batches
-    small   batch 32, 20 -> 64 -> 64 -> 1: 200 batches
-    many    one step of SGD over 500 parameters of 100 elements
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import statistics
-import subprocess
-import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
+from rows import Figure, Goal, Row, Task, goals, timed
+
 SIZES = {"large": (1024, (512, 2048, 512, 1), 20), "small": (32, (20, 64, 64, 1), 200)}
-#: What comes before a round, and the round itself.
-Task = tuple[Callable[[], Any], Callable[[], Any]]
-
-#: Seconds before a round, in which the threads of the library before stop spinning.
-PAUSE = 0.3
-
-GOALS = {
-    ("large", "torch"): 1.0,
-    ("large", "jax"): 1.0,
-    ("large", "mxnet"): 1 / 1.5,
-    ("small", "torch"): 1.0,
-    ("small", "mxnet"): 1 / 5,
-    ("many", "mxnet"): 1 / 20,
-}
 
 
 def gluon_task(name: str, task: str) -> Task:
     """Return one round in Afterglow or MXNet."""
-    if name == "mxnet":
-        import mxnet as mx
-    else:
-        import afterglow as mx
-    from importlib import import_module
-
-    package = mx.__name__
-    gluon = import_module(f"{package}.gluon")
-    autograd = import_module(f"{package}.autograd")
-    nd = mx.nd
+    gluon = import_module(f"{name}.gluon")
+    autograd = import_module(f"{name}.autograd")
+    nd = import_module(f"{name}.ndarray")
     if task == "many":
         parameters = gluon.ParameterDict()
         for number in range(500):
@@ -73,7 +39,7 @@ def gluon_task(name: str, task: str) -> Task:
             trainer.step(1)
             nd.waitall()
 
-        return fresh_gradients, step
+        return timed(step, before=fresh_gradients)
     batch, widths, batches = SIZES[task]
     net = gluon.nn.Sequential()
     for width in widths[1:-1]:
@@ -93,7 +59,7 @@ def gluon_task(name: str, task: str) -> Task:
             trainer.step(batch)
         nd.waitall()
 
-    return nd.waitall, run
+    return timed(run, before=nd.waitall)
 
 
 def torch_task(task: str) -> Task:
@@ -105,7 +71,7 @@ def torch_task(task: str) -> Task:
         for weight in weights:
             weight.sum().backward()
         descent = torch.optim.SGD(weights, lr=0.01)
-        return lambda: None, lambda: descent.step() and None
+        return timed(descent.step)
     batch, widths, batches = SIZES[task]
     layers: list[Any] = []
     for before, after in itertools.pairwise(widths):
@@ -121,7 +87,7 @@ def torch_task(task: str) -> Task:
             loss.backward()
             descent.step()
 
-    return lambda: None, run
+    return timed(run)
 
 
 def jax_task(task: str) -> Task:
@@ -132,7 +98,7 @@ def jax_task(task: str) -> Task:
     if task == "many":
         weights = [jnp.ones(100) for _ in range(500)]
         descend = jax.jit(lambda all_weights: [weight - 0.01 for weight in all_weights])
-        return lambda: None, lambda: jax.block_until_ready(descend(weights))
+        return timed(lambda: jax.block_until_ready(descend(weights)))
     batch, widths, batches = SIZES[task]
     key = jax.random.PRNGKey(0)
     layers = []
@@ -160,78 +126,37 @@ def jax_task(task: str) -> Task:
             state = step(*state)
         jax.block_until_ready(state)
 
-    return lambda: None, run
+    return timed(run)
 
 
-def make_task(name: str, task: str) -> Task:
-    """Return one round in a library."""
-    if name == "torch":
-        return torch_task(task)
-    return jax_task(task) if name == "jax" else gluon_task(name, task)
+def row(task: str, text: str, *wanted: Goal) -> Row:
+    """Make a row that all libraries take part in."""
+
+    def make(column: str) -> Task:
+        if column == "torch":
+            return torch_task(task)
+        return jax_task(task) if column == "jax.jit" else gluon_task(column, task)
+
+    columns = ("afterglow", "torch", "jax.jit", "mxnet")
+    figures = (Figure(text, wanted, readme=True),)
+    return Row(f"training/{task}", figures, columns, make, rounds=5, rest=0.3)
 
 
-def work(name: str) -> None:
-    """Answer requests for rounds on standard input with their seconds."""
-    tasks: dict[str, Task] = {}
-    for line in sys.stdin:
-        task = line.strip()
-        if task not in tasks:
-            tasks[task] = make_task(name, task)
-            for warm_up in tasks[task]:
-                warm_up()
-        prepare, run = tasks[task]
-        prepare()
-        begin = time.perf_counter()
-        run()
-        print(json.dumps(time.perf_counter() - begin), flush=True)
-
-
-def main() -> None:
-    """Let the libraries take turns and print the table."""
-    parser = argparse.ArgumentParser(description="Training, as ratios.")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--tasks", default="large,small,many")
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=INTERPRETER")
-    parser.add_argument("--work", metavar="NAME", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.work:
-        work(arguments.work)
-        return
-    interpreters = {"afterglow": sys.executable}
-    interpreters.update(peer.split("=", 1) for peer in arguments.peer)
-    processes = {
-        name: subprocess.Popen(
-            [interpreter, str(Path(__file__)), "--work", name],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for name, interpreter in interpreters.items()
-    }
-    for task in arguments.tasks.split(","):
-        times: dict[str, list[float]] = {name: [] for name in processes}
-        for _ in range(arguments.rounds):
-            for name, process in processes.items():
-                assert process.stdin
-                assert process.stdout
-                time.sleep(PAUSE)
-                process.stdin.write(task + "\n")
-                process.stdin.flush()
-                times[name].append(json.loads(process.stdout.readline()))
-        ours = statistics.median(times["afterglow"])
-        for name, seconds in times.items():
-            theirs = statistics.median(seconds)
-            goal = GOALS.get((task, name))
-            verdict = "" if goal is None else "met" if ours <= goal * theirs else "MISSED"
-            print(
-                f"{task:6} {name:10} {theirs * 1e3:10.2f} ms   ours / theirs {ours / theirs:.3f}"
-                f"   {'' if goal is None else f'goal {goal:.3f}'} {verdict}".rstrip()
-            )
-    for process in processes.values():
-        assert process.stdin
-        process.stdin.close()
-        process.wait()
-
+ROWS = [
+    row(
+        "large",
+        "training 512-2048-512-1, batch 1024, 20 batches",
+        *goals(torch=1.0, jax_jit=1.0, mxnet=1 / 1.5),
+    ),
+    row(
+        "small",
+        "training 20-64-64-1, batch 32, 200 batches",
+        *goals(torch=1.0, mxnet=1 / 5),
+    ),
+    row("many", "`trainer.step` over 500 parameters of 100 numbers", *goals(mxnet=1 / 20)),
+]
 
 if __name__ == "__main__":
-    main()
+    from bench import main
+
+    main("training")

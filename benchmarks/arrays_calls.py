@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What :mod:`arrays` measures: a row per call, in the words of each library.
+"""What :mod:`arrays` measures: calls in the words of each library.
 
 ``m`` is the library's module of array functions (``afterglow.np``, ``numpy``, ``torch``,
-``jax.numpy``). A row names its inputs, which all libraries get with the same values:
+``jax.numpy``). A call names its inputs, which all libraries get with the same values:
 
     x y v w p    vectors of n elements: normal, normal, sorted, of small integers, positive
     a b          matrices of n elements; ``row`` and ``column`` fit beside them
@@ -22,7 +22,7 @@ from typing import NamedTuple
 LIBRARIES = ("afterglow", "numpy", "torch", "jax")
 
 
-class Row(NamedTuple):
+class Call(NamedTuple):
     """One call; a library without an expression has no such function."""
 
     family: str
@@ -39,44 +39,44 @@ class Row(NamedTuple):
     only_small: bool = False
 
 
-def row(family: str, name: str, inputs: str, same: str | None = None, **more: object) -> Row:
-    """Make a row: the same words for all libraries, except where a library has its own."""
+def call(family: str, name: str, inputs: str, same: str | None = None, **more: object) -> Call:
+    """Make a call: the same words for all libraries, except where a library has its own."""
     own = {key: more.pop(key) for key in LIBRARIES if key in more}
     expressions = {key: str(own.get(key, same)) for key in LIBRARIES if own.get(key, same)}
-    return Row(family, name, inputs, expressions, **more)  # type: ignore[arg-type]
+    return Call(family, name, inputs, expressions, **more)  # type: ignore[arg-type]
 
 
-def _creation() -> list[Row]:
+def _creation() -> list[Call]:
     f = "creation"
     return [
-        row(f, "zeros", "n", "m.zeros(n, dtype=float32)"),
-        row(f, "full", "n", "m.full((n,), 2.5, dtype=float32)"),
-        row(f, "arange", "n", "m.arange(0, n, dtype=float32)"),
-        row(f, "linspace", "n", "m.linspace(0, 1, n, dtype=float32)", torch="m.linspace(0, 1, n)"),
-        row(f, "eye", "side", "m.eye(side, dtype=float32)"),
-        row(f, "ones_like", "x", "m.ones_like(x)"),
-        row(f, "array of the host's", "h", "m.array(h)", torch="m.tensor(h)"),
-        row(f, "copy", "x", "x.copy()", torch="x.clone()"),
+        call(f, "zeros", "n", "m.zeros(n, dtype=float32)"),
+        call(f, "full", "n", "m.full((n,), 2.5, dtype=float32)"),
+        call(f, "arange", "n", "m.arange(0, n, dtype=float32)"),
+        call(f, "linspace", "n", "m.linspace(0, 1, n, dtype=float32)", torch="m.linspace(0, 1, n)"),
+        call(f, "eye", "side", "m.eye(side, dtype=float32)"),
+        call(f, "ones_like", "x", "m.ones_like(x)"),
+        call(f, "array of the host's", "h", "m.array(h)", torch="m.tensor(h)"),
+        call(f, "copy", "x", "x.copy()", torch="x.clone()"),
     ]
 
 
-def _elementwise() -> list[Row]:
+def _elementwise() -> list[Call]:
     f = "elementwise"
     rows = [
-        row(f, "x + y", "x y", "x + y"),
-        row(f, "x + 1.5", "x", "x + 1.5"),
-        row(f, "x / y", "x y", "x / y"),
-        row(f, "a * row", "a row", "a * row"),
-        row(f, "a + column", "a column", "a + column"),
-        row(f, "integers + 1", "w", "w + 1"),
-        row(f, "maximum", "x y", "m.maximum(x, y)"),
-        row(f, "x > y", "x y", "x > y"),
-        row(f, "x == 0", "x", "x == 0"),
-        row(f, "where", "o x y", "m.where(o, x, y)"),
-        row(f, "clip", "x", "m.clip(x, -1, 1)"),
-        row(f, "cast to int32", "x", "x.astype('int32')", torch="x.to(m.int32)"),
-        row(f, "p ** y", "p y", "p ** y"),
-        row(
+        call(f, "x + y", "x y", "x + y"),
+        call(f, "x + 1.5", "x", "x + 1.5"),
+        call(f, "x / y", "x y", "x / y"),
+        call(f, "a * row", "a row", "a * row"),
+        call(f, "a + column", "a column", "a + column"),
+        call(f, "integers + 1", "w", "w + 1"),
+        call(f, "maximum", "x y", "m.maximum(x, y)"),
+        call(f, "x > y", "x y", "x > y"),
+        call(f, "x == 0", "x", "x == 0"),
+        call(f, "where", "o x y", "m.where(o, x, y)"),
+        call(f, "clip", "x", "m.clip(x, -1, 1)"),
+        call(f, "cast to int32", "x", "x.astype('int32')", torch="x.to(m.int32)"),
+        call(f, "p ** y", "p y", "p ** y"),
+        call(
             f,
             "erf",
             "x",
@@ -86,20 +86,20 @@ def _elementwise() -> list[Row]:
         ),
     ]
     for name in ("exp", "tanh", "sin", "square", "abs"):
-        rows.append(row(f, name, "x", f"m.{name}(x)"))
+        rows.append(call(f, name, "x", f"m.{name}(x)"))
     for name in ("log", "sqrt"):
-        rows.append(row(f, name, "p", f"m.{name}(p)"))
+        rows.append(call(f, name, "p", f"m.{name}(p)"))
     return rows
 
 
-def _reductions() -> list[Row]:
+def _reductions() -> list[Call]:
     f = "reductions"
     rows = []
     for axis in ("", "0", "1"):
         where = f"axis {axis}" if axis else "all"
         for name in ("sum", "mean", "max", "argmax"):
             rows.append(
-                row(
+                call(
                     f,
                     f"{name}, {where}",
                     "a",
@@ -108,7 +108,7 @@ def _reductions() -> list[Row]:
                 )
             )
         rows.append(
-            row(
+            call(
                 f,
                 f"std, {where}",
                 "a",
@@ -117,7 +117,7 @@ def _reductions() -> list[Row]:
             )
         )
         rows.append(
-            row(
+            call(
                 f,
                 f"norm, {where}",
                 "a",
@@ -126,10 +126,10 @@ def _reductions() -> list[Row]:
             )
         )
         if axis:
-            rows.append(row(f, f"cumsum, {where}", "a", f"m.cumsum(a, {axis})"))
+            rows.append(call(f, f"cumsum, {where}", "a", f"m.cumsum(a, {axis})"))
             formula = f"m.log(m.sum(m.exp(a - m.max(a, axis={axis}, keepdims=True)), axis={axis}))"
             rows.append(
-                row(
+                call(
                     f,
                     f"logsumexp, {where}",
                     "a",
@@ -141,23 +141,23 @@ def _reductions() -> list[Row]:
             )
     return [
         *rows,
-        row(f, "cumsum of a vector", "x", "m.cumsum(x, 0)", comparable=False),
-        row(f, "any", "o", "m.any(o)"),
-        row(f, "all", "o", "m.all(o)"),
-        row(f, "any, axis 1", "a", "m.any(a, axis=1)", torch="m.any(a, 1)"),
+        call(f, "cumsum of a vector", "x", "m.cumsum(x, 0)", comparable=False),
+        call(f, "any", "o", "m.any(o)"),
+        call(f, "all", "o", "m.all(o)"),
+        call(f, "any, axis 1", "a", "m.any(a, axis=1)", torch="m.any(a, 1)"),
     ]
 
 
-def _sorting() -> list[Row]:
+def _sorting() -> list[Call]:
     f = "sorting"
     return [
-        row(f, "sort", "x", "m.sort(x)", torch="m.sort(x)[0]"),
-        row(f, "sort rows", "a", "m.sort(a, axis=1)", torch="m.sort(a, 1)[0]"),
-        row(f, "sort columns", "a", "m.sort(a, axis=0)", torch="m.sort(a, 0)[0]"),
-        row(f, "sort integers", "w", "m.sort(w)", torch="m.sort(w)[0]"),
-        row(f, "argsort", "x", "m.argsort(x)", comparable=False),
-        row(f, "argsort rows", "a", "m.argsort(a, axis=1)"),
-        row(
+        call(f, "sort", "x", "m.sort(x)", torch="m.sort(x)[0]"),
+        call(f, "sort rows", "a", "m.sort(a, axis=1)", torch="m.sort(a, 1)[0]"),
+        call(f, "sort columns", "a", "m.sort(a, axis=0)", torch="m.sort(a, 0)[0]"),
+        call(f, "sort integers", "w", "m.sort(w)", torch="m.sort(w)[0]"),
+        call(f, "argsort", "x", "m.argsort(x)", comparable=False),
+        call(f, "argsort rows", "a", "m.argsort(a, axis=1)"),
+        call(
             f,
             "topk of rows",
             "a",
@@ -165,7 +165,7 @@ def _sorting() -> list[Row]:
             torch="m.topk(a, 2)[0]",
             jax="jax.lax.top_k(a, 2)[0]",
         ),
-        row(
+        call(
             f,
             "topk of a vector",
             "x",
@@ -173,17 +173,19 @@ def _sorting() -> list[Row]:
             torch="m.topk(x, 5)[1]",
             jax="jax.lax.top_k(x, 5)[1]",
         ),
-        row(f, "unique of integers", "w", "m.unique(w)"),
-        row(f, "unique", "x", "m.unique(x)"),
-        row(f, "searchsorted", "v x", "m.searchsorted(v, x)", only_small=True),
+        call(f, "unique of integers", "w", "m.unique(w)"),
+        call(f, "unique", "x", "m.unique(x)"),
+        call(f, "searchsorted", "v x", "m.searchsorted(v, x)", only_small=True),
     ]
 
 
-def _shape() -> list[Row]:
+def _shape() -> list[Call]:
     f = "shape"
     return [
-        row(f, "transpose", "a", "a.T", numpy="m.ascontiguousarray(a.T)", torch="a.T.contiguous()"),
-        row(
+        call(
+            f, "transpose", "a", "a.T", numpy="m.ascontiguousarray(a.T)", torch="a.T.contiguous()"
+        ),
+        call(
             f,
             "swapaxes(0, 1)",
             "c",
@@ -191,7 +193,7 @@ def _shape() -> list[Row]:
             numpy="m.ascontiguousarray(m.swapaxes(c, 0, 1))",
             torch="m.swapaxes(c, 0, 1).contiguous()",
         ),
-        row(
+        call(
             f,
             "swapaxes(1, 2)",
             "c",
@@ -199,11 +201,11 @@ def _shape() -> list[Row]:
             numpy="m.ascontiguousarray(m.swapaxes(c, 1, 2))",
             torch="m.swapaxes(c, 1, 2).contiguous()",
         ),
-        row(f, "concatenate, axis 0", "a b", "m.concatenate((a, b), 0)"),
-        row(f, "concatenate, axis 1", "a b", "m.concatenate((a, b), 1)"),
-        row(f, "stack", "x y", "m.stack((x, y))"),
-        row(f, "stack, axis 1", "x y", "m.stack((x, y), 1)"),
-        row(
+        call(f, "concatenate, axis 0", "a b", "m.concatenate((a, b), 0)"),
+        call(f, "concatenate, axis 1", "a b", "m.concatenate((a, b), 1)"),
+        call(f, "stack", "x y", "m.stack((x, y))"),
+        call(f, "stack, axis 1", "x y", "m.stack((x, y), 1)"),
+        call(
             f,
             "split in two, copied",
             "a",
@@ -214,11 +216,11 @@ def _shape() -> list[Row]:
             jax="m.split(a, 2)",
             several=True,
         ),
-        row(f, "tile", "a", "m.tile(a, (2, 1))"),
-        row(f, "tile a column", "column columns", "m.tile(column, (1, columns))"),
-        row(f, "repeat", "x", "m.repeat(x, 3)", torch="m.repeat_interleave(x, 3)"),
-        row(f, "pad", "a", "m.pad(a, ((1, 1), (1, 1)))", torch="F.pad(a, (1, 1, 1, 1))"),
-        row(
+        call(f, "tile", "a", "m.tile(a, (2, 1))"),
+        call(f, "tile a column", "column columns", "m.tile(column, (1, columns))"),
+        call(f, "repeat", "x", "m.repeat(x, 3)", torch="m.repeat_interleave(x, 3)"),
+        call(f, "pad", "a", "m.pad(a, ((1, 1), (1, 1)))", torch="F.pad(a, (1, 1, 1, 1))"),
+        call(
             f,
             "flip",
             "x",
@@ -226,8 +228,8 @@ def _shape() -> list[Row]:
             numpy="m.ascontiguousarray(m.flip(x, 0))",
             torch="m.flip(x, (0,))",
         ),
-        row(f, "roll", "x", "m.roll(x, 3)"),
-        row(
+        call(f, "roll", "x", "m.roll(x, 3)"),
+        call(
             f,
             "broadcast_to, copied",
             "row rows columns",
@@ -238,24 +240,24 @@ def _shape() -> list[Row]:
     ]
 
 
-def _indexing() -> list[Row]:
+def _indexing() -> list[Call]:
     f = "indexing"
     return [
-        row(f, "take rows", "a j", "m.take(a, j, axis=0)", torch="a[j]"),
-        row(f, "take elements", "x i", "m.take(x, i)"),
-        row(f, "x[i]", "x i", "x[i]"),
-        row(f, "take columns", "a k", "m.take(a, k, axis=1)", torch="a[:, k]"),
-        row(f, "x[mask]", "x o", "x[o]"),
-        row(f, "x[mask] = 0", "x o", "x[o] = 0", jax="x.at[o].set(0)", statement=True),
-        row(f, "x[i] = y", "x i y", "x[i] = y", jax="x.at[i].set(y)", statement=True),
-        row(
+        call(f, "take rows", "a j", "m.take(a, j, axis=0)", torch="a[j]"),
+        call(f, "take elements", "x i", "m.take(x, i)"),
+        call(f, "x[i]", "x i", "x[i]"),
+        call(f, "take columns", "a k", "m.take(a, k, axis=1)", torch="a[:, k]"),
+        call(f, "x[mask]", "x o", "x[o]"),
+        call(f, "x[mask] = 0", "x o", "x[o] = 0", jax="x.at[o].set(0)", statement=True),
+        call(f, "x[i] = y", "x i y", "x[i] = y", jax="x.at[i].set(y)", statement=True),
+        call(
             f,
             "gather_nd",
             "a g",
             "a[g[0], g[1]]",
             afterglow="npx.gather_nd(a, g)",
         ),
-        row(
+        call(
             f,
             "one_hot",
             "l",
@@ -263,7 +265,7 @@ def _indexing() -> list[Row]:
             torch="F.one_hot(l, 10).float()",
             jax="jax.nn.one_hot(l, 10)",
         ),
-        row(
+        call(
             f,
             "pick",
             "a k",
@@ -272,21 +274,21 @@ def _indexing() -> list[Row]:
             torch="a.gather(1, k[:, None])[:, 0]",
             jax="m.take_along_axis(a, k[:, None], 1)[:, 0]",
         ),
-        row(f, "x[::2]", "x", "x[::2]", numpy="x[::2].copy()", torch="x[::2].clone()"),
-        row(f, "a[:, 1]", "a", "a[:, 1]", numpy="a[:, 1].copy()", torch="a[:, 1].clone()"),
-        row(f, "x[2:7] = 1", "x", "x[2:7] = 1", jax="x.at[2:7].set(1)", statement=True),
-        row(f, "nonzero", "w", "m.nonzero(w)[0]", torch="m.nonzero(w)[:, 0]"),
+        call(f, "x[::2]", "x", "x[::2]", numpy="x[::2].copy()", torch="x[::2].clone()"),
+        call(f, "a[:, 1]", "a", "a[:, 1]", numpy="a[:, 1].copy()", torch="a[:, 1].clone()"),
+        call(f, "x[2:7] = 1", "x", "x[2:7] = 1", jax="x.at[2:7].set(1)", statement=True),
+        call(f, "nonzero", "w", "m.nonzero(w)[0]", torch="m.nonzero(w)[:, 0]"),
     ]
 
 
-def _products() -> list[Row]:
+def _products() -> list[Call]:
     f = "products"
     return [
-        row(f, "dot", "s t", "m.dot(s, t)", torch="m.mm(s, t)", comparable=False),
-        row(f, "dot, tall and thin", "u t", "m.dot(u.T, u)", torch="m.mm(u.T, u)"),
-        row(f, "matrix and vector", "a row", "m.dot(a, row)", torch="m.mv(a, row)"),
-        row(f, "inner of vectors", "x y", "m.dot(x, y)"),
-        row(
+        call(f, "dot", "s t", "m.dot(s, t)", torch="m.mm(s, t)", comparable=False),
+        call(f, "dot, tall and thin", "u t", "m.dot(u.T, u)", torch="m.mm(u.T, u)"),
+        call(f, "matrix and vector", "a row", "m.dot(a, row)", torch="m.mv(a, row)"),
+        call(f, "inner of vectors", "x y", "m.dot(x, y)"),
+        call(
             f,
             "batch_dot",
             "e f",
@@ -295,16 +297,16 @@ def _products() -> list[Row]:
             torch="m.bmm(e, f)",
             jax="m.matmul(e, f)",
         ),
-        row(f, "einsum ij,ij->i", "u", "m.einsum('ij,ij->i', u, u)"),
-        row(f, "tensordot", "e f", "m.tensordot(e, e, ((0, 1), (0, 1)))"),
-        row(f, "outer", "column row", "m.outer(column, row)", torch="m.outer(column[:, 0], row)"),
+        call(f, "einsum ij,ij->i", "u", "m.einsum('ij,ij->i', u, u)"),
+        call(f, "tensordot", "e f", "m.tensordot(e, e, ((0, 1), (0, 1)))"),
+        call(f, "outer", "column row", "m.outer(column, row)", torch="m.outer(column[:, 0], row)"),
     ]
 
 
-def _softmax() -> list[Row]:
+def _softmax() -> list[Call]:
     f = "softmax"
     return [
-        row(
+        call(
             f,
             "softmax",
             "a",
@@ -312,7 +314,7 @@ def _softmax() -> list[Row]:
             torch="F.softmax(a, 1)",
             jax="jax.nn.softmax(a)",
         ),
-        row(
+        call(
             f,
             "log_softmax",
             "a",
@@ -320,8 +322,8 @@ def _softmax() -> list[Row]:
             torch="F.log_softmax(a, 1)",
             jax="jax.nn.log_softmax(a)",
         ),
-        row(f, "relu", "x", afterglow="npx.relu(x)", torch="F.relu(x)", jax="jax.nn.relu(x)"),
-        row(
+        call(f, "relu", "x", afterglow="npx.relu(x)", torch="F.relu(x)", jax="jax.nn.relu(x)"),
+        call(
             f,
             "sigmoid",
             "x",
@@ -329,7 +331,7 @@ def _softmax() -> list[Row]:
             torch="m.sigmoid(x)",
             jax="jax.nn.sigmoid(x)",
         ),
-        row(
+        call(
             f,
             "gelu",
             "x",
@@ -337,7 +339,7 @@ def _softmax() -> list[Row]:
             torch="F.gelu(x)",
             jax="jax.nn.gelu(x, approximate=False)",
         ),
-        row(
+        call(
             f,
             "layer_norm",
             "a row columns",
@@ -347,10 +349,10 @@ def _softmax() -> list[Row]:
     ]
 
 
-def _random() -> list[Row]:
+def _random() -> list[Call]:
     f = "random"
     return [
-        row(
+        call(
             f,
             "uniform",
             "n",
@@ -360,7 +362,7 @@ def _random() -> list[Row]:
             jax="jax.random.uniform(key, (n,))",
             comparable=False,
         ),
-        row(
+        call(
             f,
             "normal",
             "n",
@@ -370,7 +372,7 @@ def _random() -> list[Row]:
             jax="jax.random.normal(key, (n,))",
             comparable=False,
         ),
-        row(
+        call(
             f,
             "randint",
             "n",
@@ -380,7 +382,7 @@ def _random() -> list[Row]:
             jax="jax.random.randint(key, (n,), 0, 100)",
             comparable=False,
         ),
-        row(
+        call(
             f,
             "permutation",
             "n",
@@ -393,13 +395,13 @@ def _random() -> list[Row]:
     ]
 
 
-def _linalg() -> list[Row]:
+def _linalg() -> list[Call]:
     f = "linalg"
     return [
-        row(f, "solve", "q", "m.linalg.solve(q, q)", comparable=False),
-        row(f, "cholesky", "q", "m.linalg.cholesky(q)", comparable=False),
-        row(f, "inv", "q", "m.linalg.inv(q)", comparable=False),
-        row(
+        call(f, "solve", "q", "m.linalg.solve(q, q)", comparable=False),
+        call(f, "cholesky", "q", "m.linalg.cholesky(q)", comparable=False),
+        call(f, "inv", "q", "m.linalg.inv(q)", comparable=False),
+        call(
             f,
             "svd",
             "q",
@@ -408,11 +410,11 @@ def _linalg() -> list[Row]:
             comparable=False,
             several=True,
         ),
-        row(f, "det", "q", "m.linalg.det(q)", comparable=False),
+        call(f, "det", "q", "m.linalg.det(q)", comparable=False),
     ]
 
 
-ROWS = [
+CALLS = [
     *_creation(),
     *_elementwise(),
     *_reductions(),
