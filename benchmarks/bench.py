@@ -32,7 +32,17 @@ from results import (
 from rows import OURS, PEERS, Row, library_of
 
 #: The files with rows, in the order in which they are run.
-GROUPS = ("foundation", "window", "latency", "threads", "arrays", "training", "memory", "hybridize")
+GROUPS = (
+    "foundation",
+    "window",
+    "latency",
+    "threads",
+    "arrays",
+    "training",
+    "memory",
+    "hybridize",
+    "recording",
+)
 #: Seconds after which two rounds of a row will do in the quick run.
 QUICK = 3.0
 EVERYTHING = "afterglow bench --all takes every row (an hour and more); --group and --rows choose"
