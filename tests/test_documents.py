@@ -48,9 +48,24 @@ def test_examples_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "<NDArray 1 @cpu(0)>" in printed
     assert "'issued'" in printed
-    weight, bias = re.findall(r"\[+ *([-\d. ]+)\]+", printed)[-2:]
-    assert [float(number) for number in weight.split()] == pytest.approx([2, -3.4], abs=0.1)
-    assert float(bias) == pytest.approx(4.2, abs=0.1)
+
+
+def test_front_pages_show_the_same() -> None:
+    english, chinese = (
+        [re.sub(r" *#.*", "", block) for block in blocks_of(name)]
+        for name in ("README.md", "README.zh.md")
+    )
+    assert english == chinese
+    assert len(headings_of("README.md")) == len(headings_of("README.zh.md"))
+    rows, others = (
+        re.findall(r"^\|.*", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+        for name in ("README.md", "README.zh.md")
+    )
+    assert len(rows) == len(others)
+    for row, other in zip(rows, others, strict=True):
+        assert re.findall(r"\d[\d.]*", row.split("|", 2)[2]) == re.findall(
+            r"\d[\d.]*", other.split("|", 2)[2]
+        )
 
 
 #: What a child does: names in examples are those of a fresh interpreter.
