@@ -182,14 +182,23 @@ def goal_lines(results: Iterable[Result]) -> list[str]:
     return ["", *lines, *missed] if lines else []
 
 
+def _times_as_long(result: Result, column: str) -> str:
+    """Return our time, or how many times as long another column takes."""
+    ratio = result.ratio(column)
+    return f"{significant(1 / ratio, 2)} x" if ratio else result.show(result.median(column))
+
+
 def readme_table(results: Iterable[Result], versions: dict[str, str]) -> str:
-    """Return the README's table in Markdown. JAX's column has ``jax.jit`` where that was timed."""
+    """Return the README's table in Markdown: our time, and how many times as long others take.
+
+    JAX's column has ``jax.jit`` where that was timed.
+    """
     titles = {**TITLES, "mxnet": f"MXNet {versions.get('mxnet', '')}".strip()}
     rows = [result for result in results if result.readme]
     names = {"jax.jit": "jax"}
     cells = [
         {
-            names.get(column, column): result.show(result.median(column))
+            names.get(column, column): _times_as_long(result, column)
             for column in result.columns()
             if column in result.samples
         }

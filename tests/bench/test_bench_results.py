@@ -80,7 +80,7 @@ def test_the_table_for_the_readme(
 ) -> None:
     rows = [
         made(results, afterglow=[1.25e-3], torch=[3e-6], jax_jit=[0.0999]),
-        made(results, "training/small", afterglow=[42e-9], numpy=[2.5]),
+        made(results, "training/small", afterglow=[42e-9], numpy=[2.52e-7]),
     ]
     results.write(tmp_path / "x.json", rows, {"mxnet": "1.9.1"}, {})
     assert main(["bench", "--readme", "--from", str(tmp_path / "x.json")]) == 0
@@ -88,8 +88,8 @@ def test_the_table_for_the_readme(
     assert lines == [
         "| | Afterglow | NumPy | PyTorch | JAX |",
         "|---|---|---|---|---|",
-        "| text of `training/large` | 1.25 ms |  | 3.00 us | 99.9 ms |",
-        "| text of `training/small` | 42.0 ns | 2.50 s |  |  |",
+        "| text of `training/large` | 1.25 ms |  | 0.0024 x | 80 x |",
+        "| text of `training/small` | 42.0 ns | 6.0 x |  |  |",
     ]
 
 
