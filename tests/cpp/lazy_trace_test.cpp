@@ -79,7 +79,7 @@ TEST("recordings begin, are copied, pause and end while workers run") {
   auto window = threaded(2);
   const Array x = filled({200, 200}, 1);
   for (int round = 0; round < 100; ++round) {
-    trace::start(round % 3 ? 1 << 20 : 1 << 12);
+    trace::start(round % 3 ? 1 << 20 : 1 << 15);
     std::vector<Array> kept;
     for (int i = 0; i < 20; ++i) kept.push_back(call(*window, "exp", {x}));
     if (round % 2) window->publish_all();
