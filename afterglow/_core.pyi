@@ -178,6 +178,22 @@ class _OperationDescription(TypedDict):
     may_fail: bool
 
 def operation(name: str, legacy: bool) -> Operation: ...
+
+class Shortcut:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+def make_shortcut(
+    function: Callable[..., Any],
+    target: str,
+    legacy: bool,
+    names: tuple[str, ...],
+    kinds: Sequence[str],
+    needed: int,
+    fixed: dict[str, Any],
+    constant: int | None,
+) -> Shortcut: ...
+def set_dtype_spellings(spellings: dict[object, int]) -> None: ...
+def use_contexts() -> None: ...
 def call_host(
     name: str,
     function: Callable[[list[NDArray[Any]], list[NDArray[Any]]], None],

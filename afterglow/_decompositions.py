@@ -9,24 +9,36 @@ gradient. All answer in the world of their first argument.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as onp
 
 from ._core import Operation, operation
+from ._dtype import FLOAT32, FLOAT64
 from ._gradients import RecordedCall, Rule, define
 from ._host import from_host
 from ._host_calls import Host, on_host, on_host_several
 from ._shapes import Shape
 
+_operation = cache(operation)
+
 
 def _op(like: Any, name: str) -> Operation:
-    return operation(name, like._legacy)
+    return _operation(name, like._legacy)
 
 
 def _cost(a: Any) -> float:
     """Return a guess at the nanoseconds that a decomposition takes."""
     return 5e3 + 20.0 * a.size * a.shape[-1]  # type: ignore[no-any-return]
+
+
+def _has_kernel(*inputs: Any) -> bool:
+    """Tell whether the compiled ops take these matrices."""
+    first = inputs[0]._dtype_number
+    return first in (FLOAT32, FLOAT64) and all(
+        each._contiguous and each._dtype_number == first for each in inputs
+    )
 
 
 def _one(name: str, function: Callable[..., Any], *inputs: Any, shape: Shape) -> Any:
@@ -126,6 +138,8 @@ def _gaps(values: Any) -> Any:
 
 def inverse(a: Any) -> Any:
     """Return the inverse matrices; singular ones are refused at the read."""
+    if _has_kernel(a):
+        return _op(a, "inverse")(a)
     return _one("inverse", onp.linalg.inv, a, shape=a.shape)
 
 
@@ -154,6 +168,8 @@ define("inverse_or_zero", Rule(_inverse_gradient, output=True))
 
 def determinant(a: Any, shape: Shape) -> Any:
     """Return the determinants in a shape."""
+    if _has_kernel(a):
+        return _op(a, "det")(a)._shaped(shape)
     return _one("det", lambda x: onp.linalg.det(x).reshape(shape), a, shape=shape)
 
 
@@ -184,6 +200,8 @@ define("slogdet", Rule(_log_determinant_gradient, (0,)))
 
 def solve(a: Any, b: Any) -> Any:
     """Return the x with ``a x = b``, matrices in stacks of one shape."""
+    if _has_kernel(a, b):
+        return _op(a, "solve")(a, b)
     return _one("solve", onp.linalg.solve, a, b, shape=b.shape)
 
 
@@ -266,6 +284,8 @@ define("lstsq", Rule(_least_squares_left, (0, 1)), Rule(_least_squares_right, (0
 
 def cholesky(a: Any) -> Any:
     """Return lower triangular matrices that, times their transposes, are those of ``a``."""
+    if _has_kernel(a):
+        return _op(a, "cholesky")(a)
     return _one("cholesky", onp.linalg.cholesky, a, shape=a.shape)
 
 
@@ -338,6 +358,8 @@ def singular(a: Any) -> list[Any]:
 
     Of the two directions of a row of the last it is the one whose greatest element is positive.
     """
+    if _has_kernel(a):
+        return _op(a, "svd")(a)  # type: ignore[no-any-return]
     *stack, rows, columns = a.shape
     count = min(rows, columns)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as onp
@@ -26,10 +27,11 @@ FLOAT32, FLOAT64, FLOAT16, UINT8, INT32, INT8, INT64, BOOL = range(len(TYPES))
 FLOATING = frozenset((FLOAT32, FLOAT64, FLOAT16))
 
 _numbers: dict[object, int] = {kind: number for number, kind in enumerate(TYPES)}
-# The spellings in daily use; everything else goes through numpy.dtype.
-_spellings: dict[object, int] = {
+#: The spellings in daily use; everything else goes through numpy.dtype.
+SPELLINGS: dict[object, int] = {
     **_numbers,
-    **{dtype.name: number for number, dtype in enumerate(DTYPES)},
+    # Literals are interned as well, so that a look-up compares addresses.
+    **{sys.intern(dtype.name): number for number, dtype in enumerate(DTYPES)},
     **{dtype: number for number, dtype in enumerate(DTYPES)},
     float: FLOAT64,
     int: INT64,
@@ -42,7 +44,7 @@ def dtype_number(dtype: Any, default: int = FLOAT32) -> int:
     if dtype is None:
         return default
     try:
-        known = _spellings.get(dtype)
+        known = SPELLINGS.get(dtype)
     except TypeError:  # not hashable: no data type either, but NumPy says it better
         known = None
     if known is not None:

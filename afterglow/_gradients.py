@@ -417,6 +417,41 @@ def _through_softmax(c: RecordedCall, g: Any) -> Any:
 
 
 define("softmax", Rule(_through_softmax, output=True))
+
+
+def _standardised(c: RecordedCall) -> Any:
+    """Return the rows of a layer norm minus their means, by their deviations."""
+    if c.memo is None:
+        c.memo = (c[0] - c.output_at(1)) / c.output_at(2)
+    return c.memo
+
+
+def _through_layer_norm(c: RecordedCall, g: Any) -> Any:
+    to_result, to_mean, to_deviation = g
+    unit, last = _standardised(c), (len(c.shape(0)) - 1,)
+    average = c.op("mean")
+    gradient: Any = None
+    if to_result is not None:
+        scaled = to_result * c[1]
+        gradient = scaled - average(scaled, last, True) - unit * average(scaled * unit, last, True)
+        gradient = gradient / c.output_at(2)
+    for head, slope in ((to_mean, 1), (to_deviation, unit)):
+        if head is not None:
+            part = slope * head / c.shape(0)[-1]
+            gradient = part if gradient is None else gradient + part
+    return gradient if gradient.shape == c.shape(0) else c.op("copy")(gradient, shape=c.shape(0))
+
+
+define(
+    "layer_norm",
+    Rule(_through_layer_norm, (0, 1), output=True),
+    Rule(
+        lambda c, g: c.zeros(1) if g[0] is None else c.fit(1, g[0] * _standardised(c)),
+        (0,),
+        output=True,
+    ),
+    Rule(lambda c, g: c.zeros(2) if g[0] is None else c.fit(2, g[0])),
+)
 define("SequenceReverse", Rule(lambda c, g: c.op("SequenceReverse")(g, c[1]), (1,)), None)
 
 # --- products ---

@@ -13,12 +13,15 @@ from typing import Any
 
 from . import autograd
 from ._core import Operation, operation
-from ._dtype import FLOAT16
+from ._dtype import FLOAT16, FLOAT32, FLOAT64
 from ._shapes import Shape, normal_axis
 from ._worlds import where
 from .error import ArrayValueError
 
 _operation = cache(operation)
+
+#: A longer row is cut into parts for several threads.
+_LONGEST_ROW = 16384
 
 
 def op(x: Any, name: str) -> Operation:
@@ -182,6 +185,17 @@ def layer_norm(
 ) -> tuple[Any, Any, Any]:
     """Return the elements normalised along an axis, and the means and deviations, axis kept."""
     position = normal_axis(axis, x.ndim)
+    kind, columns = x._dtype_number, x.shape[position]
+    if (
+        position == x.ndim - 1
+        and 0 < columns <= _LONGEST_ROW
+        and kind in (FLOAT32, FLOAT64)
+        and kind == gamma._dtype_number == beta._dtype_number
+        and gamma.shape == beta.shape == (columns,)
+        and x._contiguous
+    ):
+        result, mean, deviation = op(x, "layer_norm")(x, gamma, beta, epsilon)
+        return result, mean, deviation
     result, mean, deviation = standardised(x, (position,), epsilon)
     return result * along(gamma, x, position) + along(beta, x, position), mean, deviation
 

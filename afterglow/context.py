@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from typing import ClassVar
 
+from ._core import use_contexts
 from .error import ArrayTypeError, MXNetError
 
 __all__ = [
@@ -90,7 +91,7 @@ class Context:
         return (Context, (self.device_type, self.device_id))
 
     def __enter__(self) -> Context:
-        _Scopes.used = True
+        _use_scopes()
         _scopes.entered.append(self)
         return self
 
@@ -101,6 +102,12 @@ class Context:
 _cpu = Context("cpu", 0)
 _first = _cpu.numbers
 _scopes = _Scopes()
+
+
+def _use_scopes() -> None:
+    if not _Scopes.used:
+        _Scopes.used = True
+        use_contexts()
 
 
 def cpu(device_id: int = 0) -> Context:
@@ -135,7 +142,7 @@ def current_context() -> Context:
 
 def set_default_context(ctx: Context) -> None:
     """Let this thread make new arrays there where no ``with`` scope says otherwise."""
-    _Scopes.used = True
+    _use_scopes()
     _scopes.outermost = ctx
 
 

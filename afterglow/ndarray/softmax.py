@@ -125,7 +125,7 @@ def softmax_cross_entropy(
 
     >>> from afterglow import nd
     >>> nd.softmax_cross_entropy(nd.array([[1, 2, 3], [11, 7, 5]]), nd.array([2, 0])).asnumpy()
-    array([0.4281871], dtype=float32)
+    array([0.4281872], dtype=float32)
     """
     if need(data).ndim != 2 or need(label, "label").shape != data.shape[:1]:
         raise ArrayValueError(

@@ -15,6 +15,7 @@ from .._host import from_host, host_array
 from .._rearrange import diagonal as diagonal_view
 from .._rearrange import diagonal_matrix
 from .._shapes import Shape, as_shape, range_length
+from .._shortcut import shortcut
 from ..context import Context, context_numbers
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
@@ -61,6 +62,7 @@ _where = operation("where", False)
 _greater_equal = operation("greater_equal", False)
 
 
+@shortcut("array", parameters=1)
 def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     """Return an array with the values of a list, a number, a NumPy array or another array.
 
@@ -137,6 +139,7 @@ def empty(
     return result
 
 
+@shortcut("copy", "shape", "dtype", constant=0)
 def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None = None) -> ndarray:
     """Return an array of zeros.
 
@@ -149,6 +152,7 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None =
     return result
 
 
+@shortcut("copy", "shape", "dtype", constant=1)
 def ones(
     shape: Any, dtype: Any = onp.float32, order: str = "C", ctx: Context | None = None
 ) -> ndarray:
@@ -161,6 +165,7 @@ def ones(
     return _filled(1, shape, dtype, ctx)
 
 
+@shortcut("copy", "shape", "fill", "dtype")
 def full(
     shape: Any,
     fill_value: Any,
@@ -265,6 +270,7 @@ def empty_like(
     return result
 
 
+@shortcut("arange", parameters=4)
 def arange(
     start: float,
     stop: float | None = None,
@@ -345,6 +351,7 @@ def logspace(
     return powers if number == FLOAT64 else _copy(powers, dtype=number)
 
 
+@shortcut("eye", parameters=4)
 def eye(
     N: int,  # noqa: N803
     M: int | None = None,  # noqa: N803

@@ -12,6 +12,7 @@ import numpy as onp
 from .._core import Array, operation
 from .._dtype import FLOAT64, FLOATING
 from .._host_calls import on_host
+from .._shortcut import shortcut
 from ..error import ArrayTypeError
 from ..ndarray._arguments import bound, mask
 from ._arguments import check_options, need
@@ -171,6 +172,7 @@ def _call(
 # --- one operand ---
 
 
+@shortcut("abs", "array")
 def abs(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the absolute values.
 
@@ -186,6 +188,7 @@ def abs(x: Any, out: Any = None, **kwargs: Any) -> Any:
 absolute = abs
 
 
+@shortcut("negative", "array")
 def negative(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the values with their signs turned.
 
@@ -198,6 +201,7 @@ def negative(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _negative(x, out=out)
 
 
+@shortcut("exp", "array")
 def exp(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return e to the power of each element.
 
@@ -210,6 +214,7 @@ def exp(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _exp(x, out=out)
 
 
+@shortcut("log", "array")
 def log(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the natural logarithms.
 
@@ -222,6 +227,7 @@ def log(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _log(x, out=out)
 
 
+@shortcut("sqrt", "array")
 def sqrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the square roots.
 
@@ -234,6 +240,7 @@ def sqrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _sqrt(x, out=out)
 
 
+@shortcut("square", "array")
 def square(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the elements multiplied by themselves.
 
@@ -246,6 +253,7 @@ def square(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _square(x, out=out)
 
 
+@shortcut("tanh", "array")
 def tanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the hyperbolic tangents.
 
@@ -258,6 +266,7 @@ def tanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _tanh(x, out=out)
 
 
+@shortcut("sin", "array")
 def sin(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the sines.
 
@@ -270,6 +279,7 @@ def sin(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _sin(x, out=out)
 
 
+@shortcut("cos", "array")
 def cos(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the cosines.
 
@@ -282,6 +292,7 @@ def cos(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _cos(x, out=out)
 
 
+@shortcut("tan", "array")
 def tan(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the tangents.
 
@@ -294,6 +305,7 @@ def tan(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _tan(x, out=out)
 
 
+@shortcut("arcsin", "array")
 def arcsin(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the angles with these sines, from -pi/2 to pi/2.
 
@@ -306,6 +318,7 @@ def arcsin(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _arcsin(x, out=out)
 
 
+@shortcut("arccos", "array")
 def arccos(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the angles with these cosines, from 0 to pi.
 
@@ -318,6 +331,7 @@ def arccos(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _arccos(x, out=out)
 
 
+@shortcut("arctan", "array")
 def arctan(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the angles with these tangents, from -pi/2 to pi/2.
 
@@ -330,6 +344,7 @@ def arctan(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _arctan(x, out=out)
 
 
+@shortcut("sinh", "array")
 def sinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the hyperbolic sines.
 
@@ -342,6 +357,7 @@ def sinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _sinh(x, out=out)
 
 
+@shortcut("cosh", "array")
 def cosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the hyperbolic cosines.
 
@@ -354,6 +370,7 @@ def cosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _cosh(x, out=out)
 
 
+@shortcut("arcsinh", "array")
 def arcsinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the inverses of the hyperbolic sine.
 
@@ -366,6 +383,7 @@ def arcsinh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _arcsinh(x, out=out)
 
 
+@shortcut("arccosh", "array")
 def arccosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the inverses of the hyperbolic cosine.
 
@@ -378,6 +396,7 @@ def arccosh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _arccosh(x, out=out)
 
 
+@shortcut("arctanh", "array")
 def arctanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the inverses of the hyperbolic tangent.
 
@@ -390,6 +409,7 @@ def arctanh(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _arctanh(x, out=out)
 
 
+@shortcut("degrees", "array")
 def degrees(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return angles of radians in degrees.
 
@@ -402,6 +422,7 @@ def degrees(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _degrees(x, out=out)
 
 
+@shortcut("radians", "array")
 def radians(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return angles of degrees in radians.
 
@@ -418,6 +439,7 @@ deg2rad = radians
 rad2deg = degrees
 
 
+@shortcut("expm1", "array")
 def expm1(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return exp(x) - 1, precise near 0.
 
@@ -430,6 +452,7 @@ def expm1(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _expm1(x, out=out)
 
 
+@shortcut("log1p", "array")
 def log1p(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return log(1 + x), precise near 0.
 
@@ -442,6 +465,7 @@ def log1p(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _log1p(x, out=out)
 
 
+@shortcut("log2", "array")
 def log2(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the logarithms to base 2.
 
@@ -454,6 +478,7 @@ def log2(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _log2(x, out=out)
 
 
+@shortcut("log10", "array")
 def log10(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the logarithms to base 10.
 
@@ -466,6 +491,7 @@ def log10(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _log10(x, out=out)
 
 
+@shortcut("cbrt", "array")
 def cbrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the cube roots.
 
@@ -478,6 +504,7 @@ def cbrt(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _cbrt(x, out=out)
 
 
+@shortcut("reciprocal", "array")
 def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return 1 / x.
 
@@ -490,6 +517,7 @@ def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _reciprocal(x, out=out)
 
 
+@shortcut("sign", "array")
 def sign(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return -1, 0 or 1 by the sign of each element.
 
@@ -502,6 +530,7 @@ def sign(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _sign(x, out=out)
 
 
+@shortcut("floor", "array")
 def floor(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the greatest integers that are not greater.
 
@@ -514,6 +543,7 @@ def floor(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _floor(x, out=out)
 
 
+@shortcut("ceil", "array")
 def ceil(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the smallest integers that are not smaller.
 
@@ -526,6 +556,7 @@ def ceil(x: Any, out: Any = None, **kwargs: Any) -> Any:
     return _ceil(x, out=out)
 
 
+@shortcut("trunc", "array")
 def trunc(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the elements without their fractions.
 
@@ -541,6 +572,7 @@ def trunc(x: Any, out: Any = None, **kwargs: Any) -> Any:
 fix = trunc
 
 
+@shortcut("rint", "array")
 def rint(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the nearest integers; ties go to the lower one, as in MXNet.
 
@@ -556,6 +588,7 @@ def rint(x: Any, out: Any = None, **kwargs: Any) -> Any:
 fabs = abs
 
 
+@shortcut("copy", "array")
 def positive(x: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return a copy.
 
@@ -719,6 +752,7 @@ def nan_to_num(
     return _where(_not_equal(x, x), nan, result, out=target)
 
 
+@shortcut("clip", "array", "number!", "number!")
 def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     """Return the elements, but ``a_min`` for smaller and ``a_max`` for greater ones; nan stays.
 
@@ -736,6 +770,7 @@ def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
 # --- two operands ---
 
 
+@shortcut("add", "operand", "operand")
 def add(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the sums, broadcast.
 
@@ -748,6 +783,7 @@ def add(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _add(x1, x2, out=out)
 
 
+@shortcut("subtract", "operand", "operand")
 def subtract(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the differences, broadcast.
 
@@ -760,6 +796,7 @@ def subtract(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _subtract(x1, x2, out=out)
 
 
+@shortcut("multiply", "operand", "operand")
 def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the products, broadcast.
 
@@ -772,6 +809,7 @@ def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _multiply(x1, x2, out=out)
 
 
+@shortcut("divide", "operand", "operand")
 def divide(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the quotients, broadcast; integers give float32.
 
@@ -787,6 +825,7 @@ def divide(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
 true_divide = divide
 
 
+@shortcut("modulo", "operand", "operand")
 def mod(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the remainders with the sign of the divisor, broadcast.
 
@@ -802,6 +841,7 @@ def mod(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
 remainder = mod
 
 
+@shortcut("power", "operand", "operand")
 def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return powers, broadcast.
 
@@ -814,6 +854,7 @@ def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _power(x1, x2, out=out)
 
 
+@shortcut("maximum", "operand", "operand")
 def maximum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the greater of each pair, broadcast; nan wins.
 
@@ -826,6 +867,7 @@ def maximum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _maximum(x1, x2, out=out)
 
 
+@shortcut("minimum", "operand", "operand")
 def minimum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the smaller of each pair, broadcast; nan wins.
 
@@ -898,6 +940,7 @@ def greater_equal(x1: Any, x2: Any, out: Any = None) -> Any:
     return _call(_greater_equal, onp.greater_equal, (x1, x2), out)
 
 
+@shortcut("hypot", "operand", "operand")
 def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return sqrt(x1**2 + x2**2), broadcast.
 
@@ -910,6 +953,7 @@ def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _hypot(x1, x2, out=out)
 
 
+@shortcut("arctan2", "operand", "operand")
 def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the angles of the points (x2, x1), from -pi to pi, broadcast.
 
@@ -922,6 +966,7 @@ def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _arctan2(x1, x2, out=out)
 
 
+@shortcut("copysign", "operand", "operand")
 def copysign(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return the sizes of x1 with the signs of x2, broadcast.
 
@@ -977,6 +1022,7 @@ def _lcm(x1: Any, x2: Any, out: Any) -> Any:
     return result if out is None else _copy(result, out=out)
 
 
+@shortcut("logical_and", "operand", "operand")
 def logical_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where both operands are not 0.
 
@@ -989,6 +1035,7 @@ def logical_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _logical_and(x1, x2, out=out)
 
 
+@shortcut("logical_or", "operand", "operand")
 def logical_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where one of the operands is not 0.
 
@@ -1001,6 +1048,7 @@ def logical_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _logical_or(x1, x2, out=out)
 
 
+@shortcut("logical_xor", "operand", "operand")
 def logical_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where just one of the operands is not 0.
 
@@ -1016,6 +1064,7 @@ def logical_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
 # --- a choice ---
 
 
+@shortcut("where", "mask", "operand", "operand")
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Return the elements of ``x`` where the condition is not 0, else those of ``y``, broadcast.
 

@@ -16,6 +16,7 @@ from .._dtype import BOOL, INT64
 from .._host import from_host
 from .._host_calls import Host, on_host_several
 from .._shapes import as_shape, normal_axis
+from .._shortcut import shortcut
 from ..context import current_context
 from ..error import ArrayIndexError, ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
@@ -45,6 +46,7 @@ _empty = operation("empty", False)
 _not_equal = operation("not_equal", False)
 
 
+@shortcut("take", "ranked", "array", "flat axis")
 def take(
     a: Any, indices: Any, axis: int | None = None, mode: str = "raise", out: ndarray | None = None
 ) -> ndarray:
@@ -105,6 +107,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> ndarray:
 # --- where elements are ---
 
 
+@shortcut("nonzero", parameters=1)
 def nonzero(a: Any) -> tuple[ndarray, ...]:
     """Return the indices of all elements that are not 0, an array per axis. Waits.
 

@@ -12,6 +12,7 @@ from .. import _printing
 from .._core import Operation, operation
 from .._dtype import DTYPES, dtype_number
 from .._shapes import as_integers, numpy_reshape
+from .._shortcut import shortcut
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
@@ -99,10 +100,12 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- copies ---
 
+    @shortcut("copy", "array")
     def copy(self, order: str = "C") -> Self:
         """Return a copy on the same device."""
         return self._copy(self)  # type: ignore[no-any-return]
 
+    @shortcut("copy", "array", "dtype!")
     def astype(  # type: ignore[override]
         self,
         dtype: Any,

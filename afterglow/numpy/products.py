@@ -13,6 +13,7 @@ from .. import _einsum
 from .._core import Array, operation
 from .._dtype import BOOL, INT64
 from .._shapes import Shape, as_integers, normal_axis
+from .._shortcut import shortcut
 from ..error import ArrayValueError
 from ._arguments import check_options, need
 
@@ -41,6 +42,7 @@ _subtract = operation("subtract", False)
 _sum = operation("sum", False)
 
 
+@shortcut("dot", "ranked", "matrix")
 def dot(a: Any, b: Any, out: ndarray | None = None) -> ndarray:
     """Return the product over the last axis of ``a`` and the last but one of ``b``.
 
@@ -141,6 +143,7 @@ def inner(a: Any, b: Any) -> ndarray:
     return tensordot(a, b, ((-1,), (-1,)))
 
 
+@shortcut("outer", parameters=2)
 def outer(a: Any, b: Any) -> ndarray:
     """Return the products of every element of ``a`` with every element of ``b``.
 

@@ -20,6 +20,7 @@ from .._host_calls import Host, on_host
 from .._indexing import contiguous_strides
 from .._random import Draws, Target
 from .._shapes import Shape, as_shape
+from .._shortcut import shortcut
 from ..context import Context, context_numbers
 from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ..random import seed
@@ -68,6 +69,7 @@ _copy = operation("copy", False)
 # --- continuous distributions ---
 
 
+@shortcut("random_uniform", "number", "number", "shape=shape", "real", shape=())
 def uniform(
     low: Any = 0.0,
     high: Any = 1.0,
@@ -86,6 +88,7 @@ def uniform(
     return result
 
 
+@shortcut("random_normal", "number", "positive", "shape=shape", "real", shape=())
 def normal(
     loc: Any = 0.0,
     scale: Any = 1.0,
@@ -423,6 +426,7 @@ def poisson(
     return result
 
 
+@shortcut("random_randint", "integer", "integer!", "shape=shape", "dtype", shape=(), dtype=INT64)
 def randint(
     low: int,
     high: int | None = None,
@@ -485,6 +489,7 @@ def shuffle(x: ndarray) -> None:
     _shuffle(_array(x, "x"), out=x)
 
 
+@shortcut("permutation", parameters=1)
 def permutation(x: Any) -> ndarray:
     """Return a copy in random order; for a number, the integers below it in random order.
 
@@ -558,7 +563,7 @@ def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int,
 
 
 def _count(stop: Any, context: tuple[int, int]) -> Any:
-    return _arange(0.0, 1.0, _integer("permutation", stop), 1, INT64, ctx=context)
+    return _arange(0, 1, _integer("permutation", stop), 1, INT64, ctx=context)
 
 
 # --- arguments ---

@@ -16,6 +16,7 @@ from .._host import from_host
 from .._host_calls import on_host
 from .._ordering import Ordering
 from .._shapes import Shape, as_axes, as_axis, normal_axis
+from .._shortcut import shortcut
 from .._worlds import where
 from ..error import ArrayValueError
 from ._arguments import need
@@ -123,6 +124,7 @@ def _filled(value: Any, shape: Shape, number: int, like: ndarray, out: Any) -> n
 # --- sums ---
 
 
+@shortcut("sum", "array", "axes", "dtype", "boolean")
 def sum(
     a: Any,
     axis: Any = None,
@@ -143,6 +145,7 @@ def sum(
     return result
 
 
+@shortcut("mean", "array", "axes", "dtype")
 def mean(
     a: Any,
     axis: Any = None,
@@ -159,6 +162,7 @@ def mean(
     return reduce(_mean, a, axis, keepdims, dtype, out)
 
 
+@shortcut("prod", "array", "axes", "dtype")
 def prod(
     a: Any,
     axis: Any = None,
@@ -260,6 +264,7 @@ def var(
     return _typed(result, number) if out is None else _copy(result, dtype=number, out=out)
 
 
+@shortcut("std", parameters=2)
 def std(
     a: Any,
     axis: Any = None,
@@ -282,6 +287,7 @@ def std(
 # --- orders ---
 
 
+@shortcut("max", "array", "axes", "boolean")
 def max(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Return the greatest element along the axes; nan wins.
 
@@ -292,6 +298,7 @@ def max(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = 
     return reduce(_max, a, axis, keepdims, out=out)
 
 
+@shortcut("min", "array", "axes", "boolean")
 def min(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Return the smallest element along the axes; nan wins.
 
@@ -333,6 +340,7 @@ def _decide(
     return _filled(nothing, _reduced_shape(a, axis, keepdims), BOOL, a, out)
 
 
+@shortcut("any", parameters=3)
 def any(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Return whether an element along the axes is not 0.
 
@@ -343,6 +351,7 @@ def any(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = 
     return _decide(_max, False, a, axis, keepdims, out)
 
 
+@shortcut("all", parameters=3)
 def all(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
     """Return whether no element along the axes is 0.
 
@@ -368,6 +377,7 @@ def _search(call: Operation, a: Any, axis: Any, out: ndarray | None) -> ndarray:
     return result
 
 
+@shortcut("argmax", "ranked", "flat axis")
 def argmax(a: Any, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Return where the greatest elements along an axis are, in int64.
 
@@ -380,6 +390,7 @@ def argmax(a: Any, axis: int | None = None, out: ndarray | None = None) -> ndarr
     return _search(_argmax, a, axis, out)
 
 
+@shortcut("argmin", "ranked", "flat axis")
 def argmin(a: Any, axis: int | None = None, out: ndarray | None = None) -> ndarray:
     """Return where the smallest elements along an axis are, in int64.
 

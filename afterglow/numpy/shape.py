@@ -26,6 +26,7 @@ from .._shapes import (
     swapped_axes,
 )
 from .._shapes import squeezed as squeezed_shape
+from .._shortcut import shortcut
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 
@@ -240,6 +241,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> ndarray:
     return _copied(permuted(need(a), permutation(axes, a.shape, negative=True)))
 
 
+@shortcut("swapaxes", parameters=3)
 def swapaxes(a: Any, axis1: int, axis2: int) -> ndarray:
     """Return a copy with two axes exchanged.
 
@@ -271,6 +273,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
     return moveaxis(a, origin, place - 1 if origin < place else place)
 
 
+@shortcut("flip", parameters=2)
 def flip(m: Any, axis: Any = None, out: ndarray | None = None) -> ndarray:
     """Return the elements in reverse order along axes; along all of them by default.
 
@@ -322,6 +325,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> ndarray:
     return _copied(permuted(turned, swapped_axes(array.ndim, *plane)))
 
 
+@shortcut("roll", parameters=3)
 def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
     """Return the elements moved along axes; what leaves at one end comes in at the other.
 
@@ -352,6 +356,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
 # --- more elements ---
 
 
+@shortcut("copy", "array", "shape!")
 def broadcast_to(array: Any, shape: Any) -> ndarray:
     """Return a copy stretched to a shape; also a number.
 
@@ -378,6 +383,7 @@ def broadcast_arrays(*args: Any) -> list[ndarray]:
     return [one if one.shape == common else broadcast_to(one, common) for one in arrays]
 
 
+@shortcut("tile", parameters=2)
 def tile(A: Any, reps: Any) -> Any:  # noqa: N803
     """Return the whole array several times along its axes.
 
@@ -390,6 +396,7 @@ def tile(A: Any, reps: Any) -> Any:  # noqa: N803
     return store(*tiled(need(A, "A"), as_integers(reps, "reps")))
 
 
+@shortcut("repeat", parameters=3)
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
     """Return every element several times in a row; ``repeats`` is a number or one per element.
 
@@ -435,6 +442,7 @@ class _PadError(ArrayNotImplementedError, ArrayValueError):
     """A form of ``pad`` that only NumPy has; MXNet calls it a wrong value."""
 
 
+@shortcut("pad", parameters=2)
 def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) -> ndarray:
     """Return the array with more elements around it.
 
@@ -485,6 +493,7 @@ def _is_pair(given: Any) -> bool:
 # --- several arrays in one ---
 
 
+@shortcut("concat", "arrays", "axis", axis=0)
 def concatenate(seq: Sequence[Any], axis: int | None = 0, out: ndarray | None = None) -> ndarray:
     """Return the arrays one behind the other along an axis; all elements in a row for ``None``.
 
@@ -498,6 +507,7 @@ def concatenate(seq: Sequence[Any], axis: int | None = 0, out: ndarray | None = 
     return result
 
 
+@shortcut("stack", parameters=2)
 def stack(arrays: Sequence[Any], axis: int = 0, out: ndarray | None = None) -> ndarray:
     """Return the arrays one behind the other along a new axis.
 

@@ -14,6 +14,7 @@ from .._host import from_host
 from .._host_calls import on_host, on_host_several
 from .._ordering import Ordering
 from .._shapes import normal_axis
+from .._shortcut import shortcut
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 
@@ -42,6 +43,7 @@ _take = operation("take", False)
 # --- order ---
 
 
+@shortcut("sort", "short", "axis")
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
     """Return the elements in order along an axis; without one, all of them in a row.
 
@@ -54,6 +56,7 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> 
     return result
 
 
+@shortcut("argsort", "short", "axis", dtype=INT64)
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
     """Return the indices that put the elements in order, in int64; equal ones keep theirs.
 
@@ -71,6 +74,7 @@ def _refuse_fields(name: str, order: Any) -> None:
         raise ArrayNotImplementedError(f"[{name}] order names fields, which arrays do not have")
 
 
+@shortcut("searchsorted", "vector", "alike")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
     """Return where in the sorted ``a`` the elements of ``v`` belong: before or behind equal ones.
 
@@ -103,6 +107,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
 # --- counts ---
 
 
+@shortcut("unique", parameters=1)
 def unique(
     ar: Any,
     return_index: bool = False,

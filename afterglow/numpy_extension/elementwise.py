@@ -8,6 +8,7 @@ from typing import Any
 from .._activations import Activations
 from .._core import Operation, operation
 from .._dtype import dtype_number
+from .._shortcut import shortcut
 from ..numpy import ndarray
 from ..numpy._arguments import need
 
@@ -42,6 +43,7 @@ def _unary(call: Operation, data: Any, out: ndarray | None) -> ndarray:
     return result
 
 
+@shortcut("relu", "array")
 def relu(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarray:
     """Return the elements with negative ones replaced by 0.
 
@@ -52,6 +54,7 @@ def relu(data: Any, out: ndarray | None = None, name: str | None = None) -> ndar
     return _unary(_relu, data, out)
 
 
+@shortcut("sigmoid", "array")
 def sigmoid(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarray:
     """Return 1 / (1 + exp(-x)).
 
@@ -62,6 +65,7 @@ def sigmoid(data: Any, out: ndarray | None = None, name: str | None = None) -> n
     return _unary(_sigmoid, data, out)
 
 
+@shortcut("erf", "array")
 def erf(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarray:
     """Return the error function.
 
@@ -72,6 +76,7 @@ def erf(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarr
     return _unary(_erf, data, out)
 
 
+@shortcut("erfinv", "array")
 def erfinv(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarray:
     """Return the inverse of the error function.
 
@@ -82,6 +87,7 @@ def erfinv(data: Any, out: ndarray | None = None, name: str | None = None) -> nd
     return _unary(_erfinv, data, out)
 
 
+@shortcut("gamma", "array")
 def gamma(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarray:
     """Return the gamma function: (n - 1)! for an integer n.
 
@@ -92,6 +98,7 @@ def gamma(data: Any, out: ndarray | None = None, name: str | None = None) -> nda
     return _unary(_gamma, data, out)
 
 
+@shortcut("gammaln", "array")
 def gammaln(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarray:
     """Return the logarithms of the size of the gamma function.
 
@@ -102,6 +109,7 @@ def gammaln(data: Any, out: ndarray | None = None, name: str | None = None) -> n
     return _unary(_gammaln, data, out)
 
 
+@shortcut("digamma", "array")
 def digamma(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarray:
     """Return the derivative of ``gammaln``.
 

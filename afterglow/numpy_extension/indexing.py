@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _picking
+from .._shortcut import shortcut
 from ..numpy import argwhere, ndarray
 from ..numpy._arguments import need
 
@@ -88,6 +89,7 @@ def embedding(
     return result
 
 
+@shortcut("gather_nd", parameters=2)
 def gather_nd(
     data: Any, indices: Any, out: ndarray | None = None, name: str | None = None
 ) -> ndarray:

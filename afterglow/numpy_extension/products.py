@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._core import operation
+from .._shortcut import shortcut
 from ..error import ArrayValueError
 from ..numpy import ndarray
 from ..numpy._arguments import need
@@ -15,6 +16,7 @@ __all__ = ["batch_dot"]
 _batch_dot = operation("batch_dot", False)
 
 
+@shortcut("batch_dot", "stack", "stack", "boolean", "boolean")
 def batch_dot(
     lhs: Any,
     rhs: Any,

@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from .. import ndarray
 from .._core import describe_table
@@ -592,12 +592,16 @@ def _legacy_function(name: str) -> Function | None:
     """Return the function of nd that an op stands for."""
     for candidate in (name, *other_names(name)):
         function = getattr(_functions, candidate, None)
-        if inspect.isfunction(function) and candidate not in NO_OPS:
+        if _is_function(function) and candidate not in NO_OPS:
             return function
     if name.startswith("_contrib_"):
         found = getattr(_functions.contrib, name.removeprefix("_contrib_"), None)
-        return found if inspect.isfunction(found) else None
+        return found if _is_function(found) else None
     return None
+
+
+def _is_function(value: Any) -> TypeGuard[Function]:
+    return inspect.isfunction(inspect.unwrap(value))
 
 
 def _declared(name: str, function: Function | None) -> Entry:

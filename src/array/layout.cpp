@@ -2,12 +2,25 @@
 #include "array/layout.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <new>
 
 #include "base/error.h"
 
 namespace afterglow {
+namespace {
+
+/// Memory of layouts of few dimensions that are gone, by rank. Guarded by the issuing right, like
+/// every count; never destroyed, for arrays may be released while the process ends.
+constexpr int most_spare_rank = 4;
+constexpr std::size_t most_spare = 1024;
+std::vector<void*>& spare(int rank) {
+  static auto* const lists = new std::array<std::vector<void*>, most_spare_rank + 1>;
+  return (*lists)[static_cast<std::size_t>(rank)];
+}
+
+}  // namespace
 
 Layout* Layout::allocate(int rank, std::int64_t size) {
   if (rank > max_rank) {
@@ -15,11 +28,19 @@ Layout* Layout::allocate(int rank, std::int64_t size) {
                                       " dimensions was asked for; the most is " +
                                       std::to_string(max_rank));
   }
+  if (rank <= most_spare_rank && !spare(rank).empty()) {
+    void* memory = spare(rank).back();
+    spare(rank).pop_back();
+    return new (memory) Layout(rank, size);
+  }
   void* memory = ::operator new(sizeof(Layout) + 2 * rank * sizeof(std::int64_t));
   return new (memory) Layout(rank, size);
 }
 
 void Layout::destroy(Layout* layout) {
+  const int rank = layout->rank();
+  if (rank <= most_spare_rank && spare(rank).size() < most_spare)
+    return spare(rank).push_back(layout);
   ::operator delete(layout);
 }
 
@@ -42,12 +63,18 @@ Reference<Layout> Layout::strided(std::span<const std::int64_t> shape,
   Layout* layout = allocate(rank, element_count(shape));
   std::copy(shape.begin(), shape.end(), layout->numbers());
   std::copy(strides.begin(), strides.end(), layout->numbers() + rank);
+  layout->contiguous_ = afterglow::is_contiguous(shape, strides);
+  return Reference<Layout>(layout);
+}
+
+bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
+  if (std::ranges::find(shape, 0) != shape.end()) return true;
   std::int64_t expected = 1;
-  for (int axis = rank - 1; layout->size_ && axis >= 0; --axis) {
-    if (shape[axis] != 1 && strides[axis] != expected) layout->contiguous_ = false;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    if (shape[axis] != 1 && strides[axis] != expected) return false;
     expected *= shape[axis];
   }
-  return Reference<Layout>(layout);
+  return true;
 }
 
 std::pair<std::int64_t, std::int64_t> Layout::extent() const {

@@ -49,6 +49,9 @@ class Layout : public Counted {
 
 bool same_shape(const Layout& left, const Layout& right);
 
+/// Elements of such a view lie in C order without gaps.
+bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides);
+
 /// Number of elements; throws Error(value) when negative or beyond what memory can address.
 std::int64_t element_count(std::span<const std::int64_t> shape);
 

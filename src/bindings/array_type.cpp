@@ -323,6 +323,22 @@ PyObject* view_at(PyObject* self, const Place& place) {
   return view_of(self, part_of(array, place.offset, place.shape, place.strides), place);
 }
 
+/// A copy of elements that a place names, in order.
+PyObject* copy_at(PyObject* self, const Place& place) {
+  static const lazy::Op& copy = op_named("copy");
+  if (autograd::state().recording) {
+    nb::object view = nb::steal(view_at(self, place));
+    PyObject* const inputs[] = {view.ptr()};
+    return call_with_defaults(copy, inputs);
+  }
+  const ArrayObject& object = as_array(self);
+  lazy::Draft draft(copy);
+  static_cast<Array&>(draft->inputs.emplace_back()) =
+      part_of(object.array, place.offset, place.shape, place.strides);
+  draft->site = capture_site();
+  return wrap(issue_from_python(draft, {copy.defaults, object.legacy, {}, nullptr}), object.legacy);
+}
+
 PyObject* reordered(PyObject* self, PyObject* order) {
   return guarded<PyObject*>(nullptr, [&] {
     const Layout& layout = *as_array(self).array.layout;
@@ -363,12 +379,6 @@ std::optional<Place> place_in(const ArrayObject& object, PyObject* key) {
   return place;
 }
 
-PyObject* part_at(PyObject* self, const Place& place) {
-  Array result = part_of(as_array(self).array, place.offset, place.shape, place.strides);
-  if (result.layout->is_contiguous()) return contiguous_view(self, place.offset, place.shape);
-  return view_of(self, std::move(result), place);
-}
-
 /// target[...] = value, broadcast and cast. `whole`: the object whose memory all of it is, for the
 /// tape, or nullptr.
 void issue_write(const Array& target, bool legacy, PyObject* value, PyObject* whole) {
@@ -379,9 +389,11 @@ void issue_write(const Array& target, bool legacy, PyObject* value, PyObject* wh
   }
   draft->site = capture_site();
   const Context context = target.context();
-  const lazy::Argument arguments[] = {static_cast<std::int64_t>(target.dtype),
-                                      Shape(target.shape().begin(), target.shape().end()),
-                                      Shape{context.type, context.id}};
+  // Where it goes follows from the target; only the tape wants to know.
+  const lazy::Argument arguments[] = {
+      static_cast<std::int64_t>(target.dtype), Shape(target.shape().begin(), target.shape().end()),
+      autograd::state().recording ? lazy::Argument(Shape{context.type, context.id})
+                                  : lazy::Argument()};
   Recording recording(copy, arguments, legacy);
   if (whole && recording.is_on()) {
     recording.add(value, draft->inputs[0]);
@@ -464,12 +476,10 @@ PyObject* call_method(PyObject* self, const char* name, PyObject* key, PyObject*
 
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    static const lazy::Op &copy = op_named("copy"), &take = op_named("take");
+    static const lazy::Op& take = op_named("take");
     if (const std::optional<Place> place = place_in(as_array(self), key)) {
-      nb::object view = nb::steal(part_at(self, *place));
-      if (as_array(view.ptr()).array.layout->is_contiguous()) return view.release().ptr();
-      PyObject* const inputs[] = {view.ptr()};
-      return call_with_defaults(copy, inputs);
+      const bool in_order = is_contiguous(place->shape, place->strides);
+      return in_order ? contiguous_view(self, place->offset, place->shape) : copy_at(self, *place);
     }
     if (is_index(self, key)) {
       PyObject* const inputs[] = {self, key};
@@ -509,8 +519,10 @@ void write_part(PyObject* self, const Place& place, PyObject* value) {
 /// self[key] = value for an index array, while nothing is recorded.
 void scatter(PyObject* self, PyObject* key, PyObject* value) {
   static const lazy::Op& scatter_nd = op_named("scatter_nd");
-  PyObject* const inputs[] = {self, value, key};
-  Py_DECREF(call_with_defaults(scatter_nd, inputs));
+  lazy::Draft draft(scatter_nd);
+  for (PyObject* input : {self, value, key}) set_operand(draft->inputs.emplace_back(), input);
+  draft->site = capture_site();
+  issue_from_python(draft, {scatter_nd.defaults, as_array(self).legacy, {}, nullptr});
 }
 
 bool can_scatter(PyObject* self, PyObject* key, PyObject* value) {
@@ -585,13 +597,9 @@ PyObject* get_strides(PyObject* self, void*) {
 
 PyObject* get_transposed(PyObject* self, void*) {
   return guarded<PyObject*>(nullptr, [&] {
-    static const lazy::Op& copy = op_named("copy");
     const Layout& layout = *as_array(self).array.layout;
-    const Place place{0, Shape(layout.shape().rbegin(), layout.shape().rend()),
-                      Shape(layout.strides().rbegin(), layout.strides().rend())};
-    nb::object view = nb::steal(view_at(self, place));
-    PyObject* const inputs[] = {view.ptr()};
-    return call_with_defaults(copy, inputs);
+    return copy_at(self, {0, Shape(layout.shape().rbegin(), layout.shape().rend()),
+                          Shape(layout.strides().rbegin(), layout.strides().rend())});
   });
 }
 
@@ -729,17 +737,7 @@ nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple 
                                       describe(array) + " needs " +
                                       std::to_string(array.storage->bytes()));
   }
-  wait_for_room(array.storage->bytes());
-  take_buffer_or_wait(*array.storage);
-  const auto copy = [&] {
-    if (buffer.len) std::memcpy(array.data(), buffer.buf, static_cast<std::size_t>(buffer.len));
-  };
-  if (buffer.len > bytes_worth_releasing) {
-    WithoutGil released;
-    copy();
-  } else {
-    copy();
-  }
+  fill_from_host(array, buffer.buf);
   return nb::steal(wrap(std::move(array), legacy));
 }
 
@@ -769,6 +767,21 @@ void register_classes(nb::handle legacy, nb::handle numpy, nb::handle convert) {
 }
 
 }  // namespace
+
+void fill_from_host(const Array& array, const void* source) {
+  const std::int64_t bytes = array.storage->bytes();
+  wait_for_room(bytes);
+  take_buffer_or_wait(*array.storage);
+  const auto copy = [&] {
+    if (bytes) std::memcpy(array.data(), source, static_cast<std::size_t>(bytes));
+  };
+  if (bytes > bytes_worth_releasing) {
+    WithoutGil released;
+    copy();
+  } else {
+    copy();
+  }
+}
 
 bool is_array(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);

@@ -28,6 +28,9 @@ PyObject* wrap(Array array, bool legacy);
 /// The same of the class of `like`.
 PyObject* wrap_like(Array array, PyObject* like);
 
+/// Copies host memory into a new array, once there is room for it.
+void fill_from_host(const Array& array, const void* source);
+
 /// Calls the converter of the front end: something like a NumPy array becomes an Array of ours. The
 /// caller owns the result; nullptr with a TypeError set when it is nothing like an array.
 PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner);

@@ -98,10 +98,52 @@ std::optional<Place> place_of_key(const Layout& layout, PyObject* key) {
   return reader.finish();
 }
 
+namespace {
+
+/// Which elements are not 0. Waits for them.
+std::vector<std::uint8_t> truth_of(const Array& array) {
+  const auto count = static_cast<std::size_t>(array.size());
+  std::vector<std::uint8_t> truth(count);
+  if (array.dtype == DType::boolean) {
+    read_value(array, truth.data());
+    return truth;
+  }
+  const auto compare = [&]<class T>(T) {
+    std::vector<T> values(count);
+    read_value(array, values.data());
+    for (std::size_t i = 0; i < count; ++i) truth[i] = values[i] != 0;
+  };
+  switch (array.dtype) {
+    case DType::float32:
+      compare(float{});
+      break;
+    case DType::float64:
+      compare(double{});
+      break;
+    case DType::int32:
+      compare(std::int32_t{});
+      break;
+    case DType::int64:
+      compare(std::int64_t{});
+      break;
+    case DType::float16: {
+      std::vector<std::uint16_t> values(count);
+      read_value(array, values.data());
+      for (std::size_t i = 0; i < count; ++i)
+        truth[i] = (values[i] & 0x7fff) != 0;  // not -0 either
+      break;
+    }
+    default:
+      compare(std::uint8_t{});
+  }
+  return truth;
+}
+
+}  // namespace
+
 nb::object true_positions(nb::handle mask) {
   const Array& array = as_array(mask.ptr()).array;
-  std::vector<std::uint8_t> truth(static_cast<std::size_t>(array.size()));
-  read_value(array, truth.data());
+  const std::vector<std::uint8_t> truth = truth_of(array);
   const auto count = static_cast<std::int64_t>(truth.size()) - std::ranges::count(truth, 0);
   const std::int64_t shape[] = {count};
   Array positions = Array::create(Layout::contiguous(shape), DType::int64, array.context());
@@ -125,8 +167,9 @@ nb::object true_positions(nb::handle mask) {
 }
 
 void bind_keys(nb::module_& module) {
-  module.def("true_positions", true_positions, nb::arg("mask"),
-             "Waits for a mask; the numbers of its true elements as an array of int64.");
+  module.def(
+      "true_positions", true_positions, nb::arg("mask"),
+      "Waits for an array; the numbers of its elements that are not 0 as an array of int64.");
 }
 
 }  // namespace afterglow::bindings

@@ -19,7 +19,7 @@ struct Place {
 /// does not fit the array, which the caller has to tell.
 std::optional<Place> place_of_key(const Layout& layout, PyObject* key);
 
-/// Waits for a mask; the numbers of its true elements, counted in the order of memory.
+/// Waits for an array; the numbers of its elements that are not 0, counted in the order of memory.
 nb::object true_positions(nb::handle mask);
 
 void bind_keys(nb::module_& module);

@@ -4,6 +4,7 @@
 #include "bindings/functions.h"
 #include "bindings/keys.h"
 #include "bindings/operations.h"
+#include "bindings/shortcuts.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
 
@@ -22,6 +23,7 @@ NB_MODULE(_core, module) {
   bind_array_type(module);
   bind_keys(module);
   bind_operations(module);
+  bind_shortcuts(module);
   bind_host(module);
   bind_tape(module);
   bind_update(module);

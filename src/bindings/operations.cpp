@@ -24,23 +24,6 @@ struct OperationObject {
 
 PyTypeObject* operation_type = nullptr;
 
-lazy::Argument to_argument(PyObject* object) {
-  if (object == Py_None) return std::monostate{};
-  if (PyBool_Check(object)) return object == Py_True;
-  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
-  if (PyUnicode_Check(object)) return std::string(PyUnicode_AsUTF8(object));
-  if (PyIndex_Check(object) && !is_array(object)) {
-    nb::object index = nb::steal(PyNumber_Index(object));
-    const long long value = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
-    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-    return static_cast<std::int64_t>(value);
-  }
-  if (PySequence_Check(object)) return to_shape(object);
-  const double value = PyFloat_AsDouble(object);
-  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-  return value;
-}
-
 Context to_context(PyObject* object) {
   const Shape numbers = to_shape(object);
   return {static_cast<Context::Type>(numbers.at(0)), static_cast<std::int16_t>(numbers.at(1))};
@@ -60,10 +43,7 @@ class CallArguments {
   CallArguments(const OperationObject& operation, PyObject* const* values, std::size_t positional,
                 PyObject* names)
       : op_(*operation.op), legacy_(operation.legacy), draft_(op_) {
-    arguments_.reserve(op_.parameters.size());
-    for (const lazy::Parameter& parameter : op_.parameters) {
-      arguments_.push_back(parameter.default_value);
-    }
+    arguments_ = op_.defaults;
     for (std::size_t i = 0; i < positional; ++i) add_positional(i, values[i]);
     const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
     for (Py_ssize_t i = 0; i < named; ++i) {
@@ -239,6 +219,23 @@ nb::dict describe_table() {
 
 }  // namespace
 
+lazy::Argument to_argument(PyObject* object) {
+  if (object == Py_None) return std::monostate{};
+  if (PyBool_Check(object)) return object == Py_True;
+  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
+  if (PyUnicode_Check(object)) return std::string(PyUnicode_AsUTF8(object));
+  if (PyIndex_Check(object) && !is_array(object)) {
+    nb::object index = nb::steal(PyNumber_Index(object));
+    const long long value = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    return static_cast<std::int64_t>(value);
+  }
+  if (PySequence_Check(object)) return to_shape(object);
+  const double value = PyFloat_AsDouble(object);
+  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  return value;
+}
+
 Shape to_shape(PyObject* sequence) {
   Shape shape;
   nb::object items = nb::steal(PySequence_Fast(sequence, "a tuple of integers is needed"));
@@ -373,10 +370,7 @@ PyObject* unary(const lazy::Op& op, PyObject* operand) {
 
 PyObject* call_with_defaults(const lazy::Op& op, std::span<PyObject* const> inputs, PyObject* out) {
   const bool legacy = as_array(inputs[0]).legacy;
-  std::vector<lazy::Argument> arguments;
-  arguments.reserve(op.parameters.size());
-  for (const lazy::Parameter& parameter : op.parameters)
-    arguments.push_back(parameter.default_value);
+  const std::span<const lazy::Argument> arguments = op.defaults;
   lazy::Draft draft(op);
   for (PyObject* input : inputs) set_operand(draft->inputs.emplace_back(), input);
   draft->site = capture_site();

@@ -31,6 +31,9 @@ void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object&
 /// A tuple of integers.
 Shape to_shape(PyObject* sequence);
 
+/// A parameter of an op from what Python gave for it.
+lazy::Argument to_argument(PyObject* object);
+
 /// left (op) right for the operators; nullptr with an error set. `out`: the array to write, or
 /// nullptr.
 PyObject* binary(const lazy::Op& op, PyObject* left, PyObject* right, ArrayObject* out);

@@ -159,6 +159,13 @@ ArgReducePass::Found ArgReducePass::find_in_line(const char* line, std::int64_t 
 template <class T>
 void ArgReducePass::find_in_lines(const char* lines, std::int64_t count,
                                   std::int64_t* indices) const {
+  if constexpr (std::is_same_v<T, float>) {
+    return kernel_table().places_float(reinterpret_cast<const T*>(lines), count, input_.length,
+                                       maximum_, indices);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return kernel_table().places_double(reinterpret_cast<const T*>(lines), count, input_.length,
+                                        maximum_, indices);
+  }
   const FoldFunctions& fold =
       fold_functions(maximum_ ? Reduction::maximum : Reduction::minimum, compute_);
   Partial best[most_columns];

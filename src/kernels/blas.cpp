@@ -64,7 +64,7 @@ void resolve(void* library, const char* name, Function& function) {
   throw std::runtime_error(std::string("the maths library has no function ") + name);
 }
 
-Blas load() {
+void* open_library() {
   const std::string path = library_path();
   void* library = nullptr;
   {
@@ -74,6 +74,20 @@ Blas load() {
   }
   if (!library)
     throw std::runtime_error("cannot load the maths library: " + std::string(dlerror()));
+  // Where someone else had loaded the same file before, with threads.
+  void (*set_threads)(int) = nullptr;
+  resolve(library, "openblas_set_num_threads", set_threads);
+  set_threads(1);
+  return library;
+}
+
+void* library() {
+  static void* const opened = open_library();
+  return opened;
+}
+
+Blas load() {
+  void* const library = kernels::library();
   Blas functions;
   resolve(library, "cblas_sgemm", functions.sgemm);
   resolve(library, "cblas_dgemm", functions.dgemm);
@@ -81,10 +95,21 @@ Blas load() {
   resolve(library, "cblas_dgemv", functions.dgemv);
   resolve(library, "cblas_sdot", functions.sdot);
   resolve(library, "cblas_ddot", functions.ddot);
-  // Where someone else had loaded the same file before, with threads.
-  void (*set_threads)(int) = nullptr;
-  resolve(library, "openblas_set_num_threads", set_threads);
-  set_threads(1);
+  return functions;
+}
+
+template <class T>
+Lapack<T> load_lapack() {
+  const std::string letter = sizeof(T) == 4 ? "s" : "d";
+  const auto find = [&](const char* name, auto& function) {
+    resolve(library(), (letter + name + "_").c_str(), function);
+  };
+  Lapack<T> functions;
+  find("potrf", functions.potrf);
+  find("getrf", functions.getrf);
+  find("getri", functions.getri);
+  find("gesv", functions.gesv);
+  find("gesdd", functions.gesdd);
   return functions;
 }
 
@@ -103,5 +128,14 @@ const Blas& blas() {
   static const Blas functions = load();
   return functions;
 }
+
+template <class T>
+const Lapack<T>& lapack() {
+  static const Lapack<T> functions = load_lapack<T>();
+  return functions;
+}
+
+template const Lapack<float>& lapack();
+template const Lapack<double>& lapack();
 
 }  // namespace afterglow::kernels

@@ -3,6 +3,8 @@
 // our threads, never on its own.
 #pragma once
 
+#include <cstddef>
+
 namespace afterglow::kernels {
 
 /// The shared library to load. Counts only before the first load.
@@ -25,6 +27,24 @@ struct Blas {
   double (*ddot)(int count, const double* x, int x_step, const double* y, int y_step);
 };
 const Blas& blas();
+
+/// The functions of LAPACK that are used, of one type, with its arguments: matrices by columns,
+/// everything by address, and the lengths of texts at the end.
+template <class T>
+struct Lapack {
+  void (*potrf)(const char* triangle, const int* n, T* a, const int* lda, int* info,
+                std::size_t length);
+  void (*getrf)(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);
+  void (*getri)(const int* n, T* a, const int* lda, const int* pivots, T* work,
+                const int* work_size, int* info);
+  void (*gesv)(const int* n, const int* columns, T* a, const int* lda, int* pivots, T* b,
+               const int* ldb, int* info);
+  void (*gesdd)(const char* job, const int* m, const int* n, T* a, const int* lda, T* values, T* u,
+                const int* ldu, T* vt, const int* ldvt, T* work, const int* work_size,
+                int* integers, int* info, std::size_t length);
+};
+template <class T>
+const Lapack<T>& lapack();
 
 inline constexpr int blas_row_major = 101;
 inline constexpr int blas_plain = 111;

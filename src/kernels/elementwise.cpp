@@ -4,6 +4,7 @@
 #include "kernels/elementwise.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/plan.h"
 #include "kernels/prefetch.h"
@@ -61,6 +62,12 @@ class ScalarInput {
   alignas(64) unsigned char block_[block_size * 8];
 };
 
+/// A number all of whose bits are 0.
+bool is_zero(const Operand& scalar) {
+  constexpr unsigned char zeros[8] = {};
+  return !std::memcmp(scalar.data, zeros, size_of(scalar.dtype));
+}
+
 /// Without any layout to work out: true when every operand is a contiguous run or a scalar and has
 /// the kernel's type. Runs elements [begin, end).
 bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t end) {
@@ -82,6 +89,13 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
         block_function(formula_of(pass.function, pass.compute), pass.compute, scalars);
     fills = !other;
     if (other) function = other;
+  }
+  if (pass.inputs_used == 1 && scalars && !is_far_result(pass.size) && is_zero(pass.inputs[0]) &&
+      pass.function == block_function(Formula::copy, pass.compute)) {
+    const auto item = static_cast<std::int64_t>(size_of(pass.produced));
+    std::memset(static_cast<char*>(pass.output.data) + begin * item, 0,
+                static_cast<std::size_t>((end - begin) * item));
+    return true;
   }
   const std::size_t compute_size = size_of(pass.compute);
   const std::size_t produced_size = size_of(pass.produced);
@@ -119,6 +133,92 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
     function(inputs, output, count);
   }
   return true;
+}
+
+/// Up to so many elements, gathering them is cheaper than planning a walk over them.
+constexpr std::int64_t gathered_size = 256;
+
+/// Where the elements of an operand lie, one after another.
+void list_offsets(const ElementwisePass& pass, const std::int64_t* strides, std::int64_t* offsets) {
+  std::int64_t count = 1;
+  offsets[0] = 0;
+  for (int axis = 0; axis < pass.rank; ++axis) {
+    const std::int64_t extent = pass.shape[axis], stride = strides[axis];
+    // Backwards, for the list grows in its own place.
+    for (std::int64_t i = count - 1; i >= 0; --i) {
+      const std::int64_t start = offsets[i];
+      for (std::int64_t k = extent - 1; k >= 0; --k) offsets[i * extent + k] = start + k * stride;
+    }
+    count *= extent;
+  }
+}
+
+/// Calls `move` with a type of the element's size.
+template <class Move>
+void by_size(DType dtype, Move&& move) {
+  switch (size_of(dtype)) {
+    case 1:
+      return move(std::uint8_t{});
+    case 2:
+      return move(std::uint16_t{});
+    case 4:
+      return move(std::uint32_t{});
+    default:
+      return move(std::uint64_t{});
+  }
+}
+
+/// Copies of float16 keep every bit, which a way through the compute type does not.
+bool has_halves(const ElementwisePass& pass) {
+  bool found = pass.output.dtype == DType::float16;
+  for (int i = 0; i < pass.inputs_used; ++i) found |= pass.inputs[i].dtype == DType::float16;
+  return found;
+}
+
+/// A few elements anywhere, of any type: gathered, computed in one block, and put in their places.
+void run_gathered(const ElementwisePass& pass) {
+  alignas(64) unsigned char values[max_inputs][gathered_size * 8], raw[gathered_size * 8];
+  std::int64_t offsets[gathered_size];
+  const void* inputs[max_inputs];
+  const std::int64_t count = pass.size;
+  for (int i = 0; i < pass.inputs_used; ++i) {
+    const Operand& input = pass.inputs[i];
+    const bool is_own_type = input.dtype == pass.compute;
+    const bool is_run = !input.scalar && contiguous(input, pass.rank, pass.shape);
+    inputs[i] = is_run && is_own_type ? input.data : values[i];
+    if (inputs[i] == input.data) continue;
+    const void* source = input.data;
+    if (!is_run) {
+      if (input.scalar)
+        std::fill_n(offsets, count, 0);
+      else
+        list_offsets(pass, input.strides, offsets);
+      unsigned char* const target = is_own_type ? values[i] : raw;
+      by_size(input.dtype, [&]<class Word>(Word) {
+        for (std::int64_t k = 0; k < count; ++k)
+          reinterpret_cast<Word*>(target)[k] = static_cast<const Word*>(input.data)[offsets[k]];
+      });
+      source = target;
+    }
+    if (!is_own_type) cast_function(input.dtype, pass.compute)(source, values[i], count);
+  }
+  const Operand& output = pass.output;
+  const bool is_run = contiguous(output, pass.rank, pass.shape);
+  if (is_run && output.dtype == pass.produced) return pass.function(inputs, output.data, count);
+  alignas(64) unsigned char results[gathered_size * 8];
+  pass.function(inputs, results, count);
+  const unsigned char* source = results;
+  if (output.dtype != pass.produced) {
+    void* const converted = is_run ? output.data : raw;
+    cast_function(pass.produced, output.dtype)(results, converted, count);
+    if (is_run) return;
+    source = raw;
+  }
+  list_offsets(pass, output.strides, offsets);
+  by_size(output.dtype, [&]<class Word>(Word) {
+    for (std::int64_t k = 0; k < count; ++k)
+      static_cast<Word*>(output.data)[offsets[k]] = reinterpret_cast<const Word*>(source)[k];
+  });
 }
 
 /// Small passes come often: a thread keeps what it needs to plan them.
@@ -167,6 +267,7 @@ void run_share(const ElementwisePass& pass, int share) {
   const std::int64_t begin = share * share_size;
   const std::int64_t end = std::min(pass.size, begin + share_size);
   if (begin >= end || run_linear(pass, begin, end)) return;
+  if (pass.size <= gathered_size && !has_halves(pass)) return run_gathered(pass);
   run_program(pass, share);
 }
 

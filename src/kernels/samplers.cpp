@@ -87,11 +87,15 @@ class PairStream {
   explicit PairStream(RandomStart start) : start_(start) {}
 
   std::uint64_t bits(std::int64_t element) {
-    const std::int64_t first = element - element % pairs_together;
+    // Without signs the divisions are shifts.
+    const auto number = static_cast<std::uint64_t>(element);
+    constexpr auto together = static_cast<std::uint64_t>(pairs_together);
+    constexpr auto apart = static_cast<std::uint64_t>(lanes);
+    const auto first = static_cast<std::int64_t>(number / together * together);
     if (first != first_) load(first);
-    const std::int64_t place = element - first;
-    const std::uint32_t* pair = words_ + place / lanes * 2 * lanes + place % lanes;
-    return joined(pair[0], pair[lanes]);
+    const std::uint64_t place = number % together;
+    const std::uint32_t* pair = words_ + place / apart * 2 * apart + place % apart;
+    return joined(pair[0], pair[apart]);
   }
 
   /// A number below `range`, all equally likely (Lemire, 2019).
@@ -380,15 +384,36 @@ std::uint64_t counters_of_permutation(std::int64_t size) {
   return counters_of_pairs(size);
 }
 
-std::vector<std::int64_t> permutation(RandomStart start, std::int64_t size) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(size));
-  std::iota(order.begin(), order.end(), 0);
+namespace {
+
+template <class Index>
+std::vector<Index> shuffled(RandomStart start, std::int64_t size) {
+  std::vector<Index> order(static_cast<std::size_t>(size));
+  std::iota(order.begin(), order.end(), Index(0));
   PairStream stream(start);
-  for (std::int64_t last = size - 1; last > 0; --last) {
-    const std::uint64_t other = stream.below(static_cast<std::uint64_t>(last) + 1, last);
-    std::swap(order[static_cast<std::size_t>(last)], order[other]);
+  // The numbers are drawn some at a time: drawing and swapping in turns waits for both.
+  constexpr std::int64_t together = 64;
+  std::uint64_t others[together];
+  for (std::int64_t last = size - 1; last > 0; last -= together) {
+    const std::int64_t count = std::min(together, last);
+    for (std::int64_t i = 0; i < count; ++i) {
+      others[i] = stream.below(static_cast<std::uint64_t>(last - i) + 1, last - i);
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::swap(order[static_cast<std::size_t>(last - i)], order[others[i]]);
+    }
   }
   return order;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> permutation(RandomStart start, std::uint32_t size) {
+  return shuffled<std::uint32_t>(start, size);
+}
+
+std::vector<std::int64_t> long_permutation(RandomStart start, std::int64_t size) {
+  return shuffled<std::int64_t>(start, size);
 }
 
 }  // namespace afterglow::kernels

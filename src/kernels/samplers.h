@@ -78,7 +78,8 @@ int share_count(const CountFill& fill);
 void run_share(const CountFill& fill, int share);
 
 /// The numbers from 0 to size - 1 in random order.
-std::vector<std::int64_t> permutation(RandomStart start, std::int64_t size);
+std::vector<std::uint32_t> permutation(RandomStart start, std::uint32_t size);
+std::vector<std::int64_t> long_permutation(RandomStart start, std::int64_t size);
 std::uint64_t counters_of_permutation(std::int64_t size);
 
 }  // namespace afterglow::kernels

@@ -37,4 +37,41 @@ void SoftmaxPass::run(int share) const {
   }
 }
 
+LayerNormPass::LayerNormPass(const void* source, const void* scale, const void* shift, DType dtype,
+                             std::int64_t rows, std::int64_t columns, double epsilon, void* target,
+                             void* means, void* deviations)
+    : source_(source),
+      scale_(scale),
+      shift_(shift),
+      dtype_(dtype),
+      rows_(rows),
+      columns_(columns),
+      epsilon_(epsilon),
+      target_(target),
+      means_(means),
+      deviations_(deviations),
+      shares_(static_cast<int>(std::min(divide_up(rows * columns, share_size), rows))) {}
+
+template <class T>
+void LayerNormPass::run_rows(std::int64_t begin, std::int64_t end) const {
+  const auto function = [] {
+    if constexpr (sizeof(T) == 4)
+      return kernel_table().layer_norm_float;
+    else
+      return kernel_table().layer_norm_double;
+  }();
+  function(static_cast<const T*>(source_) + begin * columns_, static_cast<const T*>(scale_),
+           static_cast<const T*>(shift_), end - begin, columns_, static_cast<T>(epsilon_),
+           static_cast<T*>(target_) + begin * columns_, static_cast<T*>(means_) + begin,
+           static_cast<T*>(deviations_) + begin);
+}
+
+void LayerNormPass::run(int share) const {
+  const Range range = range_of(rows_, shares_, share);
+  if (dtype_ == DType::float32)
+    run_rows<float>(range.begin, range.end);
+  else
+    run_rows<double>(range.begin, range.end);
+}
+
 }  // namespace afterglow::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax of the rows of a contiguous matrix, each in one visit.
+// Softmax and normalisation of the rows of a contiguous matrix, each in one visit.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,29 @@ class SoftmaxPass {
   DType dtype_;
   std::int64_t rows_, columns_;
   bool as_logarithm_;
+  int shares_ = 0;
+};
+
+/// The rows minus their means, by the square roots of their variances plus `epsilon`, times `scale`
+/// plus `shift`, which have an entry per column; and those means and roots. For float32 and
+/// float64.
+class LayerNormPass {
+ public:
+  LayerNormPass(const void* source, const void* scale, const void* shift, DType dtype,
+                std::int64_t rows, std::int64_t columns, double epsilon, void* target, void* means,
+                void* deviations);
+  int shares() const { return shares_; }
+  void run(int share) const;
+
+ private:
+  template <class T>
+  void run_rows(std::int64_t begin, std::int64_t end) const;
+
+  const void *source_, *scale_, *shift_;
+  DType dtype_;
+  std::int64_t rows_, columns_;
+  double epsilon_;
+  void *target_, *means_, *deviations_;
   int shares_ = 0;
 };
 

@@ -61,6 +61,13 @@ template <class Real>
 using SoftmaxFunction = void (*)(const Real* source, std::int64_t rows, std::int64_t columns,
                                  bool as_logarithm, Real* target);
 template <class Real>
+using LayerNormFunction = void (*)(const Real* source, const Real* scale, const Real* shift,
+                                   std::int64_t rows, std::int64_t columns, Real epsilon,
+                                   Real* target, Real* means, Real* deviations);
+template <class Real>
+using PlacesFunction = void (*)(const Real* row, std::int64_t rows, std::int64_t columns,
+                                bool maximum, std::int64_t* places);
+template <class Real>
 using UniformFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real low, Real range,
                                  Real largest, Real* output);
 template <class Real>
@@ -91,6 +98,12 @@ struct KernelTable {
   /// The softmax of contiguous rows, or its logarithm.
   SoftmaxFunction<float> softmax_float;
   SoftmaxFunction<double> softmax_double;
+  /// Where the greatest or smallest elements of contiguous rows are; 64 bytes to a row at least.
+  PlacesFunction<float> places_float;
+  PlacesFunction<double> places_double;
+  /// Contiguous rows minus their means, by their deviations, scaled and shifted.
+  LayerNormFunction<float> layer_norm_float;
+  LayerNormFunction<double> layer_norm_double;
   FoldFunctions folds[fold_count][dtype_count];
   UniformFunction<float> uniform_float;
   UniformFunction<double> uniform_double;

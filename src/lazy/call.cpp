@@ -17,6 +17,10 @@ constexpr std::size_t most_spare = 4096;
 
 const Argument& find(const Inference& inference, std::string_view name) {
   const auto& parameters = inference.op.parameters;
+  // Declaration and infer function stand in one file, where equal literals are one.
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name.data() == name.data()) return inference.arguments[i];
+  }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].name == name) return inference.arguments[i];
   }

@@ -39,7 +39,7 @@ struct DeleteAggregate {
 struct Call {
   const Op* op = nullptr;
   std::uint64_t sequence = 0;  ///< place in program order
-  SmallList<Operand, 2> inputs;
+  SmallList<Operand, 3> inputs;
   SmallList<Operand, 1> outputs;
   /// What infer left for the kernel.
   std::array<Attribute, 6> attributes;

@@ -88,6 +88,8 @@ struct Op {
   bool may_fail = false;
   /// The call changes elements of its first input and returns that; it has no array of its own.
   bool updates = false;
+  /// The default values of all parameters; the table sets them.
+  std::vector<Argument> defaults = {};
 };
 
 }  // namespace afterglow::lazy

@@ -156,29 +156,31 @@ bool Window::make_ready(Storage& storage, engine::WaitFor what) {
   if (Diversion* const diversion = Diversion::current()) diversion->give_up(*this);
   if (any_finished_.load(std::memory_order_relaxed)) retire();
   const bool to_write = what == engine::WaitFor::write;
+  Call* done = nullptr;
   {
     std::lock_guard lock(lock_);
-    if (storage.slots.pending && !run_only_call(storage)) {
-      publish(take_needed(storage, to_write), true);
+    if (storage.slots.pending) {
+      done = run_only_call(storage);
+      if (!done) publish(take_needed(storage, to_write), true);
     }
   }
+  if (done) Call::destroy(done);
   return to_write ? storage.variable.idle() : storage.variable.readable();
 }
 
 // One tiny call whose value is read at once: what programs without any lead look like. It needs no
 // plan, for there is nothing to choose.
-bool Window::run_only_call(const Storage& target) {
-  if (pending_.size() != 1 || debug_level()) return false;
+Call* Window::run_only_call(const Storage& target) {
+  if (pending_.size() != 1 || debug_level()) return nullptr;
   Call* const group[] = {pending_[0]};
   if (group[0]->cost >= worth_a_thread || group[0]->outputs[0].storage.get() != &target ||
       !run_at_once(group)) {
-    return false;
+    return nullptr;
   }
   pending_.clear();
   held_cost_ = 0;
   pending_bytes_ = 0;
-  add_finished(group);
-  return true;
+  return group[0];
 }
 
 void Window::publish_all() {
@@ -315,13 +317,16 @@ void Window::add_finished(std::span<Call* const> calls) {
 }
 
 void Window::retire() {
-  std::vector<Call*> finished;
+  // The list's memory is used again. Destroying a call may lead here once more, with a new list.
+  std::vector<Call*> finished = std::move(retired_);
   {
     std::lock_guard lock(tasks_lock_);
     finished.swap(finished_);
     any_finished_.store(false, std::memory_order_relaxed);
   }
   for (Call* call : finished) Call::destroy(call);
+  finished.clear();
+  retired_ = std::move(finished);
 }
 
 engine::WaitResult Window::wait_all(const engine::WaitOptions& options) {

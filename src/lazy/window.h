@@ -172,8 +172,9 @@ class Window {
   void drop_unobserved(bool also_in_engine);
   void leave_held(std::span<Call* const> calls);
   bool run_at_once(std::span<Call* const> group);
-  /// Runs the call that writes `target` if it is the only one pending, and tiny.
-  bool run_only_call(const Storage& target);
+  /// Runs the call that writes `target` if it is the only one pending, and tiny. The caller is to
+  /// destroy it once the lock is released.
+  Call* run_only_call(const Storage& target);
   std::size_t push_groups(const Plan& plan, std::size_t first);
   void push(Plan plan, double cost);
   static void leave_pending(std::span<Call* const> calls);
@@ -189,6 +190,7 @@ class Window {
   const int configured_threads_;
   FailureLog failures_;
   PassSwitches switches_;
+  std::vector<Call*> retired_;  // empty; guarded by the issuing right
   FuseOptions fuse_options_;
   RunAheadLimits limits_;
   bool capped_ = false;

@@ -90,7 +90,9 @@ Shape infer_named(Inference& inference, std::size_t first) {
   const std::int64_t count = element_count(positions);
   refuse_empty_axes(inference, count, axis, static_cast<std::size_t>(indexed));
   const auto extents = data.shape();
-  Shape shape(extents.begin(), extents.begin() + axis);
+  Shape shape;
+  shape.reserve(extents.size() + positions.size());
+  shape.insert(shape.end(), extents.begin(), extents.begin() + axis);
   shape.insert(shape.end(), positions.begin(), positions.end());
   shape.insert(shape.end(), extents.begin() + axis + indexed, extents.end());
   call.attributes[0].integer = axis;
@@ -161,7 +163,78 @@ class KernelPass : public lazy::Pass {
 
 using Gather = KernelPass<kernels::GatherPass>;
 
+/// A few elements of a vector, read or written: what a loop over single samples does. There is
+/// nothing to plan, and a plan would take longer.
+class FewElements : public lazy::Pass {
+ public:
+  static constexpr std::int64_t most = 256;
+
+  /// `index`: which input holds the indices.
+  static bool does(const Call& call, std::size_t index) {
+    if (call.inputs.size() != index + 1) return false;
+    const Operand &data = call.inputs[0], &places = call.inputs[index];
+    const auto mode = static_cast<IndexMode>(call.attributes[1].integer);
+    return data.layout->rank() == 1 && places.layout->is_contiguous() && places.size() <= most &&
+           (places.dtype == DType::int32 || places.dtype == DType::int64) &&
+           mode == IndexMode::from_end && size_of(data.dtype) >= 4;
+  }
+
+  FewElements(const Call& call, std::size_t index, const void* source, void* target)
+      : data_(call.inputs[0]), places_(call.inputs[index]), source_(source), target_(target) {}
+
+  int shares() const override { return places_.size() ? 1 : 0; }
+  void run(int) override {
+    std::int64_t offsets[most];
+    if (places_.dtype == DType::int32) {
+      find(reinterpret_cast<const std::int32_t*>(places_.data()), offsets);
+    } else {
+      find(reinterpret_cast<const std::int64_t*>(places_.data()), offsets);
+    }
+    if (size_of(data_.dtype) == 4) {
+      move<std::uint32_t>(offsets);
+    } else {
+      move<std::uint64_t>(offsets);
+    }
+  }
+
+ private:
+  /// All places first: a wrong one leaves everything as it was.
+  template <class Index>
+  void find(const Index* places, std::int64_t* offsets) const {
+    const std::int64_t extent = data_.shape()[0], stride = data_.layout->strides()[0];
+    for (std::int64_t i = 0; i < places_.size(); ++i) {
+      const std::int64_t place = places[i] < 0 ? places[i] + extent : places[i];
+      if (place < 0 || place >= extent) {
+        throw Error(ErrorKind::index, "index " + std::to_string(places[i]) +
+                                          " is out of bounds for an axis of size " +
+                                          std::to_string(extent));
+      }
+      offsets[i] = place * stride;
+    }
+  }
+
+  template <class Word>
+  void move(const std::int64_t* offsets) const {
+    const std::int64_t count = places_.size();
+    auto* data = reinterpret_cast<Word*>(data_.data());
+    if (target_) {
+      for (std::int64_t i = 0; i < count; ++i) static_cast<Word*>(target_)[i] = data[offsets[i]];
+    } else {
+      for (std::int64_t i = 0; i < count; ++i) {
+        data[offsets[i]] = static_cast<const Word*>(source_)[i];
+      }
+    }
+  }
+
+  const Operand &data_, &places_;
+  const void* source_;  ///< what is written
+  void* target_;        ///< where to read to, or nullptr
+};
+
 std::unique_ptr<lazy::Pass> gather_kernel(const Call& call) {
+  if (FewElements::does(call, 1)) {
+    return std::make_unique<FewElements>(call, 1, nullptr, call.outputs[0].data());
+  }
   return std::make_unique<Gather>(named_elements(call, 1), call.outputs[0].data());
 }
 
@@ -249,7 +322,7 @@ void scatter_infer(Inference& inference) {
   if (value.dtype != data.dtype) {
     inference.refuse("array and values must have the same type", ErrorKind::type);
   }
-  if (!value.is_immediate()) {
+  if (!value.is_immediate() && !std::ranges::equal(value.shape(), shape)) {
     if (!stretched(*value.layout, shape)) {
       inference.refuse("values of shape " + to_string(value.shape()) +
                        " cannot be broadcast to the shape " + to_string(shape) +
@@ -327,6 +400,15 @@ std::unique_ptr<lazy::Pass> kernel(const Call& call) {
   return std::make_unique<Pass>(call);
 }
 
+std::unique_ptr<lazy::Pass> scatter_kernel(const Call& call) {
+  const Operand& values = call.inputs[1];
+  if (FewElements::does(call, 2) && !call.attributes[2].integer && !values.is_immediate() &&
+      values.layout->is_contiguous() && values.size() == call.inputs[2].size()) {
+    return std::make_unique<FewElements>(call, 2, values.data(), nullptr);
+  }
+  return std::make_unique<Scatter>(call);
+}
+
 }  // namespace
 
 void declare_indexing(Table& table) {
@@ -358,7 +440,7 @@ void declare_indexing(Table& table) {
              .variadic = true,
              .parameters = {{"axis", std::int64_t{0}}, {"mode"}, {"add", false}},
              .infer = scatter_infer,
-             .kernel = kernel<Scatter>,
+             .kernel = scatter_kernel,
              .may_fail = true,
              .updates = true});
   table.add(

@@ -276,15 +276,14 @@ std::unique_ptr<lazy::Pass> count_kernel(const Call& call) {
 
 // --- shuffling along the first axis ---
 
+template <class Index>
 class ShufflePass : public lazy::Pass {
  public:
-  explicit ShufflePass(const Call& call)
-      : source_(call.inputs[0].data()), target_(call.outputs[0].data()) {
-    const std::int64_t rows = call.outputs[0].shape()[0];
-    if (!call.outputs[0].size()) return;
-    order_ = kernels::permutation(start_of(call), rows);
-    row_bytes_ =
-        call.outputs[0].size() / rows * static_cast<std::int64_t>(size_of(call.outputs[0].dtype));
+  ShufflePass(const Call& call, std::vector<Index> order)
+      : source_(call.inputs[0].data()), target_(call.outputs[0].data()), order_(std::move(order)) {
+    if (order_.empty()) return;
+    row_bytes_ = call.outputs[0].size() / static_cast<std::int64_t>(order_.size()) *
+                 static_cast<std::int64_t>(size_of(call.outputs[0].dtype));
     rows_per_share_ = std::max<std::int64_t>(1, share_bytes / row_bytes_);
   }
   int shares() const override {
@@ -295,9 +294,10 @@ class ShufflePass : public lazy::Pass {
     const std::int64_t begin = share * rows_per_share_;
     const std::int64_t end =
         std::min(static_cast<std::int64_t>(order_.size()), begin + rows_per_share_);
+    if (row_bytes_ == 8) return move_words<std::uint64_t>(begin, end);
+    if (row_bytes_ == 4) return move_words<std::uint32_t>(begin, end);
     for (std::int64_t row = begin; row < end; ++row) {
-      std::memcpy(target_ + row * row_bytes_,
-                  source_ + order_[static_cast<std::size_t>(row)] * row_bytes_,
+      std::memcpy(target_ + row * row_bytes_, source_ + place(row) * row_bytes_,
                   static_cast<std::size_t>(row_bytes_));
     }
   }
@@ -305,12 +305,33 @@ class ShufflePass : public lazy::Pass {
  private:
   static constexpr std::int64_t share_bytes = 1 << 19;
 
+  std::int64_t place(std::int64_t row) const {
+    return static_cast<std::int64_t>(order_[static_cast<std::size_t>(row)]);
+  }
+
+  template <class Word>
+  void move_words(std::int64_t begin, std::int64_t end) const {
+    const auto* source = reinterpret_cast<const Word*>(source_);
+    auto* target = reinterpret_cast<Word*>(target_);
+    for (std::int64_t row = begin; row < end; ++row) target[row] = source[place(row)];
+  }
+
   const std::byte* source_;
   std::byte* target_;
-  std::vector<std::int64_t> order_;
+  std::vector<Index> order_;
   std::int64_t row_bytes_ = 0;
   std::int64_t rows_per_share_ = 1;
 };
+
+std::unique_ptr<lazy::Pass> shuffle_kernel(const Call& call) {
+  const std::int64_t rows = call.outputs[0].size() ? call.outputs[0].shape()[0] : 0;
+  if (rows <= std::numeric_limits<std::uint32_t>::max()) {
+    return std::make_unique<ShufflePass<std::uint32_t>>(
+        call, kernels::permutation(start_of(call), static_cast<std::uint32_t>(rows)));
+  }
+  return std::make_unique<ShufflePass<std::int64_t>>(
+      call, kernels::long_permutation(start_of(call), rows));
+}
 
 void shuffle_infer(Inference& inference) {
   const Operand& data = need_array(inference, 0);
@@ -416,9 +437,7 @@ void declare_random(Table& table) {
              .mxnet_names = {"_shuffle", "shuffle"},
              .inputs = {"data"},
              .infer = shuffle_infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<ShufflePass>(call);
-             }});
+             .kernel = shuffle_kernel});
   table.add({.name = "check_parameter",
              .inputs = {"data"},
              .parameters = {{"lowest", 0.0},

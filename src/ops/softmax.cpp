@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax of rows, and sequences along the first axis. (Softmax along other axes and its kin are
-// made of other ops, which run fused.)
+// Softmax and normalisation of rows, and sequences along the first axis. (Along other axes, and
+// their kin: made of other ops, which run fused.)
 #include "kernels/softmax.h"
 
 #include <algorithm>
@@ -74,6 +74,49 @@ void softmax_infer(Inference& inference) {
   call.cost = 150 + 0.8 * static_cast<double>(data.size());
 }
 
+class LayerNorm : public lazy::Pass {
+ public:
+  explicit LayerNorm(const Call& call)
+      : pass_(call.inputs[0].data(), call.inputs[1].data(), call.inputs[2].data(),
+              call.inputs[0].dtype,
+              call.inputs[0].size() / std::max<std::int64_t>(1, call.inputs[0].shape().back()),
+              call.inputs[0].shape().back(), call.attributes[0].number, call.outputs[0].data(),
+              call.outputs[1].data(), call.outputs[2].data()) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+
+ private:
+  kernels::LayerNormPass pass_;
+};
+
+void layer_norm_infer(Inference& inference) {
+  Call& call = inference.call;
+  const Operand& data = call.inputs[0];
+  for (const Operand& input : call.inputs) {
+    if (input.is_immediate() || !input.layout->is_contiguous()) {
+      inference.refuse("needs contiguous arrays");
+    }
+    if (input.dtype != data.dtype) inference.refuse("needs arrays of one type", ErrorKind::type);
+  }
+  if (data.dtype != DType::float32 && data.dtype != DType::float64) {
+    inference.refuse("needs float32 or float64", ErrorKind::type);
+  }
+  if (!data.layout->rank() || !data.shape().back()) inference.refuse("needs an array of rows");
+  for (const Operand* vector : {&call.inputs[1], &call.inputs[2]}) {
+    if (vector->layout->rank() != 1 || vector->size() != data.shape().back()) {
+      inference.refuse("gamma and beta must have one entry for each column");
+    }
+  }
+  Shape kept(data.shape().begin(), data.shape().end());
+  kept.back() = 1;
+  const DType dtype = data.dtype;
+  inference.add_output(data.shape(), dtype);
+  inference.add_output(kept, dtype);
+  inference.add_output(kept, dtype);
+  call.attributes[0].number = inference.number("epsilon");
+  call.cost = 150 + 0.6 * static_cast<double>(call.inputs[0].size());
+}
+
 }  // namespace
 
 void declare_softmax(Table& table) {
@@ -84,6 +127,13 @@ void declare_softmax(Table& table) {
              .infer = softmax_infer,
              .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
                return std::make_unique<Softmax>(call);
+             }});
+  table.add({.name = "layer_norm",
+             .inputs = {"data", "gamma", "beta"},
+             .parameters = {{"epsilon", 1e-5}},
+             .infer = layer_norm_infer,
+             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+               return std::make_unique<LayerNorm>(call);
              }});
   table.add({.name = "SequenceReverse",
              .mxnet_names = {"SequenceReverse", "_npx_sequence_reverse"},

@@ -11,6 +11,8 @@ void Table::add(lazy::Op op) {
   if (name.empty() || !op.infer || (!op.formula && !op.kernel)) {
     throw std::logic_error("op '" + name + "' needs a name, an infer function and a kernel");
   }
+  for (const lazy::Parameter& parameter : op.parameters)
+    op.defaults.push_back(parameter.default_value);
   if (!ops_.emplace(op.name, op).second) throw std::logic_error("op '" + name + "' declared twice");
 }
 
@@ -31,6 +33,7 @@ const Table& table() {
     declare_softmax(*all);
     declare_indexing(*all);
     declare_sorting(*all);
+    declare_linalg(*all);
     return all;
   }();
   return *instance;

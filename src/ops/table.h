@@ -31,5 +31,6 @@ void declare_shape(Table& table);
 void declare_softmax(Table& table);
 void declare_indexing(Table& table);
 void declare_sorting(Table& table);
+void declare_linalg(Table& table);
 
 }  // namespace afterglow::ops

@@ -138,6 +138,16 @@ CASES = {
     },
     "cumsum": (lambda legacy, x: _call("cumsum", legacy, x, axis=1), [(2, 3)], False),
     **{
+        f"layer_norm, output {output}": (
+            lambda legacy, x, scale, shift, output=output: _call(
+                "layer_norm", legacy, x, scale, shift, 0.1
+            )[output],
+            [(2, 4), (4,), (4,)],
+            False,
+        )
+        for output in range(3)
+    },
+    **{
         f"softmax, logarithm={logarithm}": (
             lambda legacy, x, logarithm=logarithm: _call("softmax", legacy, x, logarithm),
             [(2, 3)],

@@ -41,6 +41,8 @@ def test_every_op_has_a_spelling() -> None:
         "softrelu": mx.nd.Activation,
         "gelu": mx.nd.LeakyReLU,
         "elu": mx.nd.LeakyReLU,
+        **{name: getattr(mx.np.linalg, name) for name in ("cholesky", "det", "solve", "svd")},
+        "inverse": mx.np.linalg.inv,
     }
     modules = (mx.nd, mx.np, mx.npx)
     for name in _core.describe_table():

@@ -11,7 +11,7 @@
 #include "kernels/isa/moves.h"
 #include "kernels/isa/networks.h"
 #include "kernels/isa/philox.h"
-#include "kernels/isa/softmax.h"
+#include "kernels/isa/rows.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -83,6 +83,10 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.sort_long_line = sort_line<std::uint64_t>;
   table.softmax_float = softmax<float>;
   table.softmax_double = softmax<double>;
+  table.places_float = places_in_rows<float>;
+  table.places_double = places_in_rows<double>;
+  table.layer_norm_float = layer_norm<float>;
+  table.layer_norm_double = layer_norm<double>;
   table.uniform_float = uniform_float;
   table.uniform_double = uniform_double;
   table.normal_float = normal_float;
