@@ -22,6 +22,7 @@ from types import ModuleType
 
 import afterglow
 
+from ._one_number import let_one_number_be_a_number
 from .version import MXNET_VERSION
 
 __all__ = ["MXNET_VERSION"]
@@ -124,6 +125,7 @@ def _install() -> None:
         if prefix + name in sys.modules:
             sys.modules.setdefault("mxnet." + short, sys.modules[prefix + name])
     afterglow.__version__ = MXNET_VERSION
+    let_one_number_be_a_number()
 
 
 _install()

@@ -343,6 +343,8 @@ def explain(environment: Mapping[str, str]) -> dict[str, str]:
     for name in sorted(environment):
         if problem := _problem(name, environment[name]):
             told[name] = problem
+        elif name in SETTINGS and not environment[name]:
+            told[name] = "is empty: nothing is asked for"
         elif name in SETTINGS:
             told[name] = SETTINGS[name].effect.replace("`", "")
         elif name in IDLE:

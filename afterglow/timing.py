@@ -144,8 +144,8 @@ def benchmark(
     for name, count in {"samples": samples, "calls": 1 if calls is None else calls}.items():
         if not isinstance(count, int) or count < 1:
             raise ArrayValueError(f"[benchmark] {name} must be a positive integer, got {count!r}")
-    if not seconds > 0:
-        raise ArrayValueError(f"[benchmark] seconds must be positive, got {seconds!r}")
+    if not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise ArrayValueError(f"[benchmark] seconds must be a positive number, got {seconds!r}")
 
     first = _sample(function, arguments, 1)
     if calls is None:

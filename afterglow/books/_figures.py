@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = [
     "Animator",
+    "Nothing",
     "plot",
     "pyplot",
     "semilogy",
@@ -21,27 +22,36 @@ __all__ = [
 _FORMATS = ("-", "m--", "g-.", "r:")
 
 
-class _Nothing:
+class Nothing:
     """Takes every call and draws nothing."""
 
-    def __getattr__(self, name: str) -> _Nothing:
+    def __repr__(self) -> str:
+        return "<no figure: Matplotlib is not installed>"
+
+    def __getattr__(self, name: str) -> Nothing:
         if name.startswith("__"):
             raise AttributeError(name)
         return self
 
-    def __call__(self, *args: Any, **options: Any) -> _Nothing:
+    def __call__(self, *args: Any, **options: Any) -> Nothing:
         return self
 
-    def __getitem__(self, key: object) -> _Nothing:
+    def __getitem__(self, key: object) -> Nothing:
         return self
 
     def __setitem__(self, key: object, value: object) -> None:
         pass
 
-    def __iter__(self) -> Iterator[_Nothing]:
+    def __iter__(self) -> Iterator[Nothing]:
         return iter(())
 
-    def subplots(self, *args: Any, **options: Any) -> tuple[_Nothing, _Nothing]:
+    def __enter__(self) -> Nothing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def subplots(self, *args: Any, **options: Any) -> tuple[Nothing, Nothing]:
         """Return what stands for a figure and its axes."""
         return self, self
 
@@ -51,7 +61,7 @@ def pyplot() -> Any:
     try:
         return importlib.import_module("matplotlib.pyplot")
     except ImportError:
-        return _Nothing()
+        return Nothing()
 
 
 def _host(values: Any) -> Any:

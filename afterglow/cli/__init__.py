@@ -21,7 +21,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "tour": "a guided run of the ideas, measured on this machine",
     "run": "run a script, a notebook or a chapter of a book, with mxnet meaning Afterglow",
-    "trace": "the same, and write a page that shows what ran when",
+    "trace": "run a program as above, and write a page that shows what ran when",
     "bench": "measure Afterglow beside other libraries",
     "info": "versions, processor, limits and environment variables",
 }
@@ -43,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             module = importlib.import_module(f"{__name__}.{name}")
             module.add_arguments(command)
             command.set_defaults(run=module.run)
+    if not words:
+        parser.print_help(sys.stderr)
+        return 2
     parsed = parser.parse_args(words)
     try:
         status = int(parsed.run(parsed))

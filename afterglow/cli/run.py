@@ -24,11 +24,12 @@ mxnet means Afterglow; so do d2l and d2lzh where they are not installed.
 
 The value of the last expression of a cell is shown, as in a notebook. !command
 and %%bash run in the shell; %time, %timeit, %%time and %%timeit measure; other
-magics are skipped. Figures are not shown.
+magics are skipped, and so are pip install and conda install. Figures are not
+shown; Matplotlib and IPython need not be installed.
 
 The exit status is 1 after a failure, with --keep-going the number of failing
 cells (at most 125), 2 for a file that cannot be run, 130 after Ctrl-C, or what
-the program gives to sys.exit().
+the program gives to sys.exit(), unless that is 0 and cells have failed.
 """
 
 

@@ -16,6 +16,10 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what ``afterglow trace`` takes."""
+    parser.description = (
+        "Run a script, a notebook or a chapter of a book as afterglow run does, and write a page "
+        "that shows what ran when and which lines waited. A summary is printed."
+    )
     parser.add_argument(
         "--output", metavar="OUT.html", help="the page (default: FILE-trace.html, here)"
     )

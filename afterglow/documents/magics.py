@@ -25,6 +25,12 @@ _CELL_MAGIC = re.compile(r"\s*%%(?P<name>\w+)[ \t]*(?P<rest>[^\n]*)")
 
 _SHELLS = {"bash", "sh"}
 
+#: Commands that change the installation, above all to another NumPy than Afterglow needs.
+_INSTALLATION = re.compile(
+    r"\s*(?:sudo\s+)?(?:\S+\s+-m\s+)?(?P<name>pip|conda|mamba)3?\s+(?:install|uninstall)\b.*",
+    re.DOTALL,
+)
+
 #: What ``%timeit`` runs; the statements and those before them take the places of ``pass``.
 _TIMED = """
 def __timed__(__loops__, __clock__):
@@ -70,11 +76,17 @@ class Notebook:
 
             self._namespace["tab"] = tab
             return None
-        self._note(f"%{name} is skipped")
+        if name in ("pip", "conda", "mamba"):
+            self._skip_installation(name)
+        else:
+            self._note(f"%{name} is skipped")
         return None
 
     def shell(self, command: str) -> None:
-        """Run a command of the shell."""
+        """Run a command of the shell; what would change the installation is skipped."""
+        if (installation := _INSTALLATION.fullmatch(command)) is not None:
+            self._skip_installation(installation["name"])
+            return
         sys.stdout.flush()
         subprocess.run(self._filled(command), shell=True, check=False)
 
@@ -117,6 +129,9 @@ class Notebook:
         return True
 
     # --- parts ---
+
+    def _skip_installation(self, name: str) -> None:
+        self._note(f"{name} is skipped: install by hand what the document needs beside mxnet")
 
     def _filled(self, command: str) -> str:
         """Put values in the places of $name and {name}, where there are such names."""

@@ -62,9 +62,11 @@ class Report:
         self._write(f"{self._path}: cell {cell.number}{where} failed{expected}")
         self._write("".join(text.format()).rstrip("\n"))
 
-    def interruption(self, cell: Cell) -> None:
+    def interruption(self, cell: Cell, problem: BaseException) -> None:
         """Say where the user put an end to the run."""
-        self._write(f"{self._path}: interrupted in cell {cell.number}, {_place(cell, cell.line)}")
+        frames = traceback.extract_tb(problem.__traceback__)
+        line = next((frame.lineno for frame in frames if _is_in(frame, cell)), None) or cell.line
+        self._write(f"{self._path}: interrupted in cell {cell.number}, {_place(cell, line)}")
 
     def summary(self, run: int, failed: int, skipped: int, seconds: float) -> None:
         """Say what became of the document."""

@@ -13,6 +13,7 @@ from types import ModuleType
 from ..ndarray import waitall
 from .cells import Cell, Document
 from .magics import Notebook, cell_magic
+from .missing import display, stand_in
 from .report import Report
 from .syntax import NOTEBOOK, compile_cell, parse
 
@@ -37,10 +38,11 @@ class _Session:
         main = ModuleType("__main__")
         sys.modules["__main__"] = main
         self._namespace = main.__dict__
-        self._namespace["display"] = _display
+        self._namespace["display"] = display
         self._failed: set[int] = set()
         self._run = self._skipped = 0
         self._close_figures = _without_windows()
+        stand_in(self._report.note)
         _remember_lines(self._cells)
 
     def run(self, keep_going: bool) -> int:
@@ -55,9 +57,13 @@ class _Session:
                     break
             else:
                 self._finish(cell)
-        except KeyboardInterrupt:
-            self._report.interruption(cell)
+        except KeyboardInterrupt as problem:
+            self._report.interruption(cell, problem)
             status = INTERRUPTED
+        except SystemExit as leaving:
+            # exit() in a notebook says nothing of the cells that failed before.
+            if leaving.code or not self._failed:
+                raise
         finally:
             sys.stdout.flush()
             self._report.summary(
@@ -128,12 +134,6 @@ def _without_windows() -> bool:
     os.environ["MPLBACKEND"] = "Agg"
     warnings.filterwarnings("ignore", message=".*non-interactive, and thus cannot be shown")
     return True
-
-
-def _display(*values: object) -> None:
-    """Show values as a notebook does."""
-    for value in values:
-        print(repr(value))
 
 
 def _remember_lines(cells: list[Cell]) -> None:

@@ -160,6 +160,25 @@ def test_products_that_do_not_work_are_told() -> None:
     assert "/not/there.so" in facts["versions"]["openblas"]
 
 
+def test_odd_values_of_variables() -> None:
+    settings = {"AFTERGLOW_NOTE": "\u6570", "AFTERGLOW_ENGINE": "", "PYTHONIOENCODING": "ascii"}
+    done = info_of(**settings)
+    assert done.returncode == 0, done.stderr
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert lines[lines.index(r"AFTERGLOW_NOTE=\u6570") + 1] == "is unknown"
+    assert lines[lines.index("AFTERGLOW_ENGINE=") + 1] == "is empty: nothing is asked for"
+    assert "type            threaded" in lines
+    told = json.loads(info_of("--json", **settings).stdout)["environment"]
+    assert told["AFTERGLOW_NOTE"] == {"value": "\u6570", "effect": "is unknown"}
+
+
+def test_without_a_command_the_commands_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert all(f"\n    {name} " in err for name in ("tour", "run", "trace", "bench", "info"))
+
+
 def test_bad_arguments() -> None:
     done = info_of("--yaml")
     assert done.returncode == 2

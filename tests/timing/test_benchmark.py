@@ -173,8 +173,9 @@ def test_the_collector_is_as_before() -> None:
         ({"samples": 0}, "samples must be a positive integer, got 0"),
         ({"samples": 2.5}, "samples must be a positive integer, got 2.5"),
         ({"calls": -1}, "calls must be a positive integer, got -1"),
-        ({"seconds": 0}, "seconds must be positive, got 0"),
-        ({"seconds": float("nan")}, "seconds must be positive, got nan"),
+        ({"seconds": 0}, "seconds must be a positive number, got 0"),
+        ({"seconds": float("nan")}, "seconds must be a positive number, got nan"),
+        ({"seconds": "3"}, "seconds must be a positive number, got '3'"),
     ],
 )
 def test_bad_options(options: dict[str, Any], text: str) -> None:

@@ -127,9 +127,9 @@ CHINESE = {
         "用 {batches} 个 8 MB 的小批量训练时进程的常驻内存，由单独的线程采样。"
         "圆点表示 Python 已发完全部调用的时刻。"
     ),
-    "hybridized.title": "hybridize：把网络记下来一次",
+    "hybridized.title": "hybridize：把网络抄录下来",
     "hybridized.text": (
-        "小网络的时间都花在 Python 里，一层接着一层。hybridize 之后的网络在第一次调用时被记下来，"
+        "小网络的时间都花在 Python 里，一层接着一层。hybridize 之后的网络在第二次调用时被抄录下来，"
         "以后整个重放，结果不变。"
     ),
     "hybridized.prediction": "{steps} 次预测，512-256-128-2",

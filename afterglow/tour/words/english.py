@@ -145,7 +145,7 @@ ENGLISH = {
     "hybridized.title": "Hybridize: write the network down once",
     "hybridized.text": (
         "Small networks spend their time in Python, layer by layer. A hybridized network is "
-        "written down at its first call and then replayed as a whole, with the same results."
+        "written down at its second call and then replayed as a whole, with the same results."
     ),
     "hybridized.prediction": "{steps} predictions, 512-256-128-2",
     "hybridized.training": "{steps} training steps, 20-64-64-1",

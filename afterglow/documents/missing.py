@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules that notebooks take for granted, where they are not installed.
+
+Notebooks import ``IPython.display`` and Matplotlib in their first cells. Figures are not shown here
+in any case, so a document need not end there: its calls are taken, and nothing is drawn.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from ..books._figures import Nothing
+
+__all__ = ["display", "stand_in"]
+
+_FIGURES = {"matplotlib", "matplotlib_inline", "mpl_toolkits"}
+#: What ``IPython.display`` has to show things that a terminal cannot.
+_MEDIA = ("Audio", "HTML", "Image", "Javascript", "Latex", "Markdown", "Math", "SVG", "Video")
+
+
+def display(*values: object, **options: object) -> None:
+    """Show values as a notebook does."""
+    for value in values:
+        if not isinstance(value, Nothing):
+            print(repr(value))
+
+
+def stand_in(note: Callable[[str], None]) -> None:
+    """Find these modules from now on; ``note`` tells the user once that figures are missing."""
+    sys.meta_path.append(_Finder(note))
+
+
+class _Figures(ModuleType):
+    """A module of Matplotlib's whose functions draw nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(Nothing(), name)
+
+
+def _display_module(name: str) -> ModuleType:
+    module = ModuleType(name, "What IPython.display has, for a terminal.")
+    module.__dict__.update({medium: type(medium, (_Medium,), {}) for medium in _MEDIA})
+    module.__dict__.update(
+        display=display,
+        clear_output=_nothing,
+        set_matplotlib_formats=_nothing,
+    )
+    return module
+
+
+def _ipython(name: str) -> ModuleType:
+    module = ModuleType(name, "What notebooks use of IPython.")
+    module.__dict__.update(get_ipython=_nothing)
+    return module
+
+
+class _Medium:
+    """Something for a browser."""
+
+    def __init__(self, data: Any = None, *arguments: Any, **options: Any) -> None:
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"<IPython.core.display.{type(self).__name__} object>"
+
+
+def _nothing(*arguments: Any, **options: Any) -> None:
+    pass
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds what nobody else has found; it is asked last."""
+
+    def __init__(self, note: Callable[[str], None]) -> None:
+        self._note = note
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        top, _, inner = fullname.partition(".")
+        if inner and getattr(sys.modules[top].__spec__, "loader", None) is not self:
+            return None  # the package is there, and has no such module
+        if top in _FIGURES or fullname in ("IPython", "IPython.display"):
+            return ModuleSpec(fullname, self, is_package=True)
+        return None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        if spec.name == "IPython":
+            return _ipython(spec.name)
+        if spec.name == "IPython.display":
+            return _display_module(spec.name)
+        self._note("Matplotlib is not installed: figures are not drawn")
+        return _Figures(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__name__ == "IPython":
+            importlib.import_module("IPython.display")
