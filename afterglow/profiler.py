@@ -70,10 +70,29 @@ _SETTINGS: dict[str, Any] = {
 _settings = dict(_SETTINGS)
 
 
-class _State:
-    """Whether a recording is the profiler's own; else it belongs to ``afterglow trace``."""
+#: Which process may be meant; servers do not exist here.
+_PROCESSES = {"worker": 0, "server": 1}
 
-    owns = False
+#: Where a marker holds, by MXNet's names.
+_MARKER_SCOPES = ("global", "process", "thread", "task", "marker")
+
+
+class _State:
+    """What the profiler remembers of its own recordings."""
+
+    #: The number of the profiler's own recording; another belongs to ``afterglow trace``.
+    own = 0
+    #: What was written last: its tables can still be asked for.
+    written: Recording | None = None
+
+
+def _start_own() -> None:
+    recorder.start(_settings["most_events"])
+    _State.own = recorder.current()
+
+
+def _owns_recording() -> bool:
+    return 0 < recorder.current() == _State.own
 
 
 def set_config(**kwargs: Any) -> None:
@@ -82,28 +101,56 @@ def set_config(**kwargs: Any) -> None:
     MXNet's other settings are accepted: everything is recorded. ``most_events`` limits the memory
     that a recording takes, 40 bytes each.
     """
-    for name in kwargs:
-        if name not in _SETTINGS:
-            raise MXNetError(
-                f"Cannot find argument '{name}', Possible Arguments: {', '.join(_SETTINGS)}"
-            )
-    _settings.update(kwargs)
+    checked = {name: _checked(name, value) for name, value in kwargs.items()}
+    _settings.update(checked)
+
+
+def _checked(name: str, value: Any) -> Any:
+    """Return a setting in its type; texts are taken too, as MXNet does."""
+    if name not in _SETTINGS:
+        raise MXNetError(
+            f"Cannot find argument '{name}', Possible Arguments: {', '.join(_SETTINGS)}"
+        )
+    default = _SETTINGS[name]
+    text = str(value)
+    if isinstance(default, bool):
+        known = {"true": True, "1": True, "false": False, "0": False}
+        if text.lower() in known:
+            return known[text.lower()]
+        kind = "boolean"
+    elif isinstance(default, (int, float)):
+        try:
+            return type(default)(text)
+        except ValueError:
+            kind = type(default).__name__
+    elif name == "profile_process" and text not in _PROCESSES:
+        kind = " or ".join(_PROCESSES)
+    else:
+        return text
+    raise MXNetError(f"Invalid Parameter format for {name} expect {kind} but value='{text}'")
 
 
 def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
     """Set the file name, as old programs do."""
-    set_config(filename=filename)
+    set_config(**{f"profile_{mode}": True, "filename": filename})
 
 
 def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     """Begin to record with "run" (or go on), and "stop"."""
-    if {"run": True, "stop": False}[state]:
+    begin = {"run": True, "stop": False}[state]
+    _check_process(profile_process)
+    if begin:
         if not recorder.is_recording():
-            recorder.start(_settings["most_events"])
-            _State.owns = True
+            _start_own()
+            _State.written = None
         recorder.resume()
-    elif _State.owns:
+    elif _owns_recording():
         recorder.pause()
+
+
+def _check_process(name: str) -> None:
+    if _PROCESSES[name]:
+        raise MXNetError("profile_process='server' was given; there are no servers to profile")
 
 
 def profiler_set_state(state: str = "stop") -> None:
@@ -123,20 +170,29 @@ def stop() -> None:
 
 def pause(profile_process: str = "worker") -> None:
     """Record nothing until :func:`resume`."""
+    _check_process(profile_process)
     recorder.pause()
 
 
 def resume(profile_process: str = "worker") -> None:
     """Go on after :func:`pause`."""
+    _check_process(profile_process)
     recorder.resume()
 
 
 def dump(finished: bool = True, profile_process: str = "worker") -> None:
-    """Write what was recorded to the file of :func:`set_config`, and forget it if ``finished``."""
-    trace.write(_recorded(), _settings["filename"])
-    if finished and _State.owns:
-        recorder.stop()
-        _State.owns = False
+    """Write what was recorded to the file of :func:`set_config`, and end it if ``finished``.
+
+    :func:`dumps` still tells of it until the profiler runs again.
+    """
+    _check_process(profile_process)
+    if not recorder.is_recording():
+        raise MXNetError("Profiler hasn't been run. Config and start profiler first")
+    recording = recorder.snapshot()
+    trace.write(recording, _settings["filename"])
+    if finished and _owns_recording():
+        recorder.clear()
+        _State.written = recording
 
 
 def dump_profile() -> None:
@@ -145,7 +201,9 @@ def dump_profile() -> None:
 
 
 def _recorded() -> Recording:
-    return recorder.snapshot() if recorder.is_recording() else Recording()
+    if recorder.is_recording():
+        return recorder.snapshot()
+    return _State.written or Recording()
 
 
 def set_kvstore_handle(handle: Any) -> None:
@@ -246,14 +304,16 @@ def dumps(
         f"Invalid value provided for sort_by: {sort_by}. "
         "Support: 'total', 'avg', 'min', 'max', 'count'"
     )
+    assert ascending in (False, True), (
+        f"Invalid value provided for ascending: {ascending}. Support: False, True"
+    )
     recording = _recorded()
+    if reset:
+        _reset()
     sections = _sections(recording)
     for rows in sections.values():
         rows.sort(key=lambda row: row.figures()[sort_by.capitalize()], reverse=not ascending)
     memory = _rows(["cpu/0"] * len(recording.memory["bytes"]), recording.memory["bytes"] / 1e3)
-    if reset and _State.owns:
-        recorder.stop()
-        recorder.start(_settings["most_events"])
     if format == "json":
         return json.dumps(
             {
@@ -267,6 +327,17 @@ def dumps(
             indent=4,
         )
     return _tables(sections, memory)
+
+
+def _reset() -> None:
+    """Forget what was recorded, and go on as before: running or stopped."""
+    _State.written = None
+    if _owns_recording():
+        paused = recorder.is_paused()
+        recorder.clear()
+        _start_own()
+        if paused:
+            recorder.pause()
 
 
 def _tables(sections: dict[str, list[_Row]], memory: list[_Row]) -> str:
@@ -427,6 +498,10 @@ class Marker:
 
     def mark(self, scope: str = "process") -> None:
         """Mark this moment."""
+        if scope not in _MARKER_SCOPES:
+            raise MXNetError(
+                f"Invalid Input: {scope!r}, valid values are: {', '.join(_MARKER_SCOPES)}"
+            )
         now = time.monotonic_ns()
         recorder.mark("marker", self.name, self._domain, now, now)
 
@@ -434,4 +509,9 @@ class Marker:
 def start_with_process() -> None:
     """Record from now on and write the file when the process ends (MXNET_PROFILER_AUTOSTART)."""
     set_state("run")
-    atexit.register(dump)
+    atexit.register(_dump_the_rest)
+
+
+def _dump_the_rest() -> None:
+    if recorder.is_recording():  # else the program wrote the file itself
+        dump()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import shutil
 import sys
 import time
@@ -83,8 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--rounds", type=_positive, metavar="N", help="rounds of every row")
     how.add_argument(
-        *("--timeout",),
-        type=float,
+        "--timeout",
+        type=_seconds,
         default=300,
         metavar="SECONDS",
         help="for one round of one peer",
@@ -107,6 +108,27 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds; at least 1 is needed")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} was given; a positive number is needed")
+    return seconds
+
+
+def check_writable(file: Path) -> None:
+    """Refuse a file that cannot be written now rather than when everything is measured."""
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise ValueError(f"{file}: there is no folder {folder}")
+    if file.is_dir():
+        raise ValueError(f"{file}: it is a folder; a file is needed")
+    if not os.access(file if file.exists() else folder, os.W_OK):
+        raise ValueError(f"{file}: it cannot be written: permission denied")
 
 
 def interpreters(peers: Sequence[str]) -> dict[str, str]:
@@ -222,8 +244,8 @@ def run(arguments: argparse.Namespace) -> int:
     status, results = 0, []
     try:
         for file in (arguments.json, arguments.chart):
-            if file is not None and not file.absolute().parent.is_dir():
-                raise ValueError(f"{file}: there is no folder {file.absolute().parent}")
+            if file is not None:
+                check_writable(file)
         if arguments.results:
             results, versions, left_out = read(arguments.results)
             if not arguments.readme:
@@ -252,10 +274,17 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         print(f"afterglow bench: {error}", file=sys.stderr)
         return 2
-    if arguments.json:
-        write(arguments.json, results, versions, left_out)
-    if arguments.chart:
-        arguments.chart.write_text(chart(results))
+    except KeyboardInterrupt:
+        print("afterglow bench: interrupted before anything was measured", file=sys.stderr)
+        return 130
+    try:
+        if arguments.json:
+            write(arguments.json, results, versions, left_out)
+        if arguments.chart:
+            arguments.chart.write_text(chart(results))
+    except OSError as error:  # what was measured is printed all the same
+        print(f"afterglow bench: {error}", file=sys.stderr)
+        status = status or 2
     print(readme_table(results, versions) if arguments.readme else "\n".join(ratio_lines(results)))
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)

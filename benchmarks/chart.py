@@ -64,7 +64,9 @@ def chart(results: Sequence[Result]) -> str:
             bars.append((result, ratios))
     times = [math.log10(ratio) for _, ratios in bars for _, ratio in ratios]
     low, high = min([*times, -0.1]) - 0.05, max([*times, 0.3]) + 0.05
+    # Wide enough for "Afterglow 16.4 ms" too.
     labels = 50 + 7.2 * max((len(plain(result.text)) for result, _ in bars), default=0)
+    labels = max(labels, 150)
 
     def x(logarithm: float) -> float:
         return labels + PLOT * (logarithm - low) / (high - low)

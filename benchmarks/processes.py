@@ -68,7 +68,11 @@ class Process:
         line = self.process.stdout.readline()
         if not line:
             raise GoneError(self._last_words())
-        answer: dict[str, Any] = json.loads(line)
+        try:
+            answer: dict[str, Any] = json.loads(line)
+        except ValueError:
+            self.process.kill()
+            raise GoneError(f"answered {line[:60]!r}, not a worker's JSON") from None
         if "error" in answer:
             raise FailedError(" ".join(answer["error"].split())[:200])
         return answer

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the file."""
     try:
-        with _recorded(arguments.trace):
+        with _recorded(arguments.trace, arguments.file):
             return execute(
                 arguments.file,
                 arguments.arguments,
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
 
 
-def _recorded(path: str | None) -> AbstractContextManager[object]:
+def _recorded(path: str | None, file: str) -> AbstractContextManager[object]:
     """Return a scope whose work is recorded and shown in a page."""
     if path is None:
         return nullcontext()
@@ -74,4 +75,4 @@ def _recorded(path: str | None) -> AbstractContextManager[object]:
         trace.check_writable(path)
     except OSError as problem:
         raise DocumentError(str(problem)) from None
-    return trace.record_to(path)
+    return trace.record_to(path, title=f"Trace of {os.path.basename(file)}")

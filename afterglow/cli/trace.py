@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -29,11 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write trace events, for Perfetto and chrome://tracing (.json or .json.gz)",
     )
     parser.add_argument(
-        "--rows", type=int, default=10, metavar="N", help="rows of each table (default: 10)"
+        "--rows", type=_positive, default=10, metavar="N", help="rows of each table (default: 10)"
     )
     parser.add_argument(
         "--most-events",
-        type=int,
+        type=_positive,
         default=trace.MOST_EVENTS,
         metavar="N",
         help="events that are kept, 40 bytes each (default: %(default)s); a call takes about three",
@@ -44,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="arguments of the program"
     )
     rest.required = False  # or it is said to be missing along with FILE
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} was given; a positive number is needed")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,21 +64,44 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as problem:
         print(f"afterglow trace: {problem}", file=sys.stderr)
         return 2
+    process = os.getpid()
+
+    def show() -> int:
+        if os.getpid() != process:
+            return 0  # a child of the program, whose work is not recorded
+        return _show(page, events, arguments.rows, f"Trace of {Path(arguments.file).name}")
+
     trace.start(arguments.most_events)
     try:
-        return execute(arguments.file, arguments.arguments, keep_going=arguments.keep_going)
+        status = execute(arguments.file, arguments.arguments, keep_going=arguments.keep_going)
     except DocumentError as problem:
         print(f"afterglow trace: {problem}", file=sys.stderr)
         trace.stop()
         return 2
-    finally:
-        if trace.is_recording():
-            _show(trace.stop(), page, events, arguments.rows)
+    except SystemExit as ended:
+        failure = show()
+        if failure and not ended.code:
+            return failure
+        raise
+    failure = show()
+    return status or failure
 
 
-def _show(recording: trace.Recording, page: Path, events: Path | None, rows: int) -> None:
-    trace.write(recording, page)
-    if events:
-        trace.write(recording, events)
-    print(f"\n{summarize(recording).text(rows)}", file=sys.stderr)
-    print(f"page: {page}" + (f"\nevents: {events}" if events else ""), file=sys.stderr)
+def _show(page: Path, events: Path | None, rows: int, title: str) -> int:
+    """Write everything, and return the exit status."""
+    if not trace.is_recording():
+        print("afterglow trace: no page: the program ended the recording itself", file=sys.stderr)
+        return 2
+    recording = trace.stop()
+    lines, status = [f"\n{summarize(recording).text(rows)}"], 0
+    try:
+        trace.write(recording, page, title=title)
+        lines.append(f"page: {page}")
+        if events:
+            trace.write(recording, events)
+            lines.append(f"events: {events}")
+    except OSError as problem:
+        lines.append(f"afterglow trace: {problem}")
+        status = 2
+    print("\n".join(lines), file=sys.stderr)  # last: whoever reads may have gone
+    return status

@@ -45,12 +45,17 @@ __all__ = [
 ]
 
 
-def write(recording: Recording, path: str | PathLike[str]) -> None:
-    """Write a page if the name ends with ``.html``, and else trace events as JSON (Perfetto)."""
+def write(
+    recording: Recording, path: str | PathLike[str], *, title: str = "Afterglow trace"
+) -> None:
+    """Write a page if the name ends with ``.html``, and else trace events as JSON (Perfetto).
+
+    The title is that of the page.
+    """
     if fspath(path).endswith((".html", ".htm")):
         from .page import write_page
 
-        write_page(recording, path)
+        write_page(recording, path, title=title)
     else:
         from .events import write_events
 
@@ -69,10 +74,11 @@ def check_writable(path: str | PathLike[str]) -> None:
 
 
 @contextlib.contextmanager
-def record_to(path: str | PathLike[str]) -> Iterator[None]:
+def record_to(path: str | PathLike[str], *, title: str = "Afterglow trace") -> Iterator[None]:
     """Record in a ``with`` scope, and write the recording when it ends, also by an error.
 
     Calls that are unfinished then are shown as pending; ``nd.waitall()`` lets them finish before.
+    Nothing is written if :func:`stop` was called meanwhile: the recording is that caller's.
     """
     path = os.path.abspath(path)
     check_writable(path)
@@ -80,4 +86,5 @@ def record_to(path: str | PathLike[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        write(stop(), path)
+        if is_recording():
+            write(stop(), path, title=title)

@@ -116,5 +116,7 @@ def _three_digits(value: float) -> str:
 
 def short_site(site: str) -> str:
     """Return ``"file.py:42 in function"`` without the folders."""
-    place, separator, function = site.partition(" in ")
+    place, separator, function = site.rpartition(" in ")
+    if not separator:
+        place, function = function, ""
     return place.replace("\\", "/").rsplit("/", 1)[-1] + separator + function

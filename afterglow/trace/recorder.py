@@ -14,7 +14,19 @@ from ..error import MXNetError
 from ._texts import Texts
 from .recording import DROPPED, PENDING, RAN, Recording, Table
 
-__all__ = ["MOST_EVENTS", "is_recording", "mark", "pause", "resume", "snapshot", "start", "stop"]
+__all__ = [
+    "MOST_EVENTS",
+    "clear",
+    "current",
+    "is_paused",
+    "is_recording",
+    "mark",
+    "pause",
+    "resume",
+    "snapshot",
+    "start",
+    "stop",
+]
 
 #: Events that are kept by default: about 200 MB. A call takes about three.
 MOST_EVENTS = 5_000_000
@@ -40,16 +52,39 @@ _Array = numpy.ndarray[Any, Any]
 #: Marks of the program itself, as :func:`mark` was given them, with the thread that did.
 _marks: list[tuple[str, str, str, int, int, float, int]] = []
 _marking = False
+#: Recordings begun by now.
+_started = 0
+
+#: Names of threads that were started during the recording, by the system's number: Python forgets
+#: those that have ended.
+_names: dict[int, str] = {}
+_start_thread: Callable[[threading.Thread], None] = threading.Thread.start
+
+
+def _start_and_name(thread: threading.Thread) -> None:
+    _start_thread(thread)
+    if thread.native_id is not None:
+        _names[thread.native_id] = thread.name
+
+
+def _note_names(noted: bool) -> None:
+    """Note the names of threads as they start, or no longer."""
+    ways = (_start_thread, _start_and_name)
+    if threading.Thread.start in ways:  # else somebody has replaced it
+        threading.Thread.start = ways[noted]  # type: ignore[method-assign,assignment]
 
 
 def start(most_events: int = MOST_EVENTS) -> None:
     """Begin a recording. Only one can be made at a time."""
-    global _marking
+    global _marking, _started
     if _core.is_traced():
         raise MXNetError("a recording is being made already; stop() ends it")
     _marks.clear()
+    _names.clear()
     _core.start_trace(most_events)
+    _note_names(True)
     _marking = True
+    _started += 1
 
 
 def pause() -> None:
@@ -71,6 +106,16 @@ def is_recording() -> bool:
     return _core.is_traced()
 
 
+def current() -> int:
+    """Return the number of the recording that is being made, 0 for none."""
+    return _started if _core.is_traced() else 0
+
+
+def is_paused() -> bool:
+    """Tell whether a recording was begun and paused."""
+    return _core.is_traced() and not _marking
+
+
 def mark(kind: str, name: str, domain: str, begin: int, end: int, value: float = 0) -> None:
     """Add what the program tells of itself; times are those of :func:`time.monotonic_ns`."""
     if _marking:
@@ -86,12 +131,18 @@ def snapshot() -> Recording:
 
 def stop() -> Recording:
     """End the recording and return it."""
-    global _marking
     result = snapshot()
+    clear()
+    return result
+
+
+def clear() -> None:
+    """End the recording and forget it."""
+    global _marking
     _core.clear_trace()
+    _note_names(False)
     _marks.clear()
     _marking = False
-    return result
 
 
 class _Reader:
@@ -120,7 +171,8 @@ class _Reader:
 
     def _name_lanes(self, parts: list[tuple[int, int, _Array]]) -> int:
         """Give every thread a lane, those of Python first, and return how many those are."""
-        names = {thread.native_id: thread.name for thread in threading.enumerate()}
+        names = dict(_names)
+        names |= {one.native_id or 0: one.name for one in threading.enumerate()}
         main = threading.main_thread().native_id
         python = {thread for thread, worker, _ in parts if worker < 0}
         python |= {made[-1] for made in self._marks}

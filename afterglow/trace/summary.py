@@ -81,22 +81,22 @@ class Summary:
 
     def headline(self) -> str:
         """Return the figures of the whole in one line."""
-        parts = [f"{readable(self.duration)} recorded", f"{self.calls:,} calls"]
+        parts = [f"{readable(self.duration)} recorded", _counted(self.calls, "call")]
         if self.dropped:
             parts.append(f"{self.dropped:,} dropped")
         if self.pending:
             parts.append(f"{self.pending:,} pending")
-        parts.append(f"{self.passes:,} passes")
+        parts.append(_counted(self.passes, "pass", "es"))
         if self.fused_passes:
             parts.append(f"{self.fused_passes:,} of them fused from {self.fused_calls:,} calls")
         waits, time = sum(row.waits for row in self.waits), sum(row.time for row in self.waits)
-        parts.append(f"{waits:,} waits of {readable(time)}" if waits else "no waits")
+        parts.append(f"{_counted(waits, 'wait')} of {readable(time)}" if waits else "no waits")
         workers = [row for row in self.threads if not row.python]
         if workers:
             busy = 1 - sum(row.idle for row in workers) / len(workers)
             parts.append(f"{_counted(len(workers), 'worker')} {busy:.0%} busy")
         if self.lost:
-            parts.append(f"{self.lost:,} events left out: there were too many")
+            parts.append(f"{_counted(self.lost, 'event')} left out: there were too many")
         return ", ".join(parts)
 
     def text(self, rows: int = 20) -> str:
@@ -127,8 +127,8 @@ _WAIT_TITLES = ("for", "waits", "time", "longest", "helped")
 _THREAD_TITLES = ("issue", "wait", "run", "idle")
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def _counted(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number:,} {noun}{'' if number == 1 else plural}"
 
 
 def _cost_cells(row: Cost, nameless: str, whole: int) -> tuple[str, ...]:

@@ -139,6 +139,14 @@ def test_an_answer_that_does_not_come(pretender: MakePeer, monkeypatch: pytest.M
     assert process.process.returncode == -9
 
 
+def test_who_answers_nonsense_is_left_out(pretender: MakePeer) -> None:
+    nonsense = pretender('reply = 0; print("Loading ...", flush=True)')
+    done = bench("--rows", "foundation/value", "--rounds", "1", "--peer", f"torch={nonsense}")
+    assert done.returncode == 0, done.stderr
+    assert "left out: torch: answered b'Loading ...\\n', not a worker's JSON" in done.stderr
+    assert "foundation/value" in done.stdout
+
+
 def test_values_that_differ_are_not_timed(tmp_path: Path, pretender: MakePeer) -> None:
     answer = (
         'reply = {"seconds": 1.0}\n'
@@ -174,7 +182,11 @@ def test_a_library_that_cannot_be_imported_is_left_out(tmp_path: Path) -> None:
         (("--group", "speed"), "there is no such group; foundation"),
         (("--rows", "no such row"), "no row was chosen; --list names them"),
         (("--rounds", "0"), "at least 1 is needed"),
+        (("--timeout", "nan"), "a positive number is needed"),
+        (("--timeout", "-1"), "a positive number is needed"),
         (("--json", "/no/such/folder/x.json"), "there is no folder /no/such/folder"),
+        (("--json", "/"), "it is a folder; a file is needed"),
+        (("--chart", "/"), "it is a folder; a file is needed"),
         (("--from", "/no/such.json"), "is no file of results"),
     ],
 )

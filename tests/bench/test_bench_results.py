@@ -75,6 +75,18 @@ def test_json_comes_back_as_it_was(results: ModuleType, tmp_path: Path) -> None:
     assert (versions, left_out) == ({"torch": "1"}, {"jax": "why"})
 
 
+def test_what_cannot_be_written_is_printed_all_the_same(
+    results: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "figures.json"
+    results.write(file, [made(results, afterglow=[1.0], torch=[2.0])], {"torch": "1"}, {})
+    assert main(["bench", "--from", str(file), "--json", "/dev/full"]) == 2
+    printed = capsys.readouterr()
+    assert "training/large" in printed.out
+    assert printed.err.startswith("afterglow bench: [Errno 28]")
+    assert len(printed.err.splitlines()) == 1
+
+
 def test_the_table_for_the_readme(
     results: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -684,3 +684,83 @@ def test_runs_whose_calls_are_lost_are_shown(browser: Browser, tmp_path: Path) -
     assert page.text("#panel h2") == f"pass {recording.runs['pass'][last]}"
     assert page.errors == []
     page.close()
+
+
+def test_counters_below_zero_are_drawn_from_zero(browser: Browser, tmp_path: Path) -> None:
+    recording = Recording(duration=1000, threads=["MainThread"], python_threads=1)
+    recording.texts += ["counter", "gain", "game"]
+    values = [4.0, -4.0, float("inf"), float("nan"), 0.0]
+    columns = {
+        "kind": [1] * 5,
+        "name": [2] * 5,
+        "domain": [3] * 5,
+        "thread": [0] * 5,
+        "begin": range(0, 1000, 200),
+        "end": range(0, 1000, 200),
+        "value": values,
+    }
+    for name, column in columns.items():
+        recording.marks[name] = onp.array(column, recording.marks[name].dtype)
+    write_page(recording, tmp_path / "counter.html")
+    page = browser.open((tmp_path / "counter.html").as_uri())
+    page.wait_for("window.afterglow")
+    assert "-4 to 4" in page.text("#labels")
+    top = page.evaluate("document.querySelector('#bars').getBoundingClientRect().top")
+    left = page.evaluate("document.querySelector('#bars').getBoundingClientRect().left")
+    plot = page.evaluate("afterglow.timeline.lanes.find(l => l.name === 'game').plots[0].top") + top
+    height = page.evaluate("afterglow.timeline.plotHeight")
+
+    def drawn(time: float) -> tuple[bool, bool]:
+        """Whether there is colour in the upper and in the lower half of the plot."""
+        x = left + page.evaluate(f"afterglow.timeline.x({time})")
+        empty = colour_at(page, left + page.evaluate("afterglow.timeline.x(900)"), plot + 10)
+        return (
+            colour_at(page, x, plot + height / 4) != empty,
+            colour_at(page, x, plot + height * 3 / 4) != empty,
+        )
+
+    assert [drawn(time) for time in (110, 310, 900)] == [
+        (True, False),
+        (False, True),
+        (False, False),
+    ]
+    assert page.errors == []
+    page.close()
+
+
+def test_the_legend_fits_into_its_place(page: Page) -> None:
+    words = page.evaluate("[...document.querySelectorAll('#legend span')].map(e => e.innerText)")
+    assert words == ["issue", "wait", "run", "dropped", "fused"]
+    inside = page.evaluate(
+        "(box => [...document.querySelectorAll('#legend span')].every(e => {"
+        " const b = e.getBoundingClientRect(); return b.left >= box.left && b.right <= box.right"
+        " && b.top >= box.top && b.bottom <= box.bottom; }))"
+        "(document.querySelector('#legend').getBoundingClientRect())"
+    )
+    assert inside
+
+
+@pytest.mark.parametrize("width", [1000, 1400])
+def test_long_names_leave_the_timeline_its_place(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    recording = training(10)
+    recording.texts = [text and f"{text}{'_and_so_on' * 12}" for text in recording.texts]
+    write_page(recording, tmp_path / "long.html")
+    page = browser.open((tmp_path / "long.html").as_uri(), width=width)
+    page.wait_for("window.afterglow")
+    run = int(onp.flatnonzero(passes(recording).members[recording.runs["pass"]] == 3)[0])
+    begin, end = (int(recording.runs[name][run]) for name in ("begin", "end"))
+    show(page, begin - 10, end + 10)
+    page.click(*where(page, "runs", run))  # lists the members
+    widths = [page.evaluate("document.querySelector('#timeline').clientWidth")]
+    for tab in ("Ops", "Layers", "Lines", "Waits", "Threads"):
+        page.click_on(f"#tab-{tab}")
+        widths.append(page.evaluate("document.querySelector('#timeline').clientWidth"))
+        assert page.evaluate(
+            "(p => p.scrollWidth <= p.clientWidth)(document.querySelector('#panel'))"
+        )
+    assert len(set(widths)) == 1
+    assert widths[0] > width / 2
+    assert page.errors == []
+    page.close()

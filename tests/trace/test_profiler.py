@@ -175,6 +175,83 @@ def test_bad_arguments() -> None:
         profiler.dumps(format="text")
     with pytest.raises(AssertionError, match="sort_by"):
         profiler.dumps(sort_by="name")
+    with pytest.raises(AssertionError, match="ascending"):
+        profiler.dumps(ascending="yes")  # type: ignore[arg-type]
+    with pytest.raises(MXNetError, match="profile_all expect boolean but value='maybe'"):
+        profiler.set_config(profile_all="maybe")
+    with pytest.raises(MXNetError, match="dump_period expect float but value='often'"):
+        profiler.set_config(dump_period="often")
+    with pytest.raises(MXNetError, match="profile_process expect worker or server"):
+        profiler.set_config(profile_process="master")
+    with pytest.raises(MXNetError, match="Cannot find argument 'profile_some'"):
+        profiler.profiler_set_config(mode="some")
+    with pytest.raises(KeyError):
+        profiler.pause(profile_process="master")
+    with pytest.raises(MXNetError, match="server"):
+        profiler.set_state("run", profile_process="server")
+    with pytest.raises(MXNetError, match="Invalid Input: 'here'"):
+        profiler.Domain("d").new_marker("m").mark("here")
+    assert not trace.is_recording()
+
+
+def test_settings_are_all_or_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    profiler.set_config(filename=file)  # a path is as good as a text
+    with pytest.raises(MXNetError):
+        profiler.set_config(filename=str(tmp_path / "other.json"), aggregate_stats="perhaps")
+    profiler.set_state("run")
+    profiler.dump()
+    assert [one.name for one in tmp_path.iterdir()] == ["kept.json"]
+
+
+def test_nothing_to_dump_leaves_the_file_alone(tmp_path: Path) -> None:
+    file = tmp_path / "profile.json"
+    with pytest.raises(MXNetError, match="Profiler hasn't been run"):
+        profiler.dump()
+    assert not file.exists()
+    profiler.set_state("run")
+    nd.tanh(nd.ones((2,))).wait_to_read()
+    profiler.dump()
+    written = file.read_text()
+    with pytest.raises(MXNetError, match="Profiler hasn't been run"):
+        profiler.dump_profile()
+    assert file.read_text() == written
+
+
+def test_tables_after_the_dump() -> None:
+    profiler.set_state("run")
+    nd.tanh(nd.ones((2,))).wait_to_read()
+    profiler.set_state("stop")
+    before = profiler.dumps()
+    profiler.dump()
+    assert profiler.dumps(reset=True) == before
+    assert "tanh" not in profiler.dumps()
+
+
+def test_reset_does_not_start_what_was_stopped() -> None:
+    profiler.set_state("run")
+    nd.exp(nd.ones((2,))).wait_to_read()
+    profiler.set_state("stop")
+    profiler.dumps(reset=True)
+    nd.tanh(nd.ones((2,))).wait_to_read()
+    profiler.Domain("d").new_marker("m").mark()
+    assert figures() == {}
+    profiler.set_state("run")
+    nd.sin(nd.ones((2,))).wait_to_read()
+    assert "sin" in figures()["operator"]
+
+
+def test_a_recording_that_somebody_else_ended() -> None:
+    profiler.set_state("run")
+    trace.stop()
+    profiler.set_state("stop")
+    profiler.dumps(reset=True)
+    assert not trace.is_recording()
+    trace.start()  # not the profiler's
+    profiler.set_state("stop")
+    nd.tanh(nd.ones((2,))).wait_to_read()
+    profiler.dump()
+    assert len(trace.stop().calls["op"]) == 2
 
 
 def test_a_program_that_profiles_itself_can_be_traced() -> None:
@@ -200,3 +277,16 @@ def test_autostart_records_the_whole_process(tmp_path: Path) -> None:
     assert child.code == 0, child.err
     events = json.loads((tmp_path / "profile.json").read_text())["traceEvents"]
     assert any(event["name"] == "tanh" for event in events)
+
+
+def test_autostart_leaves_the_file_of_the_program_alone(tmp_path: Path) -> None:
+    child = run_child(
+        f"""
+        os.chdir({str(tmp_path)!r})
+        mx.nd.tanh(mx.nd.ones((2,))).wait_to_read()
+        mx.profiler.dump()
+        """,
+        MXNET_PROFILER_AUTOSTART="1",
+    )
+    assert (child.code, child.err) == (0, "")
+    assert "tanh" in (tmp_path / "profile.json").read_text()

@@ -178,6 +178,28 @@ def test_threads_have_lanes_with_their_names() -> None:
     assert (lanes["exp"], lanes["tanh"]) == (0, 1)
 
 
+def test_threads_that_have_ended_keep_their_names() -> None:
+    def work() -> None:
+        nd.tanh(nd.ones((3,))).wait_to_read()
+
+    ordinary = threading.Thread.start
+    trace.start()
+    # All alive at once, or the system would give one number to several.
+    barrier = threading.Barrier(3)
+    threads = [
+        threading.Thread(target=lambda: (work(), barrier.wait(60)), name=f"gone {number}")
+        for number in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    recording = trace.stop()
+    lanes = recording.threads[: recording.python_threads]
+    assert sorted(lanes) == ["gone 0", "gone 1", "gone 2"]
+    assert threading.Thread.start is ordinary
+
+
 def test_layers_are_named_by_the_path_that_leads_to_them() -> None:
     net = gluon.nn.Sequential()
     net.add(gluon.nn.Dense(4, activation="relu"), gluon.nn.Dense(2))

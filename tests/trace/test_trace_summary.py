@@ -210,5 +210,6 @@ def test_readable_bytes_and_sites() -> None:
     ]  # fmt: skip
     assert short_site("/a/b c/d.py:42 in f") == "d.py:42 in f"
     assert short_site("C:\\a\\d.py:42 in <module>") == "d.py:42 in <module>"
+    assert short_site("/a/deep in thought/d in e.py:4 in f") == "d in e.py:4 in f"
     assert short_site("chapter.md:3") == "chapter.md:3"
     assert short_site("") == ""

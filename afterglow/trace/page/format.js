@@ -38,7 +38,7 @@ function formatMoment(time, resolution, largest = time) {
 
 /** "file.py:42 in function" without the folders. */
 function shortSite(site) {
-  const at = site.indexOf(" in ");
+  const at = site.lastIndexOf(" in ");
   const place = at < 0 ? site : site.slice(0, at);
   return (
     place.slice(Math.max(place.lastIndexOf("/"), place.lastIndexOf("\\")) + 1) +

@@ -139,7 +139,7 @@ class Panel {
           : 0;
     if (site)
       parts[1].append(
-        element("dt", { textContent: "issued at" }),
+        element("dt", { textContent: "file" }),
         element("dd", { textContent: texts[site] }),
       );
     const pass =

@@ -95,11 +95,15 @@ class Steps {
     this.time = time;
     this.value = value;
     this.blocks = new Float64Array(Math.ceil(time.length / Steps.BLOCK));
-    this.peak = 0;
+    // The range that is drawn; it has the zero in it.
+    this.peak = this.least = 0;
+    for (const one of value) {
+      if (Number.isFinite(one) && one > this.peak) this.peak = one;
+      if (Number.isFinite(one) && one < this.least) this.least = one;
+    }
     for (let block = 0; block < this.blocks.length; block++) {
       const first = block * Steps.BLOCK;
       this.blocks[block] = this.#scan(first, Math.min(first + Steps.BLOCK, time.length));
-      this.peak = Math.max(this.peak, this.blocks[block]);
     }
   }
 

@@ -81,7 +81,7 @@ class Timeline {
       for (const plot of lane.plots) {
         plot.top = top;
         if (!alone) label("row", plot.name, top, ROW_HEIGHT);
-        label("scale", `at most ${plot.format(plot.steps.peak)}`, top + ROW_HEIGHT, 14);
+        label("scale", plotRange(plot), top + ROW_HEIGHT, 14);
         if (plot.unit) label("scale", plot.unit, top + ROW_HEIGHT + 15, 14);
         top += this.plotHeight + ROW_GAP;
       }
@@ -303,9 +303,14 @@ class Timeline {
     const { steps } = plot;
     const bottom = plot.top + this.plotHeight;
     const height = (value) =>
-      steps.peak > 0 ? (Math.max(0, value) / steps.peak) * (this.plotHeight - 4) : 0;
+      steps.peak > steps.least
+        ? ((Math.min(Math.max(value, steps.least), steps.peak) - steps.least) /
+            (steps.peak - steps.least)) *
+          (this.plotHeight - 4)
+        : 0;
+    const zero = bottom - height(0);
     context.beginPath();
-    context.moveTo(0, bottom);
+    context.moveTo(0, zero);
     let i = lowerBound(steps.time, view.begin, 0, true);
     let value = i > 0 ? steps.value[i - 1] : 0;
     const end = Math.min(width, this.x(this.recording.duration));
@@ -317,14 +322,14 @@ class Timeline {
       if (next > i) value = steps.value[next - 1];
       i = next;
     }
-    context.lineTo(end, bottom);
+    context.lineTo(end, zero);
     context.closePath();
     context.fillStyle = colours[plot.colour];
     context.globalAlpha = 0.55;
     context.fill();
     context.globalAlpha = 1;
     context.fillStyle = colours.line;
-    context.fillRect(0, bottom, width, 1);
+    context.fillRect(0, zero, width, 1);
   }
 
   /** What changes with the pointer: selection, range, arrows. */
@@ -489,6 +494,13 @@ class Timeline {
         .find((plot) => y >= plot.top && y <= plot.top + this.plotHeight) ?? null
     );
   }
+}
+
+/** Between which values a plot is drawn, in words. */
+function plotRange({ steps, format }) {
+  return steps.least < 0
+    ? `${format(steps.least)} to ${format(steps.peak)}`
+    : `at most ${format(steps.peak)}`;
 }
 
 /** The longest beginning of a text that fits into a width. */
