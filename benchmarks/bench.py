@@ -225,6 +225,8 @@ def measure(
             results.append(result)
             if not arguments.readme:
                 print("\n".join(row_lines(result)), end="\n\n", flush=True)
+        if arguments.json:  # a run takes long, and may be ended at any moment
+            write(arguments.json, results, race.versions, race.left_out)
 
 
 def list_rows(rows: Sequence[Row]) -> None:
