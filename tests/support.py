@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import afterglow as mx
@@ -68,6 +69,21 @@ def run_child(
         check=False,
     )
     return Finished(done.returncode, done.stdout, done.stderr, time.monotonic() - start)
+
+
+def run_command(
+    *words: str, folder: Path | None = None, timeout: float = 120, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command ``afterglow`` in a folder; raises when it does not end in time."""
+    return subprocess.run(
+        [sys.executable, "-m", "afterglow", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env=environment(**settings),
+        check=False,
+    )
 
 
 def output_of(script: str, *, timeout: float = 60, **settings: str) -> list[str]:

@@ -7,7 +7,7 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from .._core import add_layer, current_layer, enter_layer
+from .._core import add_layer, current_layer, enter_layer, layer_name
 
 if TYPE_CHECKING:
     from .block import Block
@@ -50,6 +50,8 @@ def _add(block: Block, outer: int) -> int:
         parent = reference()
     if parent is None:
         path = text = _variable(block) or block.name
+        if outer:  # a scope of the profiler
+            path = text = f"{layer_name(outer)}.{text}"
     else:
         own = block.name.removeprefix(parent.prefix)
         key = next((key for key, child in parent._children.items() if child is block), own)

@@ -55,7 +55,7 @@ nb::dict trace_events() {
 }  // namespace
 
 std::string layer_name(std::int32_t layer) {
-  return layers[static_cast<std::size_t>(layer)];
+  return layers.at(static_cast<std::size_t>(layer));
 }
 
 void bind_trace(nb::module_& module) {

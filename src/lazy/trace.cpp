@@ -226,8 +226,6 @@ void note_issued(const Call& call) {
        .first = number_of(call.site),
        .second = number_of(call),
        .layer = call.layer});
-  // What is issued next without a beginning of its own (a replayed call) began when this was done.
-  mine.issue_began = time;
   look_at_memory(time);
 }
 

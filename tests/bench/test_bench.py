@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import environment
+from support import environment, run_command
 
 from afterglow.cli import main
 from afterglow.cli.bench import folder
@@ -32,14 +32,7 @@ for line in sys.stdin:
 
 
 def bench(*words: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "afterglow", "bench", *words],
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        env=environment(),
-        check=False,
-    )
+    return run_command("bench", *words, timeout=timeout)
 
 
 MakePeer = Callable[[str], str]

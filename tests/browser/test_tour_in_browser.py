@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from driver import Browser, Page
-from support import environment
+from support import run_command
 
 from afterglow.tour.chapters import CHAPTERS
 
@@ -23,14 +21,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for language in ("en", "zh"):
         path: Path = folder / f"{language}.html"
         words = ("tour", "--quick", "--language", language, "--output", str(path))
-        done = subprocess.run(
-            [sys.executable, "-m", "afterglow", *words],
-            env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
+        done = run_command(*words, timeout=240)
         assert done.returncode == 0, done.stderr
         found[language] = path.as_uri()
     return found

@@ -12,7 +12,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from support import environment
+from support import environment, run_command
 
 from afterglow.cli import main
 
@@ -21,15 +21,7 @@ class Done:
     """What became of a run."""
 
     def __init__(self, folder: Path, *words: str, **settings: str) -> None:
-        done = subprocess.run(
-            [sys.executable, "-m", "afterglow", "run", *words],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=environment(**settings),
-            check=False,
-        )
+        done = run_command("run", *words, folder=folder, **settings)
         self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
 
 

@@ -11,22 +11,14 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from support import environment, run_child
+from support import run_child, run_command
 
 
 def run(folder: Path, *cells: str, options: tuple[str, ...] = (), **settings: str):
     """Run a document with these cells."""
     blocks = [f"```python\n{textwrap.dedent(cell).strip()}\n```\n" for cell in cells]
     (folder / "document.md").write_text("\n".join(blocks), encoding="utf-8")
-    return subprocess.run(
-        [sys.executable, "-m", "afterglow", "run", *options, "document.md"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment(**settings),
-        check=False,
-    )
+    return run_command("run", *options, "document.md", folder=folder, **settings)
 
 
 def test_nothing_is_installed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from support import environment
+from support import environment, run_command
 
 from afterglow.tour.words.english import ENGLISH
 
@@ -162,15 +162,7 @@ def test_every_overwritten_call_is_computed_or_dropped(tour: Tour) -> None:
 def test_what_cannot_work_is_said_before_anything_runs(
     arguments: list[str], settings: dict[str, str], message: str, tmp_path: Path
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "afterglow", "tour", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=tmp_path,
-        env=environment(**settings),
-        check=False,
-    )
+    done = run_command("tour", *arguments, folder=tmp_path, **settings)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("afterglow tour: ")
     assert message in done.stderr

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support import run_child
 
-from afterglow import nd, profiler, trace
+from afterglow import gluon, nd, profiler, trace
 from afterglow.error import MXNetError
 
 
@@ -143,6 +143,11 @@ def test_scopes_name_layers() -> None:
     with profiler.scope("outer:"), profiler.scope("inner"):
         nd.tanh(nd.ones((2,))).wait_to_read()
     nd.exp(nd.ones((2,))).wait_to_read()
+    net = gluon.nn.Sequential()
+    net.add(gluon.nn.Dense(1))
+    net.initialize()
+    with profiler.scope("outer"):
+        net(nd.ones((2, 3))).wait_to_read()
     recording = trace.snapshot()
     layers = {
         recording.texts[op]: recording.texts[layer]
@@ -150,6 +155,7 @@ def test_scopes_name_layers() -> None:
     }
     assert layers["tanh"] == "outer.inner"
     assert layers["exp"] == ""
+    assert layers["dot"] == f"outer.net.0.{net[0].name}"
 
 
 def test_dump_writes_the_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import environment
+from support import environment, run_command
 
 from afterglow.cli import main
 
@@ -29,21 +29,9 @@ y.asnumpy()[0, 0]
 """
 
 
-def afterglow(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "afterglow", *words],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 def test_page_events_and_tables(tmp_path: Path) -> None:
     (tmp_path / "chapter.md").write_text(CHAPTER)
-    done = afterglow("trace", "--events", "events.json.gz", "chapter.md", folder=tmp_path)
+    done = run_command("trace", "--events", "events.json.gz", "chapter.md", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "50.0" in done.stdout
     assert "chapter.md:10" in done.stderr  # the line that waited
@@ -61,7 +49,7 @@ def test_a_program_that_fails_is_shown_too(tmp_path: Path) -> None:
         "assert sys.argv[1:] == ['--rows', '7']\nsys.exit(5)\n"
     )
     words = ("trace", "--output", "out.html", "program.py", "--rows", "7")
-    done = afterglow(*words, folder=tmp_path)
+    done = run_command(*words, folder=tmp_path)
     assert done.returncode == 5, done.stderr
     assert "exp" in done.stderr
     assert (tmp_path / "out.html").exists()
@@ -69,7 +57,7 @@ def test_a_program_that_fails_is_shown_too(tmp_path: Path) -> None:
 
 def test_run_writes_the_page_as_well(tmp_path: Path) -> None:
     (tmp_path / "chapter.md").write_text(CHAPTER)
-    done = afterglow("run", "--trace", "out.html", "chapter.md", folder=tmp_path)
+    done = run_command("run", "--trace", "out.html", "chapter.md", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out.html").stat().st_size > 10_000
 
@@ -87,7 +75,7 @@ def test_what_cannot_be_done_is_said_in_a_line(
     tmp_path: Path, words: tuple[str, ...], text: str
 ) -> None:
     (tmp_path / "chapter.md").write_text(CHAPTER)
-    done = afterglow(*words, folder=tmp_path)
+    done = run_command(*words, folder=tmp_path)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert text in done.stderr
@@ -112,7 +100,7 @@ def test_a_program_that_ends_the_recording_itself(tmp_path: Path, command: str) 
         "print(len(trace.stop().calls['op']))\n"
     )
     words = ("trace",) if command == "trace" else ("run", "--trace", "out.html")
-    done = afterglow(*words, "program.py", folder=tmp_path)
+    done = run_command(*words, "program.py", folder=tmp_path)
     assert done.stdout.splitlines() == ["1"]
     assert "Traceback" not in done.stderr
     if command == "trace":
@@ -123,7 +111,7 @@ def test_a_program_that_ends_the_recording_itself(tmp_path: Path, command: str) 
 def test_a_page_that_can_no_longer_be_written(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "program.py").write_text("import os, sys\nos.rmdir('there')\nsys.exit(0)\n")
-    done = afterglow("trace", "--output", "there/out.html", "program.py", folder=tmp_path)
+    done = run_command("trace", "--output", "there/out.html", "program.py", folder=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert done.stderr.splitlines()[-1].startswith("afterglow trace: [Errno 2]")
@@ -149,7 +137,7 @@ def test_a_forked_child_writes_no_page(tmp_path: Path) -> None:
         "if child:\n    assert os.waitpid(child, 0)[1] >> 8 == 7\n"
         "print(x.asnumpy()[0])\nsys.exit(0 if child else 7)\n"
     )
-    done = afterglow("trace", "program.py", folder=tmp_path)
+    done = run_command("trace", "program.py", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["2.0", "2.0"]
     assert done.stderr.count("page: ") == 1
@@ -158,7 +146,7 @@ def test_a_forked_child_writes_no_page(tmp_path: Path) -> None:
 def test_the_page_is_named_after_the_program(tmp_path: Path) -> None:
     (tmp_path / "chapter.md").write_text(CHAPTER)
     for words in (("trace", "--output", "out.html"), ("run", "--trace", "out.html")):
-        afterglow(*words, "chapter.md", folder=tmp_path)
+        run_command(*words, "chapter.md", folder=tmp_path)
         page = (tmp_path / "out.html").read_text(encoding="utf-8")
         assert "<title>Trace of chapter.md</title>" in page
         (tmp_path / "out.html").unlink()
