@@ -131,7 +131,8 @@ def contract_as(subscripts: str, arrays: Sequence[Any], optimize: Any = False) -
     """Return the sum of products that subscripts describe."""
     shapes = tuple([array.shape for array in arrays])
     boolean = arrays[0]._dtype_number == BOOL
-    return _run(_described_steps(subscripts, shapes, _order(optimize), boolean), arrays)
+    order = _order(optimize) if optimize else False
+    return _run(_described_steps(subscripts, shapes, order, boolean), arrays)
 
 
 @lru_cache(maxsize=1024)
@@ -151,14 +152,14 @@ def _order(optimize: Any) -> Any:
 
 
 def _run(steps: list[_Step], arrays: Sequence[Any]) -> Any:
-    values = list(arrays)
-    for step in steps:
-        operands = [
+    values = [*arrays]
+    for call, operands, arguments, shape in steps:
+        given = [
             values[place] if view is None else values[place]._view(0, *view)
-            for place, view in step.operands
+            for place, view in operands
         ]
-        result = step.call(*operands, **step.arguments)
-        values.append(result if result.shape == step.shape else result._shaped(step.shape))
+        result = call(*given, **arguments)
+        values.append(result if shape is None else result._shaped(shape))
     return values[-1]
 
 
@@ -170,7 +171,8 @@ class _Step(NamedTuple):
     #: where that is the value as it is.
     operands: tuple[tuple[int, tuple[Shape, Shape] | None], ...]
     arguments: dict[str, Any]
-    shape: Shape  #: of the result, with axes told apart that the op took for one
+    #: Of the result of a matrix product, which took several axes for one.
+    shape: Shape | None
 
 
 class _Term(NamedTuple):
@@ -241,7 +243,8 @@ class _Plan:
         taken = tuple(
             (place, None if view == self._layouts[place] else view) for place, view in operands
         )
-        self.steps.append(_Step(call, taken, arguments, shape))
+        merged = shape if call is _batch_dot else None
+        self.steps.append(_Step(call, taken, arguments, merged))
         self._layouts.append((shape, strides))
         axes = dict(zip(names, zip(shape, strides, strict=True), strict=True))
         return _Term(self._given + len(self.steps) - 1, axes)

@@ -25,23 +25,21 @@ def shortcut(
     *kinds: str,
     parameters: int = 0,
     legacy: bool = False,
-    constant: int | None = None,
     **fixed: Any,
 ) -> Callable[[F], F]:
     """Put a call of the op ``target`` in front of a function.
 
     There is a kind for each leading parameter of the function: what the argument must be, then
     ``=`` and the op's parameter if that has another name; ``!`` behind a kind says that the
-    argument must be given. The rest of the op's parameters is ``fixed``. With ``constant`` the op
-    is called with that number for its input. Without kinds, ``target`` is a composition for the
-    first ``parameters`` of the function.
+    argument must be given. The rest of the op's parameters is ``fixed``. Without kinds,
+    ``target`` is a composition for the first ``parameters`` of the function.
     """
 
     def wrap(function: F) -> F:
         code, defaults = function.__code__, function.__defaults__ or ()
         names = code.co_varnames[: len(kinds) or parameters]
         needed = code.co_argcount - len(defaults)
-        made = make_shortcut(function, target, legacy, names, kinds, needed, fixed, constant)
+        made = make_shortcut(function, target, legacy, names, kinds, needed, fixed)
         return cast(F, functools.update_wrapper(made, function))
 
     return wrap

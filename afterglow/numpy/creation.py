@@ -139,7 +139,7 @@ def empty(
     return result
 
 
-@shortcut("copy", "shape", "dtype", constant=0)
+@shortcut("zeros", parameters=2)
 def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None = None) -> ndarray:
     """Return an array of zeros.
 
@@ -152,7 +152,7 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None =
     return result
 
 
-@shortcut("copy", "shape", "dtype", constant=1)
+@shortcut("ones", parameters=2)
 def ones(
     shape: Any, dtype: Any = onp.float32, order: str = "C", ctx: Context | None = None
 ) -> ndarray:

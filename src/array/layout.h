@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "base/reference.h"
+#include "base/small_vector.h"
 
 namespace afterglow {
 
-using Shape = std::vector<std::int64_t>;
+using Shape = SmallVector<std::int64_t, 6>;
 inline constexpr int max_rank = 32;
 
 class Layout : public Counted {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace afterglow {
@@ -22,7 +23,10 @@ class SmallList {
     return rest_.emplace_back();
   }
   void clear() {
-    for (std::size_t i = 0; i < count_ && i < inside; ++i) first_[i] = T();
+    for (std::size_t i = 0; i < count_ && i < inside; ++i) {
+      std::destroy_at(&first_[i]);
+      std::construct_at(&first_[i]);
+    }
     if (count_ > inside) rest_.clear();
     count_ = 0;
   }

@@ -761,8 +761,10 @@ void register_classes(nb::handle legacy, nb::handle numpy, nb::handle convert) {
   }
   legacy_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(legacy.ptr()));
   numpy_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(numpy.ptr()));
-  leave_garbage_collection(legacy_class);
-  leave_garbage_collection(numpy_class);
+  for (PyTypeObject* type : {legacy_class, numpy_class}) {
+    leave_garbage_collection(type);
+    type->tp_dealloc = deallocate;  // they have no fields of their own to be looked after
+  }
   converter = Py_NewRef(convert.ptr());
 }
 

@@ -279,6 +279,19 @@ PyObject* stack(Given given, bool legacy) {
 
 // --- new arrays ---
 
+/// shape, dtype.
+template <std::int64_t value>
+PyObject* constant(Given given, bool legacy) {
+  std::optional<Shape> shape = given[0] ? plain_integers(given[0]) : std::nullopt;
+  const auto number =
+      unless_none(given[1]) ? plain_dtype(given[1]) : std::optional<std::int64_t>(0);
+  if (!shape || !number || !contexts_are_plain()) return nullptr;
+  for (const std::int64_t extent : *shape) {
+    if (extent < 0) return nullptr;
+  }
+  return wrap(filled(value, std::move(*shape), static_cast<DType>(*number), {}, legacy), legacy);
+}
+
 PyObject* eye(Given given, bool legacy) {
   const auto rows = given[0] ? plain_integer(given[0]) : std::nullopt;
   const auto columns = unless_none(given[1]) ? plain_integer(given[1]) : rows;
@@ -529,6 +542,8 @@ Composition find_composition(std::string_view name) {
                                                                 {"repeat", repeat},
                                                                 {"pad", pad},
                                                                 {"stack", stack},
+                                                                {"zeros", constant<0>},
+                                                                {"ones", constant<1>},
                                                                 {"eye", eye},
                                                                 {"arange", arange},
                                                                 {"outer", outer},

@@ -57,6 +57,7 @@ class BatchHandle {
   void begin() {
     lazy::Batches batches = others();
     batches.push_back(batch_);
+    lazy::any_batches = true;
     lazy::current_batches = std::make_shared<const lazy::Batches>(std::move(batches));
   }
   void end() {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/shortcuts.h"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <structmember.h>
@@ -16,7 +15,6 @@
 #include "bindings/operations.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
-#include "lazy/immediate.h"
 #include "ops/table.h"
 
 namespace afterglow::bindings {
@@ -90,7 +88,6 @@ struct Plan {
   bool legacy = false;
   std::vector<Slot> slots;
   std::vector<lazy::Argument> defaults;
-  std::optional<std::int64_t> constant;  ///< the only input
   bool takes_arrays = false;
 };
 
@@ -155,14 +152,12 @@ class PlainCall {
 
   PyObject* issue() {
     lazy::Draft draft(*plan_.op);
-    if (plan_.constant) lazy::set_immediate(draft->inputs.emplace_back(), *plan_.constant);
     for (std::size_t i = 0; i < used_; ++i) set_operand(draft->inputs.emplace_back(), inputs_[i]);
     draft->site = capture_site();
     std::span<const lazy::Argument> arguments = plan_.defaults;
     if (own_) arguments = std::span(*own_).first(plan_.defaults.size());
     Recording recording(*plan_.op, arguments, plan_.legacy);
     if (recording.is_on()) {
-      if (plan_.constant) return nullptr;
       for (std::size_t i = 0; i < used_; ++i) recording.add(inputs_[i], draft->inputs[i]);
       recording.begin(nullptr);
     }
@@ -374,10 +369,9 @@ Slot make_slot(const Plan& plan, nb::handle name, std::string kind, bool needed)
 /// `needed`: how many leading parameters of the function have no default.
 nb::object make_shortcut(nb::callable function, const std::string& target, bool legacy,
                          nb::tuple names, const std::vector<std::string>& kinds, std::size_t needed,
-                         nb::dict fixed, std::optional<std::int64_t> constant) {
+                         nb::dict fixed) {
   auto plan = std::make_unique<Plan>();
   plan->legacy = legacy;
-  plan->constant = constant;
   if (kinds.empty()) {
     plan->composition = find_composition(target);
     if (!plan->composition)
@@ -460,7 +454,7 @@ void bind_shortcuts(nb::module_& module) {
   module.attr("Shortcut") = nb::handle(reinterpret_cast<PyObject*>(shortcut_type));
   module.def("make_shortcut", make_shortcut, nb::arg("function"), nb::arg("target"),
              nb::arg("legacy"), nb::arg("names"), nb::arg("kinds"), nb::arg("needed"),
-             nb::arg("fixed"), nb::arg("constant").none(),
+             nb::arg("fixed"),
              "A callable that does without the function where its arguments are plain.");
   module.def(
       "set_dtype_spellings",

@@ -114,7 +114,8 @@ void wait_for(const Array& array, engine::WaitFor what, std::optional<double> ti
   const NotedWait noted(
       what == engine::WaitFor::read ? lazy::trace::Wait::read : lazy::trace::Wait::write,
       *array.storage);
-  if (!window.make_ready(*array.storage, what)) {
+  std::shared_ptr<Failure> failure;
+  if (!window.make_ready(*array.storage, what, &failure)) {
     engine::WaitResult result;
     {
       WithoutGil released;
@@ -122,10 +123,9 @@ void wait_for(const Array& array, engine::WaitFor what, std::optional<double> ti
     }
     window.retire();
     raise_unless_done(result, timeout_seconds);
+    // When another thread has begun to write again, the value that was waited for was there.
+    window.look_at(*array.storage, [&] { failure = array.storage->failure; });
   }
-  // When another thread has begun to write again, the value that was waited for was there.
-  std::shared_ptr<Failure> failure;
-  window.look_at(*array.storage, [&] { failure = array.storage->failure; });
   if (failure) raise_failure(*failure);
 }
 

@@ -243,14 +243,16 @@ void DeleteAggregate::operator()(Aggregate* aggregate) const {
 
 Diversion::Diversion() {
   current_diversion = this;
+  ++alive_;
 }
 
 Diversion::~Diversion() {
+  --alive_;
   if (current_diversion == this) current_diversion = nullptr;
   for (Call* call : calls_) Call::destroy(call);
 }
 
-Diversion* Diversion::current() {
+Diversion* Diversion::of_thread() {
   return current_diversion;
 }
 

@@ -4,6 +4,7 @@
 // are issued for the first row, so a formula is written once, with ordinary calls.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,14 +24,19 @@ class Diversion {
   Diversion(const Diversion&) = delete;
   Diversion& operator=(const Diversion&) = delete;
 
-  /// Of this thread, or nullptr.
-  static Diversion* current();
+  /// Of this thread, or nullptr; see Capture::current().
+  static Diversion* current() {
+    return alive_.load(std::memory_order_relaxed) ? of_thread() : nullptr;
+  }
   void add(Call* call) { calls_.push_back(call); }
   std::span<Call* const> calls() const { return calls_; }
   /// Ends the capture: the calls join the window after all.
   void give_up(Window& window);
 
  private:
+  static Diversion* of_thread();
+  static inline std::atomic<int> alive_{0};  ///< in all threads
+
   std::vector<Call*> calls_;
 };
 

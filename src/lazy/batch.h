@@ -31,4 +31,7 @@ using Batches = std::vector<std::shared_ptr<Batch>>;
 /// Those of this thread; nullptr for none.
 inline thread_local std::shared_ptr<const Batches> current_batches;
 
+/// Some thread has begun one. Before that calls need not ask which.
+inline std::atomic<bool> any_batches{false};
+
 }  // namespace afterglow::lazy

@@ -63,14 +63,6 @@ void Call::destroy(Call* call) {
   }
 }
 
-std::int64_t output_bytes(const Call& call) {
-  std::int64_t bytes = 0;
-  for (const Operand& output : call.outputs) {
-    bytes += output.size() * static_cast<std::int64_t>(size_of(output.dtype));
-  }
-  return bytes;
-}
-
 std::string describe_inputs(const Call& call) {
   std::string text;
   for (const Operand& input : call.inputs) {

@@ -50,6 +50,8 @@ struct Call {
   int row_axes = -1;
   DType compute = DType::float32;
   double cost = 0;  ///< estimated nanoseconds on one thread
+  /// Of all outputs; known once the call has joined the window.
+  std::int64_t output_bytes = 0;
   /// The output covers its whole storage: nothing of what was there before remains.
   bool overwrites = false;
   /// It has entered the window, so its operands are counted as slots of their storages.
@@ -83,9 +85,6 @@ void for_each_storage(const Call& call, Function&& function) {
   }
   for (const Operand& output : call.outputs) function(*output.storage);
 }
-
-/// Bytes of all outputs.
-std::int64_t output_bytes(const Call& call);
 
 /// "(2, 3) float32, (3,) float32"
 std::string describe_inputs(const Call& call);

@@ -12,13 +12,15 @@ thread_local Capture* active = nullptr;
 
 Capture::Capture() : first_serial_(Storage::next_serial()) {
   active = this;
+  ++alive_;
 }
 
 Capture::~Capture() {
   active = nullptr;
+  --alive_;
 }
 
-Capture* Capture::current() {
+Capture* Capture::of_thread() {
   return active;
 }
 

@@ -3,6 +3,7 @@
 // see lazy/recipe.h. The calls themselves go to the window as always.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,8 +27,11 @@ class Capture {
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  /// That of this thread, or nullptr.
-  static Capture* current();
+  /// That of this thread, or nullptr. Calls ask all the time, so where no thread captures the
+  /// answer is at hand.
+  static Capture* current() {
+    return alive_.load(std::memory_order_relaxed) ? of_thread() : nullptr;
+  }
 
   void add(const Call& call);
   /// What follows is the second part: gradients.
@@ -42,6 +46,9 @@ class Capture {
   bool has_seen_made(const Storage& storage) const { return storage.serial() >= first_serial_; }
 
  private:
+  static Capture* of_thread();
+  static inline std::atomic<int> alive_{0};  ///< in all threads
+
   std::vector<OwnedCall> calls_;
   std::size_t second_part_ = ~std::size_t{0};
   std::string refusal_;

@@ -63,7 +63,8 @@ bool Window::is_full() const {
 /// of a few large calls do not count: they may still be overwritten and dropped, or become one
 /// pass.
 bool Window::is_crowded(const Call& newest) {
-  const auto most = std::max(limits_.bytes * part_pending, 4.0 * output_bytes(newest));
+  const auto most =
+      std::max(limits_.bytes * part_pending, 4.0 * static_cast<double>(newest.output_bytes));
   if (static_cast<double>(pending_bytes_) <= most) return false;
   drop_unobserved(true);
   pending_bytes_ = 0;

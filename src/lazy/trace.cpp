@@ -206,7 +206,7 @@ std::uint32_t number_of(const Call& call) {
     const bool fills = call.formula == kernels::Formula::copy && call.is_elementwise() &&
                        call.inputs.size() && call.inputs[0].is_immediate();
     const std::string name(fills ? "full" : call.op->name);
-    current->signatures.push_back({name, shapes, output_bytes(call), call.cost});
+    current->signatures.push_back({name, shapes, call.output_bytes, call.cost});
     return static_cast<std::uint32_t>(current->signatures.size() - 1);
   });
 }

@@ -50,11 +50,15 @@ Window::~Window() {
 void Window::append(Call* call) {
   if (any_finished_.load(std::memory_order_relaxed)) retire();
   add_alone(issued_, 1);
-  add_alone(issued_bytes_, output_bytes(*call));
+  call->output_bytes = 0;
+  for (const Operand& output : call->outputs) {
+    call->output_bytes += output.size() * static_cast<std::int64_t>(size_of(output.dtype));
+  }
+  add_alone(issued_bytes_, call->output_bytes);
   add_alone(issued_nanoseconds_, static_cast<std::int64_t>(call->cost));
   call->sequence = static_cast<std::uint64_t>(issued_.load(std::memory_order_relaxed));
   call->joined = true;
-  if (current_batches) {
+  if (any_batches.load(std::memory_order_relaxed) && current_batches) {
     call->batches = current_batches;
     for (const auto& batch : *call->batches) batch->add_call();
   }
@@ -81,7 +85,7 @@ void Window::append(Call* call) {
     ++storage.slots.pending;
     add_alone(storage.slots.all, 1);
   });
-  pending_bytes_ += output_bytes(*call);
+  pending_bytes_ += call->output_bytes;
   hold(*call, lock);
 }
 
@@ -152,20 +156,23 @@ nanoseconds Window::when_idle() {
   return nanoseconds::max();
 }
 
-bool Window::make_ready(Storage& storage, engine::WaitFor what) {
+bool Window::make_ready(Storage& storage, engine::WaitFor what, std::shared_ptr<Failure>* failure) {
   if (Diversion* const diversion = Diversion::current()) diversion->give_up(*this);
   if (any_finished_.load(std::memory_order_relaxed)) retire();
   const bool to_write = what == engine::WaitFor::write;
   Call* done = nullptr;
+  bool is_ready;
   {
     std::lock_guard lock(lock_);
     if (storage.slots.pending) {
       done = run_only_call(storage);
       if (!done) publish(take_needed(storage, to_write), true);
     }
+    is_ready = to_write ? storage.variable.idle() : storage.variable.readable();
+    if (is_ready && failure && storage.failure) *failure = storage.failure;
   }
   if (done) Call::destroy(done);
-  return to_write ? storage.variable.idle() : storage.variable.readable();
+  return is_ready;
 }
 
 // One tiny call whose value is read at once: what programs without any lead look like. It needs no
@@ -201,7 +208,7 @@ std::vector<Call*> Window::take_pending() {
 
 void Window::leave_held(std::span<Call* const> calls) {
   held_cost_ = std::max(0.0, held_cost_ - total_cost(calls));
-  for (const Call* call : calls) pending_bytes_ -= output_bytes(*call);
+  for (const Call* call : calls) pending_bytes_ -= call->output_bytes;
   pending_bytes_ = std::max<std::int64_t>(pending_bytes_, 0);
 }
 
@@ -379,7 +386,7 @@ void Window::shutdown() {
 void Window::Ended::count(std::span<Call* const> calls, bool were_run) {
   std::int64_t outputs = 0, cost = 0;
   for (const Call* call : calls) {
-    outputs += output_bytes(*call);
+    outputs += call->output_bytes;
     cost += static_cast<std::int64_t>(call->cost);
   }
   if (!were_run) trace::note_dropped(calls);

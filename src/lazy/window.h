@@ -89,9 +89,10 @@ class Window {
   /// A handle of the storage is about to go. Needs the issuing right.
   void handle_goes(Storage& storage);
 
-  /// Publishes what reading (or writing) the storage needs. True when its value is there on return.
-  /// Needs the issuing right.
-  bool make_ready(Storage& storage, engine::WaitFor what);
+  /// Publishes what reading (or writing) the storage needs. True when its value is there on return,
+  /// with what poisoned it, if anything did. Needs the issuing right.
+  bool make_ready(Storage& storage, engine::WaitFor what,
+                  std::shared_ptr<Failure>* failure = nullptr);
   /// Nothing issued so far will write the storage.
   bool is_settled(Storage& storage) {
     std::lock_guard lock(lock_);

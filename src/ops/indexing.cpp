@@ -75,16 +75,23 @@ void refuse_empty_axes(const Inference& inference, std::int64_t positions, int a
   }
 }
 
-/// The shape of the elements that the inputs from `first` on name in input 0, along the axes from
+/// The layout of the elements that the inputs from `first` on name in input 0, along the axes from
 /// `axis` on. Leaves axis and mode in the attributes.
-Shape infer_named(Inference& inference, std::size_t first) {
+Reference<Layout> infer_named(Inference& inference, std::size_t first) {
   Call& call = inference.call;
+  call.attributes[1].integer = static_cast<std::int64_t>(mode_argument(inference));
   const Operand& data = call.inputs[0];
   const int rank = data.layout->rank();
   const auto indexed = static_cast<int>(call.inputs.size() - first);
   const int axis = rank ? checked_axis(inference, inference.integer("axis"), rank) : 0;
   if (axis + indexed > rank) {
     inference.refuse(std::to_string(indexed) + " index arrays are too many", ErrorKind::index);
+  }
+  call.attributes[0].integer = axis;
+  if (rank == 1 && indexed == 1 && call.inputs[first].layout->is_contiguous()) {
+    // Elements of a vector look like the array that names them.
+    refuse_empty_axes(inference, call.inputs[first].size(), 0, 1);
+    return call.inputs[first].layout;
   }
   const Shape positions = broadcast_indices(inference, first);
   const std::int64_t count = element_count(positions);
@@ -95,9 +102,7 @@ Shape infer_named(Inference& inference, std::size_t first) {
   shape.insert(shape.end(), extents.begin(), extents.begin() + axis);
   shape.insert(shape.end(), positions.begin(), positions.end());
   shape.insert(shape.end(), extents.begin() + axis + indexed, extents.end());
-  call.attributes[0].integer = axis;
-  call.attributes[1].integer = static_cast<std::int64_t>(mode_argument(inference));
-  return shape;
+  return Layout::contiguous(shape);
 }
 
 /// Nanoseconds: a jump in memory per position, then the bytes.
@@ -108,10 +113,10 @@ double cost_of(std::int64_t jumps, std::int64_t elements, DType dtype) {
 
 void gather_infer(Inference& inference) {
   need_arrays(inference);
-  Shape shape = infer_named(inference, 1);
-  if (inference.legacy && shape.empty()) shape.push_back(1);
+  Reference<Layout> layout = infer_named(inference, 1);
+  if (inference.legacy && !layout->rank()) layout = Layout::contiguous(Shape{1});
   const DType dtype = inference.call.inputs[0].dtype;
-  inference.add_output(shape, dtype);
+  inference.add_output(std::move(layout), dtype);
   const std::int64_t size = inference.call.outputs[0].size();
   const std::int64_t positions =
       inference.call.inputs.size() > 1 ? inference.call.inputs[1].size() : 1;
@@ -317,23 +322,23 @@ void scatter_infer(Inference& inference) {
       inference.refuse("needs arrays, not numbers", ErrorKind::type);
     }
   }
-  const Shape shape = infer_named(inference, 2);
+  const Reference<Layout> named = infer_named(inference, 2);
   lazy::settle_immediate(value, data.dtype);
   if (value.dtype != data.dtype) {
     inference.refuse("array and values must have the same type", ErrorKind::type);
   }
-  if (!value.is_immediate() && !std::ranges::equal(value.shape(), shape)) {
-    if (!stretched(*value.layout, shape)) {
+  if (!value.is_immediate() && !same_shape(*value.layout, *named)) {
+    if (!stretched(*value.layout, named->shape())) {
       inference.refuse("values of shape " + to_string(value.shape()) +
-                       " cannot be broadcast to the shape " + to_string(shape) +
+                       " cannot be broadcast to the shape " + to_string(named->shape()) +
                        " of the elements named");
     }
-    stretch(value, shape);
+    stretch(value, named->shape());
   }
   inference.add_output(data.layout, data.dtype);
   call.attributes[2].integer = inference.boolean("add");
   const std::int64_t positions = call.inputs.size() > 2 ? call.inputs[2].size() : 1;
-  call.cost = cost_of(2 * positions, element_count(shape), data.dtype);
+  call.cost = cost_of(2 * positions, named->size(), data.dtype);
 }
 
 class Scatter : public lazy::Pass {

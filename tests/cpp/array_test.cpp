@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/array.h"
 
+#include <random>
+#include <vector>
+
 #include "base/error.h"
 #include "check.h"
 
@@ -40,6 +43,64 @@ TEST("impossible shapes are refused") {
   CHECK_THROWS(Layout::contiguous(Shape(33, 1)));
   CHECK_EQUAL(Layout::contiguous(Shape{std::int64_t{1} << 40, 0, std::int64_t{1} << 40})->size(),
               0);
+}
+
+TEST("shapes of any length behave as vectors") {
+  std::mt19937 random(7);
+  const auto below = [&](std::size_t limit) { return random() % limit; };
+  for (int round = 0; round < 200; ++round) {
+    Shape shape;
+    std::vector<std::int64_t> expected;
+    for (int step = 0; step < 40; ++step) {
+      const auto value = static_cast<std::int64_t>(random() % 100);
+      const std::size_t place = below(expected.size() + 1);
+      switch (below(expected.empty() ? 5 : 8)) {
+        case 0:
+          shape.push_back(value);
+          expected.push_back(value);
+          break;
+        case 1:
+          shape.insert(shape.begin() + place, 3, value);
+          expected.insert(expected.begin() + static_cast<std::ptrdiff_t>(place), 3, value);
+          break;
+        case 2:
+          shape.insert(shape.begin() + place, {value, 1});
+          expected.insert(expected.begin() + static_cast<std::ptrdiff_t>(place), {value, 1});
+          break;
+        case 3: {
+          const std::size_t count = below(9);
+          shape.resize(count, value);
+          expected.resize(count, value);
+          break;
+        }
+        case 4: {
+          const Shape copy = shape;
+          Shape other{value};
+          other = std::move(shape);
+          shape = Shape(4, value);
+          shape = copy;
+          CHECK(other == copy);
+          break;
+        }
+        case 5:
+          shape.pop_back();
+          expected.pop_back();
+          break;
+        default: {
+          const std::size_t from = below(expected.size());
+          const std::size_t to = from + below(expected.size() - from + 1);
+          shape.erase(shape.begin() + from, shape.begin() + to);
+          expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(from),
+                         expected.begin() + static_cast<std::ptrdiff_t>(to));
+        }
+      }
+      CHECK(std::equal(shape.begin(), shape.end(), expected.begin(), expected.end()));
+      CHECK(shape == Shape(expected.begin(), expected.end()));
+    }
+  }
+  const Shape none, pair{1, 2}, other{1, 3}, longer{1, 2, 0};
+  CHECK(none == Shape(0, 1) && pair != other && pair < longer && longer < other);
+  CHECK_THROWS(Shape{}.at(0));
 }
 
 TEST("views tell identity and overlap") {
