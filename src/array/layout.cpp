@@ -87,7 +87,12 @@ std::pair<std::int64_t, std::int64_t> Layout::extent() const {
 }
 
 bool same_shape(const Layout& left, const Layout& right) {
-  return &left == &right || std::ranges::equal(left.shape(), right.shape());
+  if (&left == &right) return true;
+  // A loop: shapes are shorter than a call of the library's comparison takes.
+  bool same = left.rank() == right.rank();
+  for (int axis = 0; same && axis < left.rank(); ++axis)
+    same = left.shape()[axis] == right.shape()[axis];
+  return same;
 }
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {
@@ -99,10 +104,10 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   if (std::ranges::find(shape, 0) != shape.end()) return 0;
   std::int64_t count = 1;
   for (std::int64_t extent : shape) {
-    if (count > std::numeric_limits<std::int64_t>::max() / 16 / extent) {
+    if (__builtin_mul_overflow(count, extent, &count) ||
+        count > std::numeric_limits<std::int64_t>::max() / 16) {
       throw Error(ErrorKind::memory, "shape " + to_string(shape) + " is too large to address");
     }
-    count *= extent;
   }
   return count;
 }
