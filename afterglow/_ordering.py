@@ -3,19 +3,12 @@
 
 from __future__ import annotations
 
-from math import log2
 from typing import Any
 
-import numpy as onp
-
-from ._core import is_recording, operation
+from ._core import operation
 from ._dtype import DTYPES, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8, dtype_number
-from ._host_calls import Host, on_host
 from ._shapes import as_axis, normal_axis
 from .error import ArrayTypeError, ArrayValueError
-
-#: One line of so many elements is left to NumPy: only several lines keep several threads busy.
-_LONG_LINE = 1 << 17
 
 _index_types = (FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8)
 
@@ -32,25 +25,7 @@ class Ordering:
     def sort(self, data: Any, axis: int | None, ascending: bool, out: Any = None) -> Any:
         """Return the elements in order along an axis, or all of them without one."""
         data, position = _along(data, axis)
-        if data.size == data.shape[position] >= _LONG_LINE and not is_recording():
-            return self._sorted_by_numpy(data, position, ascending, out)
         return self._sort(data, position, ascending, out=out)
-
-    def _sorted_by_numpy(self, data: Any, axis: int, ascending: bool, out: Any) -> Any:
-        def ordered(values: Host) -> Host:
-            result = onp.sort(values, axis)
-            return result if ascending else onp.flip(result, axis)
-
-        result = on_host(
-            "sort",
-            ordered,
-            data,
-            shape=data.shape,
-            dtype=data._dtype_number,
-            legacy=data._legacy,
-            cost=data.size * log2(data.shape[axis]),
-        )
-        return result if out is None else self._copy(result, out=out)
 
     def argsort(
         self, data: Any, axis: int | None, ascending: bool, dtype: Any, out: Any = None

@@ -43,7 +43,7 @@ _take = operation("take", False)
 # --- order ---
 
 
-@shortcut("sort", "short", "axis")
+@shortcut("sort", "ranked", "axis")
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
     """Return the elements in order along an axis; without one, all of them in a row.
 
@@ -56,7 +56,7 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> 
     return result
 
 
-@shortcut("argsort", "short", "axis", dtype=INT64)
+@shortcut("argsort", "ranked", "axis", dtype=INT64)
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
     """Return the indices that put the elements in order, in int64; equal ones keep theirs.
 

@@ -11,6 +11,7 @@
 #include "bindings/shortcuts.h"
 #include "bindings/site.h"
 #include "bindings/waiting.h"
+#include "kernels/sort.h"
 #include "lazy/immediate.h"
 #include "ops/table.h"
 
@@ -18,6 +19,9 @@ namespace afterglow::bindings {
 namespace {
 
 using Given = std::span<PyObject* const>;
+
+/// So many are worked on where they are read.
+constexpr std::int64_t few_elements = 64;
 
 const lazy::Op& op_named(const char* name) {
   return *ops::table().find(name);
@@ -462,35 +466,54 @@ PyObject* all(Given given, bool legacy) {
   return decide(given, legacy, smallest);
 }
 
-/// The different elements of a few, in order. Waits for them.
+/// The different ones of a few elements, in order. Nothing where one of them is nan.
+template <class T>
+PyObject* unique_of_few(const Array& array, bool legacy) {
+  T values[few_elements];
+  T* end = values + array.size();
+  read_value(array, values);
+  if (std::any_of(values, end, [](T value) { return value != value; })) return nullptr;
+  std::sort(values, end);
+  end = std::unique(values, end);
+  const std::int64_t shape[] = {end - values};
+  Array result = Array::create(Layout::contiguous(shape), array.dtype, array.context());
+  fill_from_host(result, values);
+  return wrap(std::move(result), legacy);
+}
+
+/// The different elements, in order. Waits for them.
 PyObject* unique(Given given, bool legacy) {
-  constexpr std::size_t few = 64;
+  static const lazy::Op& sort = op_named("sort");
   const Array* array = plain_array(given[0], legacy);
-  if (!array || !array->size() || array->size() > static_cast<std::int64_t>(few)) return nullptr;
-  const auto find = [&]<class T>(T) -> PyObject* {
-    T values[few];
-    T* end = values + array->size();
-    read_value(*array, values);
-    if (std::any_of(values, end, [](T value) { return value != value; })) return nullptr;
-    std::sort(values, end);
-    end = std::unique(values, end);
-    const std::int64_t shape[] = {end - values};
-    Array result = Array::create(Layout::contiguous(shape), array->dtype, array->context());
-    fill_from_host(result, values);
-    return wrap(std::move(result), legacy);
-  };
-  switch (array->dtype) {
-    case DType::float32:
-      return find(float{});
-    case DType::float64:
-      return find(double{});
-    case DType::int32:
-      return find(std::int32_t{});
-    case DType::int64:
-      return find(std::int64_t{});
-    default:
-      return nullptr;
+  if (!array || !array->size()) return nullptr;
+  if (array->size() <= few_elements) {
+    switch (array->dtype) {
+      case DType::float32:
+        return unique_of_few<float>(*array, legacy);
+      case DType::float64:
+        return unique_of_few<double>(*array, legacy);
+      case DType::int32:
+        return unique_of_few<std::int32_t>(*array, legacy);
+      case DType::int64:
+        return unique_of_few<std::int64_t>(*array, legacy);
+      default:
+        return nullptr;
+    }
   }
+  const std::int64_t all[] = {array->size()};
+  const Array flat = shaped(*array, all);
+  const lazy::Argument arguments[] = {std::int64_t{0}, true, std::int64_t{0}};
+  const Array sorted = issue_call(sort, {&flat, 1}, arguments, legacy);
+  wait_for(sorted);
+  std::int64_t kept = 0;
+  {
+    WithoutGil released;
+    kept = kernels::drop_equal_neighbours(sorted.data(), sorted.dtype, sorted.size());
+  }
+  const std::int64_t shape[] = {kept};
+  const Array front = shaped(sorted, shape);
+  // A few of many must not keep the memory of all.
+  return wrap(kept > sorted.size() / 2 ? front : copied(front, legacy), legacy);
 }
 
 // --- products ---

@@ -22,8 +22,6 @@ namespace {
 
 constexpr std::size_t most_parameters = 8;  ///< of a function that can be passed over
 constexpr std::size_t most_arguments = 5;   ///< of its op
-/// A line from here on is sorted by NumPy: see afterglow/_ordering.py.
-constexpr std::int64_t long_line = 1 << 17;
 
 PyTypeObject* shortcut_type = nullptr;
 PyObject* dtype_spellings = nullptr;  // dict: spelling -> number
@@ -32,17 +30,16 @@ bool plain_contexts = true;
 /// What an argument must be to be plain, and what becomes of it.
 enum class Kind {
   // Inputs of the call.
-  array,       ///< an array of the world
-  operand,     ///< an array of the world or a number
-  mask,        ///< an array of truth values that has elements
-  vector,      ///< an array with one axis
-  matrix,      ///< an array with one axis or two
-  ranked,      ///< an array with axes
-  stack,       ///< an array with three axes or more
-  alike,       ///< an array of the type of the first input
-  short_line,  ///< an array that is sorted here
-  arrays,      ///< a tuple or list of arrays
-  fill,        ///< a number
+  array,    ///< an array of the world
+  operand,  ///< an array of the world or a number
+  mask,     ///< an array of truth values that has elements
+  vector,   ///< an array with one axis
+  matrix,   ///< an array with one axis or two
+  ranked,   ///< an array with axes
+  stack,    ///< an array with three axes or more
+  alike,    ///< an array of the type of the first input
+  arrays,   ///< a tuple or list of arrays
+  fill,     ///< a number
   // Parameters of the op.
   axes,       ///< an integer or a tuple of them
   axis,       ///< an integer
@@ -59,14 +56,13 @@ enum class Kind {
 
 const std::map<std::string, Kind>& kinds() {
   static const std::map<std::string, Kind> all = {
-      {"array", Kind::array},       {"operand", Kind::operand},     {"mask", Kind::mask},
-      {"vector", Kind::vector},     {"matrix", Kind::matrix},       {"ranked", Kind::ranked},
-      {"stack", Kind::stack},       {"alike", Kind::alike},         {"short", Kind::short_line},
-      {"arrays", Kind::arrays},     {"fill", Kind::fill},           {"axes", Kind::axes},
-      {"axis", Kind::axis},         {"flat axis", Kind::flat_axis}, {"shape", Kind::shape},
-      {"dtype", Kind::dtype},       {"real", Kind::real},           {"number", Kind::number},
-      {"positive", Kind::positive}, {"integer", Kind::integer},     {"boolean", Kind::boolean},
-      {"other", Kind::other}};
+      {"array", Kind::array},         {"operand", Kind::operand}, {"mask", Kind::mask},
+      {"vector", Kind::vector},       {"matrix", Kind::matrix},   {"ranked", Kind::ranked},
+      {"stack", Kind::stack},         {"alike", Kind::alike},     {"arrays", Kind::arrays},
+      {"fill", Kind::fill},           {"axes", Kind::axes},       {"axis", Kind::axis},
+      {"flat axis", Kind::flat_axis}, {"shape", Kind::shape},     {"dtype", Kind::dtype},
+      {"real", Kind::real},           {"number", Kind::number},   {"positive", Kind::positive},
+      {"integer", Kind::integer},     {"boolean", Kind::boolean}, {"other", Kind::other}};
   return all;
 }
 
@@ -190,8 +186,6 @@ class PlainCall {
         return rank > 2;
       case Kind::alike:
         return array.dtype == first_->dtype;
-      case Kind::short_line:
-        return rank > 0 && array.size() < long_line;
       default:
         return true;
     }

@@ -144,6 +144,28 @@ PlainProduct plain_function(DType dtype) {
   return nullptr;
 }
 
+/// A small result for which packing the factors does not pay: that of a long sum, or one whose rows
+/// are not whole vectors, which the library's kernels for small matrices want.
+bool suits_tiles(const ProductShape& shape) {
+  constexpr std::int64_t long_sum = 768;
+  const std::int64_t side = kernel_table().tiled_side;
+  if (shape.transpose_b || shape.m <= 1 || shape.m > side || shape.n <= 1 || shape.n > side)
+    return false;
+  return shape.k >= long_sum || (shape.n > 16 && shape.n < 32);
+}
+
+template <class Real>
+void tiled_product(const ProductShape& shape, const Real* a, const Real* b, Real* c,
+                   std::int64_t ldc, bool add) {
+  const Steps a_steps = steps(shape.transpose_a, shape.lda);
+  const TiledProduct<Real> product = {shape.m, shape.n,   shape.k, a,   a_steps.row, a_steps.column,
+                                      b,       shape.ldb, c,       ldc, add};
+  if constexpr (sizeof(Real) == 4)
+    kernel_table().tiled_product_float(product);
+  else
+    kernel_table().tiled_product_double(product);
+}
+
 /// c (+)= op(a) op(b) by the library; every length fits an int.
 template <class Real>
 void library_product(const ProductShape& shape, const Real* a, const Real* b, Real* c,
@@ -181,6 +203,8 @@ void library_product(const ProductShape& shape, const Real* a, const Real* b, Re
     // The row times b is transposed b times the row.
     gemv(blas_row_major, shape.transpose_b ? blas_plain : blas_transposed,
          shape.transpose_b ? n : k, shape.transpose_b ? k : n, 1, b, ldb, a, 1, beta, c, 1);
+  } else if (suits_tiles(shape)) {
+    tiled_product(shape, a, b, c, ldc, add);
   } else {
     gemm(blas_row_major, transpose_a, transpose_b, m, n, k, 1, a, lda, b, ldb, beta, c,
          static_cast<int>(ldc));

@@ -2,7 +2,8 @@
 // Elements are turned into unsigned keys in the same order. Where places are wanted they travel
 // below the keys, so that equal elements keep their order whatever the method: the digits of a
 // radix sort for long lines, comparisons for short ones (many lines at a time where there are
-// many), and where only few are wanted a search for those that beat the last of them.
+// many), and where only few are wanted a search for those that beat the last of them. Without
+// places, integers from a small range are counted.
 #include "kernels/sort.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ constexpr std::int64_t share_size = 1 << 14;  // elements
 constexpr std::int64_t most_columns = 16;     // lines side by side are read a cache line at a time
 constexpr std::int64_t short_line = 400;      // is sorted by comparisons
 constexpr std::int64_t few_lines = 4;         // and by itself, if it has no company
-constexpr std::int64_t long_line = 1 << 17;   // is cut by its first digit, for several threads
+constexpr std::int64_t long_line = 1 << 17;   // is cut by its keys, for several threads
 constexpr std::int64_t few = 32;              // are found by a search
 
 // --- keys ---
@@ -46,6 +47,7 @@ struct Reals {
   using Element = Bits;
   using Key = Bits;
   using Signed = std::make_signed_t<Bits>;
+  static constexpr Bits greatest = infinity;
   static constexpr int sign_place = 8 * sizeof(Bits) - 1;
   static constexpr Bits sign = static_cast<Bits>(Bits{1} << sign_place);
   /// All bits where the sign is set: signed shifts and comparisons vectorise on any machine.
@@ -66,13 +68,39 @@ using Float32 = Reals<std::uint32_t, 0x7f800000u>;
 using Float64 = Reals<std::uint64_t, 0x7ff0000000000000u>;
 using Float16 = Reals<std::uint16_t, 0x7c00>;
 
+template <class Codec>
+constexpr bool is_integral = std::is_same_v<Codec, Integers<typename Codec::Element>>;
+
 /// The key under which elements are ordered when equal ones must keep their order.
 template <class Codec>
 typename Codec::Key equal_key(typename Codec::Element element) {
-  if constexpr (!std::is_same_v<Codec, Integers<typename Codec::Element>>) {
+  if constexpr (!is_integral<Codec>) {
     if (element == Codec::sign) element = 0;  // -0
   }
   return Codec::key(element);
+}
+
+/// The same keys, for the machine's own functions.
+template <class Codec>
+KeyRule<typename Codec::Key> key_rule(bool descending) {
+  using Key = typename Codec::Key;
+  const Key all = std::numeric_limits<Key>::max(), flip = descending ? all : Key{0};
+  if constexpr (is_integral<Codec>)
+    return {Codec::sign, 0, all >> 1, flip};
+  else
+    return {Codec::sign, all, Codec::greatest, flip};
+}
+
+/// Only words of four and eight bytes have functions of the machine's own.
+template <class Key>
+constexpr bool has_functions = sizeof(Key) >= 4;
+
+template <class Key>
+const LineFunctions<Key>& line_functions() {
+  if constexpr (sizeof(Key) == 4)
+    return kernel_table().lines;
+  else
+    return kernel_table().long_lines;
 }
 
 template <class Function>
@@ -186,15 +214,12 @@ void radix_sort(Item* items, Item* spare, std::int64_t count) {
 /// Items that are nothing but a word of this size, by the machine's own method. False where there
 /// is none.
 template <class Item>
-bool sort_as_words(Item* items, Item* spare, std::int64_t count) {
-  const KernelTable& table = kernel_table();
-  if constexpr (std::is_same_v<Item, Alone<std::uint32_t>>) {
-    return table.sort_line && table.sort_line(reinterpret_cast<std::uint32_t*>(items),
-                                              reinterpret_cast<std::uint32_t*>(spare), count);
-  } else if constexpr (std::is_same_v<Item, Alone<std::uint64_t>> || std::is_same_v<Item, Packed>) {
-    return table.sort_long_line &&
-           table.sort_long_line(reinterpret_cast<std::uint64_t*>(items),
-                                reinterpret_cast<std::uint64_t*>(spare), count);
+bool sort_as_words(Item* items, std::int64_t count) {
+  if constexpr (std::is_same_v<Item, Alone<std::uint32_t>> ||
+                std::is_same_v<Item, Alone<std::uint64_t>> || std::is_same_v<Item, Packed>) {
+    using Word = std::conditional_t<sizeof(Item) == 4, std::uint32_t, std::uint64_t>;
+    const auto sort = line_functions<Word>().sort;
+    return sort && sort(reinterpret_cast<Word*>(items), count);
   } else {
     return false;
   }
@@ -202,13 +227,73 @@ bool sort_as_words(Item* items, Item* spare, std::int64_t count) {
 
 template <class Item>
 void sort_items(Item* items, Item* spare, std::int64_t count) {
-  if (sort_as_words(items, spare, count)) return;
+  if (sort_as_words(items, count)) return;
   if (count <= short_line || count > std::numeric_limits<std::uint32_t>::max()) {
     std::sort(items, items + count);
   } else {
     radix_sort(items, spare, count);
   }
 }
+
+/// How often each of the integers of a small range occurs, by which they are put in order.
+template <class Number>
+class Counts {
+ public:
+  /// Whether the elements are of such a range, as some of them tell first.
+  bool find_range(const Number* elements, std::int64_t count) {
+    constexpr std::int64_t samples = 64;
+    if (count < shortest || !spans(elements, samples, count / samples, count)) return false;
+    return spans(elements, count, 1, count);
+  }
+  /// How often they occur in a part of the line. The same integer often comes twice in a row, and
+  /// then its count would have to wait for itself.
+  std::vector<std::uint32_t> of(const Number* elements, std::int64_t count) const {
+    const auto size = static_cast<std::size_t>(range_);
+    constexpr std::int64_t side_by_side = 4;
+    std::vector<std::uint32_t> counts(side_by_side * size);
+    std::uint32_t* const first = counts.data();
+    std::int64_t i = 0;
+    for (; i + side_by_side <= count; i += side_by_side) {
+      for (std::int64_t k = 0; k < side_by_side; ++k)
+        ++first[static_cast<std::size_t>(k) * size + place(elements[i + k])];
+    }
+    for (; i < count; ++i) ++first[place(elements[i])];
+    for (std::size_t at = size; at < counts.size(); ++at) first[at % size] += first[at];
+    counts.resize(size);
+    return counts;
+  }
+  void write(const std::vector<std::uint32_t>& counts, bool descending, Number* target) const {
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const std::size_t at = descending ? counts.size() - 1 - i : i;
+      const auto number = static_cast<Number>(static_cast<Unsigned>(least_) + at);
+      target = std::fill_n(target, counts[at], number);
+    }
+  }
+
+ private:
+  using Unsigned = std::make_unsigned_t<Number>;
+  static constexpr std::int64_t shortest = 512, most = 4096;
+
+  bool spans(const Number* elements, std::int64_t count, std::int64_t step, std::int64_t length) {
+    Number least = elements[0], greatest = elements[0];
+    for (std::int64_t i = 0; i < count; ++i) {
+      least = std::min(least, elements[i * step]);
+      greatest = std::max(greatest, elements[i * step]);
+    }
+    const std::uint64_t distance =
+        static_cast<Unsigned>(static_cast<Unsigned>(greatest) - static_cast<Unsigned>(least));
+    if (distance >= static_cast<std::uint64_t>(std::min(most, length / 8))) return false;
+    least_ = least;
+    range_ = static_cast<std::int64_t>(distance) + 1;
+    return true;
+  }
+  std::size_t place(Number element) const {
+    return static_cast<Unsigned>(static_cast<Unsigned>(element) - static_cast<Unsigned>(least_));
+  }
+
+  Number least_ = 0;
+  std::int64_t range_ = 0;
+};
 
 /// Leaves the first `keep` items, in order, at the front.
 template <class Item>
@@ -240,6 +325,7 @@ class Room {
 struct SortPass::Plan {
   virtual ~Plan() = default;
   virtual void run(int share) = 0;
+  virtual void finish() {}
   int shares = 0;
 };
 
@@ -298,7 +384,7 @@ class SortLines : public SortPass::Plan {
       : input_(input), results_(results), writer_(results_, input.inner) {
     if (!input.outer || !input.inner || !results.keep) return;
     const bool by_search = results.keep < input.length && results.keep <= few;
-    const bool as_words = kernel_table().sort_line && sizeof(Key) >= 4;
+    const bool as_words = has_functions<Key> && kernel_table().lines.sort;
     together_ = input.length <= short_line && input.outer * input.inner > few_lines && !by_search &&
                 !as_words && !(places_travel() && sizeof(Key) == 8);
     tile_ = std::min(input.inner, together_ ? lanes() : most_columns);
@@ -410,18 +496,37 @@ class SortLines : public SortPass::Plan {
                   std::int64_t columns) const {
     const std::int64_t length = input_.length;
     const Element* line = read(scratch, outer, column, columns);
-    Alone<Key>* items = scratch.alone.of_size(2 * length);
-    Element* values = scratch.values.of_size(length);
-    const Key flip = results_.descending ? std::numeric_limits<Key>::max() : Key{0};
+    const bool in_place = input_.inner == 1;
+    Element* values = in_place ? static_cast<Element*>(results_.values) + outer * length
+                               : scratch.values.of_size(length);
     for (std::int64_t c = 0; c < columns; ++c, line += length) {
-      for (std::int64_t i = 0; i < length; ++i) {
+      sort_line(scratch, line, values);
+      if (!in_place) writer_.values(outer, column + c, 0, length, values);
+    }
+  }
+
+  void sort_line(Scratch& scratch, const Element* line, Element* values) const {
+    const std::int64_t length = input_.length;
+    if constexpr (is_integral<Codec>) {
+      Counts<Element> counts;
+      if (length <= std::numeric_limits<std::uint32_t>::max() && counts.find_range(line, length))
+        return counts.write(counts.of(line, length), results_.descending, values);
+    }
+    auto* const items = reinterpret_cast<Alone<Key>*>(values);
+    if constexpr (has_functions<Key>) {
+      const auto& functions = line_functions<Key>();
+      const KeyRule<Key> rule = key_rule<Codec>(results_.descending);
+      auto* const words = reinterpret_cast<Key*>(values);
+      functions.make_keys(reinterpret_cast<const Key*>(line), length, rule, words);
+      if (!sort_as_words(items, length)) sort_items(items, scratch.alone.of_size(length), length);
+      functions.take_values(words, length, rule, words);
+    } else {
+      const Key flip = results_.descending ? std::numeric_limits<Key>::max() : Key{0};
+      for (std::int64_t i = 0; i < length; ++i)
         items[i].key = static_cast<Key>(Codec::key(line[i]) ^ flip);
-      }
-      sort_items(items, items + length, length);
-      for (std::int64_t i = 0; i < length; ++i) {
+      sort_items(items, scratch.alone.of_size(length), length);
+      for (std::int64_t i = 0; i < length; ++i)
         values[i] = Codec::value(static_cast<Key>(items[i].key ^ flip));
-      }
-      writer_.values(outer, column + c, 0, length, values);
     }
   }
 
@@ -495,29 +600,26 @@ class SortLines : public SortPass::Plan {
   std::int64_t tile_ = 1, units_ = 0;
 };
 
-/// One long line: its items are dealt out by their first digit, and then sorted by several threads.
-template <class Codec, class Item>
-class SortLongLine : public SortPass::Plan {
+/// The places of one long line: its items are dealt out by their first digit, and then sorted by
+/// several threads.
+template <class Codec>
+class PlaceLongLine : public SortPass::Plan {
   using Key = typename Codec::Key;
   using Element = typename Codec::Element;
-  static constexpr bool placed = !std::is_same_v<Item, Alone<Key>>;
+  using Item = Placed<Key>;
 
  public:
-  SortLongLine(const Lines& input, const SortResults& results)
+  PlaceLongLine(const Lines& input, const SortResults& results)
       : line_(static_cast<const Element*>(input.data)),
         results_(results),
         writer_(results_, 1),
         items_(new Item[static_cast<std::size_t>(input.length)]),
-        spare_(new Item[static_cast<std::size_t>(input.length)]),
-        flip_(results.descending ? std::numeric_limits<Key>::max() : Key{0}) {
+        spare_(new Item[static_cast<std::size_t>(input.length)]) {
     const std::int64_t length = input.length;
+    const Key flip = results.descending ? std::numeric_limits<Key>::max() : Key{0};
     for (std::int64_t i = 0; i < length; ++i) {
-      if constexpr (placed) {
-        spare_[i] = Item(static_cast<Key>(equal_key<Codec>(line_[i]) ^ flip_),
-                         static_cast<std::uint64_t>(i));
-      } else {
-        spare_[i].key = static_cast<Key>(Codec::key(line_[i]) ^ flip_);
-      }
+      spare_[i] =
+          Item(static_cast<Key>(equal_key<Codec>(line_[i]) ^ flip), static_cast<std::uint64_t>(i));
     }
     constexpr int width = 11;
     const Digits<Item> digits(spare_.get(), length);
@@ -559,18 +661,12 @@ class SortLongLine : public SortPass::Plan {
     for (std::int64_t first = begin; first < begin + count; first += block_size) {
       const std::int64_t some = std::min(block_size, begin + count - first);
       const Item* items = items_.get() + first;
-      if constexpr (placed) {
-        for (std::int64_t i = 0; i < some; ++i) {
-          places[i] = static_cast<std::int64_t>(items[i].place());
-        }
-        if (results_.places) writer_.places(0, 0, first, some, places);
-        if (!results_.values) continue;
-        for (std::int64_t i = 0; i < some; ++i) values[i] = line_[places[i]];
-      } else {
-        for (std::int64_t i = 0; i < some; ++i) {
-          values[i] = Codec::value(static_cast<Key>(items[i].key ^ flip_));
-        }
+      for (std::int64_t i = 0; i < some; ++i) {
+        places[i] = static_cast<std::int64_t>(items[i].place());
       }
+      writer_.places(0, 0, first, some, places);
+      if (!results_.values) continue;
+      for (std::int64_t i = 0; i < some; ++i) values[i] = line_[places[i]];
       writer_.values(0, 0, first, some, values);
     }
   }
@@ -579,9 +675,109 @@ class SortLongLine : public SortPass::Plan {
   SortResults results_;
   LineWriter writer_;
   std::unique_ptr<Item[]> items_, spare_;
-  Key flip_;
   std::vector<std::int64_t> starts_;   ///< of every digit, among the items
   std::vector<std::uint64_t> bounds_;  ///< of every share, among the digits
+};
+
+/// The elements of one long line. Each share looks through all of it for the keys that are its own,
+/// which costs less than dealing them out before several threads can begin.
+template <class Codec>
+class SortLongLine : public SortPass::Plan {
+  using Key = typename Codec::Key;
+
+ public:
+  SortLongLine(const Lines& input, const SortResults& results)
+      : line_(static_cast<const Key*>(input.data)),
+        length_(input.length),
+        target_(static_cast<Key*>(results.values)),
+        rule_(key_rule<Codec>(results.descending)) {
+    bounds_ = choose_bounds(std::clamp<std::int64_t>(results.threads, 1, most_shares));
+    starts_.resize(bounds_.size());
+    line_functions<Key>().count_keys(line_, length_, rule_, bounds_.data(),
+                                     static_cast<int>(bounds_.size()), starts_.data());
+    shares = static_cast<int>(bounds_.size()) + 1;
+  }
+
+  void run(int share) override {
+    const auto number = static_cast<std::size_t>(share);
+    const bool is_first = number == 0, is_last = number == bounds_.size();
+    const Key least = is_first ? Key{0} : bounds_[number - 1];
+    const Key greatest = is_last ? std::numeric_limits<Key>::max() : bounds_[number] - 1;
+    const std::int64_t begin = is_first ? 0 : starts_[number - 1];
+    const std::int64_t count = (is_last ? length_ : starts_[number]) - begin;
+    const auto& functions = line_functions<Key>();
+    Key* const keys = target_ + begin;
+    functions.pick_keys(line_, length_, rule_, least, greatest, keys);
+    auto* const items = reinterpret_cast<Alone<Key>*>(keys);
+    if (!sort_as_words(items, count)) {
+      Room<Alone<Key>> spare;
+      sort_items(items, spare.of_size(count), count);
+    }
+    functions.take_values(keys, count, rule_, keys);
+  }
+
+ private:
+  static constexpr std::int64_t most_shares = 64;
+
+  /// Keys between which about as many elements lie, as some of them tell.
+  std::vector<Key> choose_bounds(std::int64_t parts) const {
+    constexpr std::int64_t samples_each = 256;
+    const std::int64_t samples = parts * samples_each, step = length_ / samples;
+    std::vector<Key> keys(static_cast<std::size_t>(samples)), bounds;
+    for (std::int64_t i = 0; i < samples; ++i)
+      keys[static_cast<std::size_t>(i)] = line_[i * step + step / 2];
+    line_functions<Key>().make_keys(keys.data(), samples, rule_, keys.data());
+    std::sort(keys.begin(), keys.end());
+    for (std::int64_t i = samples_each; i < samples; i += samples_each) {
+      const Key bound = keys[static_cast<std::size_t>(i)];
+      if (bound > (bounds.empty() ? Key{0} : bounds.back())) bounds.push_back(bound);
+    }
+    return bounds;
+  }
+
+  const Key* line_;
+  std::int64_t length_;
+  Key* target_;
+  KeyRule<Key> rule_;
+  std::vector<Key> bounds_;           ///< the least of every share but the first
+  std::vector<std::int64_t> starts_;  ///< where it goes
+};
+
+/// One long line of integers from a small range: each share counts some of them.
+template <class Number>
+class CountLongLine : public SortPass::Plan {
+ public:
+  CountLongLine(const Counts<Number>& counts, const Lines& input, const SortResults& results)
+      : counts_(counts),
+        line_(static_cast<const Number*>(input.data)),
+        length_(input.length),
+        results_(results) {
+    shares = static_cast<int>(divide_up(length_, share_length));
+    parts_.resize(static_cast<std::size_t>(shares));
+  }
+
+  void run(int share) override {
+    const Range range = range_of(length_, shares, share);
+    parts_[static_cast<std::size_t>(share)] =
+        counts_.of(line_ + range.begin, range.end - range.begin);
+  }
+
+  void finish() override {
+    std::vector<std::uint32_t>& sum = parts_[0];
+    for (std::size_t part = 1; part < parts_.size(); ++part) {
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += parts_[part][i];
+    }
+    counts_.write(sum, results_.descending, static_cast<Number*>(results_.values));
+  }
+
+ private:
+  static constexpr std::int64_t share_length = 1 << 18;
+
+  Counts<Number> counts_;
+  const Number* line_;
+  std::int64_t length_;
+  SortResults results_;
+  std::vector<std::vector<std::uint32_t>> parts_;  ///< the counts of every share
 };
 
 template <class Codec>
@@ -592,8 +788,17 @@ std::unique_ptr<SortPass::Plan> make_plan(const Lines& input, const SortResults&
       input.length > std::numeric_limits<std::uint32_t>::max()) {
     return std::make_unique<SortLines<Codec>>(input, results);
   }
-  if (results.places) return std::make_unique<SortLongLine<Codec, Placed<Key>>>(input, results);
-  return std::make_unique<SortLongLine<Codec, Alone<Key>>>(input, results);
+  if (results.places) return std::make_unique<PlaceLongLine<Codec>>(input, results);
+  if constexpr (is_integral<Codec>) {
+    using Element = typename Codec::Element;
+    Counts<Element> counts;
+    if (counts.find_range(static_cast<const Element*>(input.data), input.length))
+      return std::make_unique<CountLongLine<Element>>(counts, input, results);
+  }
+  if constexpr (has_functions<Key>)
+    return std::make_unique<SortLongLine<Codec>>(input, results);
+  else
+    return std::make_unique<SortLines<Codec>>(input, results);
 }
 
 }  // namespace
@@ -610,6 +815,32 @@ int SortPass::shares() const {
 
 void SortPass::run(int share) {
   plan_->run(share);
+}
+
+void SortPass::finish() {
+  plan_->finish();
+}
+
+std::int64_t drop_equal_neighbours(void* elements, DType dtype, std::int64_t count) {
+  std::int64_t kept = 0;
+  with_codec(dtype, [&](auto codec) {
+    using Codec = decltype(codec);
+    using Key = typename Codec::Key;
+    if constexpr (has_functions<Key>) {
+      // Zeros differ in their signs only.
+      const Key apart = is_integral<Codec> ? ~Key{0} : static_cast<Key>(~Codec::sign);
+      kept = line_functions<Key>().drop_equals(static_cast<Key*>(elements), count, apart);
+    } else {
+      auto* const first = static_cast<Key*>(elements);
+      const auto key = [](Key bits) {
+        return equal_key<Codec>(static_cast<typename Codec::Element>(bits));
+      };
+      kept = std::unique(first, first + count,
+                         [&](Key one, Key other) { return key(one) == key(other); }) -
+             first;
+    }
+  });
+  return kept;
 }
 
 // --- search ---

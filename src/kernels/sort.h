@@ -16,6 +16,7 @@ struct SortResults {
   void* values = nullptr;  ///< contiguous, [outer][keep][inner], of the input's type; or nullptr
   void* places = nullptr;  ///< the same in `places_dtype`; or nullptr
   DType places_dtype = DType::int64;
+  int threads = 1;  ///< how many are expected to work on one long line
 };
 
 /// One sort, cut into shares. Equal elements keep their order; nan is greater than all others.
@@ -25,12 +26,17 @@ class SortPass {
   ~SortPass();
   int shares() const;
   void run(int share);
+  void finish();
 
   struct Plan;
 
  private:
   std::unique_ptr<Plan> plan_;
 };
+
+/// Leaves the first of equal elements of a sorted line, at the front; how many those are. The line
+/// has one element at least. All nan are equal if they come from a sort.
+std::int64_t drop_equal_neighbours(void* elements, DType dtype, std::int64_t count);
 
 /// Where in a sorted line each of some values belongs: before equal elements or, on the right side,
 /// behind them. All arrays are contiguous, line and values of one type.

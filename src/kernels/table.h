@@ -25,6 +25,10 @@ struct Matrix {
 using MoveFunction = void (*)(Matrix source, Matrix target, std::int64_t rows,
                               std::int64_t columns);
 
+/// Takes elements of one size from two to four contiguous sources in turns.
+using InterleaveFunction = void (*)(const void* const* sources, int sources_used, void* target,
+                                    std::int64_t count);
+
 /// What is folded into one value by a reduction; the mean is a sum, norms are sums of these.
 enum class Fold : std::uint8_t { sum, sum_of_absolutes, sum_of_squares, maximum, minimum, product };
 inline constexpr int fold_count = 6;
@@ -77,6 +81,54 @@ template <class Real>
 using ExponentialFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real scale,
                                      Real* output);
 
+/// How the bits of elements become unsigned keys in the same order: the sign is turned over, those
+/// of reals below zero are turned over as a whole, and nan is the greatest.
+template <class Word>
+struct KeyRule {
+  Word sign;      ///< its place, where there is one
+  Word negative;  ///< all bits for reals
+  Word infinity;  ///< what is greater is nan; the greatest signed word for integers
+  Word flip;      ///< all bits for the reverse order
+};
+
+/// Work on one contiguous line of words.
+template <class Word>
+struct LineFunctions {
+  void (*make_keys)(const Word* elements, std::int64_t count, const KeyRule<Word>& rule,
+                    Word* keys);
+  void (*take_values)(const Word* keys, std::int64_t count, const KeyRule<Word>& rule,
+                      Word* elements);
+  /// Adds to below[i] how many keys are less than bounds[i].
+  void (*count_keys)(const Word* elements, std::int64_t count, const KeyRule<Word>& rule,
+                     const Word* bounds, int bounds_used, std::int64_t* below);
+  /// The keys from `least` to `greatest`, in their order.
+  void (*pick_keys)(const Word* elements, std::int64_t count, const KeyRule<Word>& rule, Word least,
+                    Word greatest, Word* target);
+  /// Puts keys in order. False: they are all there still, but another method must do. nullptr where
+  /// the machine has nothing for it.
+  bool (*sort)(Word* keys, std::int64_t count);
+  /// Leaves the first of equal neighbours, at the front; how many those are. Words without any bit
+  /// of `apart` are equal as well. There is one at least.
+  std::int64_t (*drop_equals)(Word* words, std::int64_t count, Word apart);
+};
+
+/// c[m, n] = a[m, k] * b[k, n], or added to what is there, where n is greater than 1 and at most
+/// this. Steps from one row to the next, and of a also from one column to the next.
+inline constexpr std::int64_t most_tiled_columns = 64;
+template <class Real>
+struct TiledProduct {
+  std::int64_t m, n, k;
+  const Real* a;
+  std::int64_t a_row, a_column;
+  const Real* b;
+  std::int64_t b_stride;
+  Real* c;
+  std::int64_t c_stride;
+  bool add;
+};
+template <class Real>
+using TiledProductFunction = void (*)(const TiledProduct<Real>& product);
+
 struct KernelTable {
   BlockFunction formulas[formula_count][dtype_count];
   /// The same with one element for the first input, or for all but the first; few have these.
@@ -86,15 +138,14 @@ struct KernelTable {
   bool produces_boolean[formula_count];
   CastFunction casts[dtype_count][dtype_count];  ///< [from][to]
   MoveFunction moves[4];                         ///< by log2 of the element size
+  InterleaveFunction interleave[4];              ///< by log2 of the element size
   /// Copies bytes from the caches to memory, around the caches where the machine can.
   void (*stream)(const void* source, void* target, std::int64_t bytes);
   /// Put lines side by side in order, [step][lane]: 16 of four bytes, or 8 of eight.
   void (*sort_words)(std::uint32_t* words, std::int64_t steps);
   void (*sort_long_words)(std::uint64_t* words, std::int64_t steps);
-  /// Put one line in order; `spare` has room for as many. False: the words are all there still, but
-  /// another method must do. None where the machine has nothing for it.
-  bool (*sort_line)(std::uint32_t* words, std::uint32_t* spare, std::int64_t count);
-  bool (*sort_long_line)(std::uint64_t* words, std::uint64_t* spare, std::int64_t count);
+  LineFunctions<std::uint32_t> lines;
+  LineFunctions<std::uint64_t> long_lines;
   /// The softmax of contiguous rows, or its logarithm.
   SoftmaxFunction<float> softmax_float;
   SoftmaxFunction<double> softmax_double;
@@ -104,6 +155,9 @@ struct KernelTable {
   /// Contiguous rows minus their means, by their deviations, scaled and shifted.
   LayerNormFunction<float> layer_norm_float;
   LayerNormFunction<double> layer_norm_double;
+  TiledProductFunction<float> tiled_product_float;
+  TiledProductFunction<double> tiled_product_double;
+  std::int64_t tiled_side;  ///< of results up to which these are faster than the maths library
   FoldFunctions folds[fold_count][dtype_count];
   UniformFunction<float> uniform_float;
   UniformFunction<double> uniform_double;

@@ -2,7 +2,9 @@
 // Copies in all their forms, and concatenation. (Views are no ops: bindings make them from a
 // layout.)
 #include <algorithm>
+#include <vector>
 
+#include "kernels/interleave.h"
 #include "lazy/immediate.h"
 #include "ops/common.h"
 #include "ops/table.h"
@@ -78,6 +80,34 @@ class ConcatPass : public lazy::Pass {
   int shares_ = 0;
 };
 
+/// Inputs of one element along the axis and behind it, of one type and without gaps.
+bool can_interleave(const Call& call) {
+  const auto axis = static_cast<std::size_t>(call.attributes[0].integer);
+  const std::size_t used = call.inputs.size();
+  if (used < 2 || used > kernels::InterleavePass::most_sources) return false;
+  return std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
+    const auto rest = input.shape().subspan(axis);
+    return input.dtype == call.outputs[0].dtype && input.layout->is_contiguous() &&
+           std::all_of(rest.begin(), rest.end(), [](std::int64_t extent) { return extent == 1; });
+  });
+}
+
+class Interleave : public lazy::Pass {
+ public:
+  explicit Interleave(const Call& call) : pass_(make(call)) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+
+ private:
+  static kernels::InterleavePass make(const Call& call) {
+    std::vector<const void*> sources;
+    for (const Operand& input : call.inputs) sources.push_back(input.data());
+    const Operand& output = call.outputs[0];
+    return {sources, output.dtype, call.inputs[0].size(), output.data()};
+  }
+  kernels::InterleavePass pass_;
+};
+
 void concat_infer(Inference& inference) {
   Call& call = inference.call;
   if (!call.inputs.size()) inference.refuse("needs at least one array");
@@ -122,6 +152,7 @@ void declare_shape(Table& table) {
              .parameters = {{"axis", std::int64_t{1}}},
              .infer = concat_infer,
              .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+               if (can_interleave(call)) return std::make_unique<Interleave>(call);
                return std::make_unique<ConcatPass>(call);
              }});
 }

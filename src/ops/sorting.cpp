@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lazy/window.h"
 #include "ops/common.h"
 #include "ops/table.h"
 
@@ -31,6 +32,7 @@ void infer_sorted(Inference& inference, DType dtype) {
   shape[axis] = keep;
   inference.add_output(shape, dtype);
   call.attributes[1].integer = !inference.boolean("ascending");
+  call.attributes[2].integer = lazy::window().configured_threads();
   // A search where few are kept.
   const double steps = keep * 8 < length ? 1 : 0.3 * std::log2(static_cast<double>(length) + 2);
   call.cost = 150 + steps * static_cast<double>(input.size());
@@ -39,6 +41,7 @@ void infer_sorted(Inference& inference, DType dtype) {
 kernels::SortResults results_of(const Call& call) {
   kernels::SortResults results;
   results.descending = call.attributes[1].integer != 0;
+  results.threads = static_cast<int>(call.attributes[2].integer);
   results.keep = call.outputs[0].shape()[static_cast<std::size_t>(call.attributes[0].integer)];
   return results;
 }
@@ -48,6 +51,7 @@ class Sort : public lazy::Pass {
   Sort(const Call& call, const kernels::SortResults& results) : pass_(lines_of(call), results) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
+  void finish() override { pass_.finish(); }
 
  private:
   kernels::SortPass pass_;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches, running sums, sorted lines, softmax and reversed sequences against plain loops.
+// Searches, running sums, sorted and interleaved lines, softmax and reversed sequences against
+// plain loops.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "check.h"
 #include "kernels/arg_reduce.h"
+#include "kernels/interleave.h"
 #include "kernels/scan.h"
 #include "kernels/sequence.h"
 #include "kernels/softmax.h"
@@ -132,8 +134,10 @@ TEST("lines are put in order") {
         results.values = output.data();
         results.keep = each.length;
         results.descending = descending;
+        results.threads = 3;
         SortPass pass({input.data(), dtype, each.outer, each.length, each.inner}, results);
         run_all(pass);
+        pass.finish();
         for (std::int64_t line = 0; line < each.outer * each.inner; ++line) {
           std::vector<long double> expected;
           for (std::int64_t i = 0; i < each.length; ++i)
@@ -142,6 +146,72 @@ TEST("lines are put in order") {
           if (descending) std::reverse(expected.begin(), expected.end());
           for (std::int64_t i = 0; i < each.length; ++i)
             CHECK_EQUAL(output[each.position(line, i)], expected[static_cast<std::size_t>(i)]);
+        }
+      }
+    }
+  }
+}
+
+TEST("a long line of any values is put in order, and equal ones are dropped") {
+  constexpr std::int64_t length = 140001;
+  for (DType dtype : all_dtypes) {
+    const bool real = is_floating(dtype);
+    for (const bool descending : {false, true}) {
+      Buffer input(dtype, length), output(dtype, length);
+      for (std::int64_t i = 0; i < length; ++i) {
+        auto* const bytes = static_cast<unsigned char*>(input.data()) + i * size_of(dtype);
+        for (std::size_t byte = 0; byte < size_of(dtype); ++byte)
+          bytes[byte] = static_cast<unsigned char>(random_integer(0, 255));
+        if (dtype == DType::boolean) *bytes &= 1;
+        if (real && i % 5 == 0) input.set(i, i % 2 ? 0.0L : -0.0L);
+        if (real && i % 7 == 0) input.set(i, i % 2 ? INFINITY : -INFINITY);
+      }
+      SortResults results;
+      results.values = output.data();
+      results.keep = length;
+      results.descending = descending;
+      results.threads = 4;
+      SortPass pass({input.data(), dtype, 1, length, 1}, results);
+      run_all(pass);
+      pass.finish();
+      std::vector<long double> expected;
+      for (std::int64_t i = 0; i < length; ++i) expected.push_back(input[i]);
+      const auto before = [](long double one, long double other) {
+        return std::isnan(other) ? !std::isnan(one) : one < other;
+      };
+      const auto same = [](long double one, long double other) {
+        return one == other || (std::isnan(one) && std::isnan(other));
+      };
+      std::sort(expected.begin(), expected.end(), before);
+      if (descending) std::reverse(expected.begin(), expected.end());
+      for (std::int64_t i = 0; i < length; ++i)
+        CHECK(same(output[i], expected[static_cast<std::size_t>(i)]));
+      expected.erase(std::unique(expected.begin(), expected.end(), same), expected.end());
+      CHECK_EQUAL(drop_equal_neighbours(output.data(), dtype, length),
+                  static_cast<std::int64_t>(expected.size()));
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK(same(output[static_cast<std::int64_t>(i)], expected[i]));
+    }
+  }
+}
+
+TEST("elements of several arrays are taken in turns") {
+  for (DType dtype : all_dtypes) {
+    for (const std::int64_t count : {0, 1, 37, 511, 513, 40000, 1100000}) {
+      for (const std::size_t used : {2, 3, 4}) {
+        if (count > 40000 && (used != 3 || dtype != DType::float32)) continue;
+        std::vector<Buffer> sources(used, Buffer(dtype, count));
+        std::vector<const void*> data;
+        for (Buffer& source : sources) {
+          fill_small(source);
+          data.push_back(source.data());
+        }
+        Buffer result(dtype, count * static_cast<std::int64_t>(used));
+        const InterleavePass pass(data, dtype, count, result.data());
+        run_all(pass);
+        for (std::int64_t i = 0; i < result.size(); ++i) {
+          const auto number = static_cast<std::int64_t>(used);
+          CHECK_EQUAL(result[i], sources[static_cast<std::size_t>(i % number)][i / number]);
         }
       }
     }

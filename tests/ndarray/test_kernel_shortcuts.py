@@ -39,6 +39,53 @@ def test_lines_of_any_order_are_sorted(count: int, dtype: str) -> None:
         onp.testing.assert_array_equal(rows.asnumpy(), onp.sort(values)[::-1])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "int8", "uint8"])
+def test_long_lines_of_any_order_are_sorted(dtype: str) -> None:
+    count = (1 << 17) + 77
+    orders = _orders(count, "float32" if dtype in ("int8", "uint8") else dtype)
+    for values in orders.values():
+        host = values if values.dtype == dtype else values.view("uint32").astype(dtype)
+        array = np.array(host, dtype=dtype)
+        onp.testing.assert_array_equal(np.sort(array).asnumpy(), onp.sort(host))
+        onp.testing.assert_array_equal(np.unique(array).asnumpy(), onp.unique(host))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("shape", [(65,), (30, 41), (5, 6, 700)])
+def test_unique_of_many_elements(shape: tuple[int, ...], dtype: str) -> None:
+    values = GENERATOR.integers(-50, 50, shape).astype(dtype)
+    if dtype.startswith("float"):
+        values = onp.where(values == 7, -0.0, onp.where(values == 8, onp.nan, values)).astype(dtype)
+    result = np.unique(np.array(values, dtype=dtype))
+    assert result.dtype == dtype
+    onp.testing.assert_array_equal(result.asnumpy(), onp.unique(values))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "bool"])
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_single_elements_are_stacked_and_repeated(count: int, dtype: str) -> None:
+    for size in (0, 1, 300, 70001):
+        hosts = [GENERATOR.integers(0, 2, size).astype(dtype) for _ in range(count)]
+        arrays = [np.array(host, dtype=dtype) for host in hosts]
+        onp.testing.assert_array_equal(np.stack(arrays, 1).asnumpy(), onp.stack(hosts, 1))
+        onp.testing.assert_array_equal(
+            np.repeat(arrays[0], count).asnumpy(), onp.repeat(hosts[0], count)
+        )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_of_tall_and_thin_matrices(dtype: str) -> None:
+    for rows, columns in ((1000, 10), (20000, 10), (9000, 64), (800, 33), (769, 2)):
+        tall = GENERATOR.standard_normal((rows, columns)).astype(dtype)
+        wide = tall.astype("float64")
+        array = np.array(tall, dtype=dtype)
+        # The largest sums are about as many.
+        tolerance = (2e-6 if dtype == "float32" else 4e-15) * rows
+        expected = wide.T @ wide
+        for result in (np.dot(array.T, array), np.tensordot(array, array, ((0,), (0,)))):
+            onp.testing.assert_allclose(result.asnumpy(), expected, 0, tolerance)
+
+
 @pytest.mark.parametrize("shape", [(37, 100), (5, 300), (100, 3), (3, 4, 130)])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_rows_and_columns_are_sorted(shape: tuple[int, ...], axis: int) -> None:

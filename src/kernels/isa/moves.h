@@ -69,13 +69,16 @@ void move_transposed(const Word* from, std::int64_t column_stride, Word* to,
       const Word* corner = from + row + column * column_stride;
       Word* place = to + row * row_stride + column;
       if constexpr (sizeof(Word) >= 4) {
-        if (high == side && across == side) {
+        // Where rows are missing, the vectors end among the columns that follow, if there are some.
+        const std::int64_t following = (columns - column - side) * column_stride;
+        if (across == side && (high == side || following >= side - high)) {
           Vector square[side];
           for (int i = 0; i < side; ++i)
             __builtin_memcpy(&square[i], corner + i * column_stride, sizeof(Vector));
           transpose_square<1>(square);
-          for (int i = 0; i < side; ++i)
-            __builtin_memcpy(place + i * row_stride, &square[i], sizeof(Vector));
+          for (int i = 0; i < side; ++i) {
+            if (i < high) __builtin_memcpy(place + i * row_stride, &square[i], sizeof(Vector));
+          }
           continue;
         }
       }
@@ -104,6 +107,23 @@ void move(Matrix source, Matrix target, std::int64_t rows, std::int64_t columns)
   for (std::int64_t row = 0; row < rows; ++row)
     move_row(from + row * source.row_stride, source.column_stride, to + row * target.row_stride,
              target.column_stride, columns);
+}
+
+template <class Word, int used>
+void interleave_some(const void* const* sources, Word* __restrict target, std::int64_t count) {
+  const Word* from[used];
+  for (int s = 0; s < used; ++s) from[s] = static_cast<const Word*>(sources[s]);
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (int s = 0; s < used; ++s) target[i * used + s] = from[s][i];
+  }
+}
+
+template <class Word>
+void interleave(const void* const* sources, int sources_used, void* target, std::int64_t count) {
+  Word* const to = static_cast<Word*>(target);
+  if (sources_used == 2) return interleave_some<Word, 2>(sources, to, count);
+  if (sources_used == 3) return interleave_some<Word, 3>(sources, to, count);
+  interleave_some<Word, 4>(sources, to, count);
 }
 
 void stream(const void* source, void* target, std::int64_t bytes) {

@@ -11,6 +11,7 @@
 #include "kernels/isa/moves.h"
 #include "kernels/isa/networks.h"
 #include "kernels/isa/philox.h"
+#include "kernels/isa/products.h"
 #include "kernels/isa/rows.h"
 
 namespace afterglow::kernels {
@@ -76,17 +77,24 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.moves[1] = move<std::uint16_t>;
   table.moves[2] = move<std::uint32_t>;
   table.moves[3] = move<std::uint64_t>;
+  table.interleave[0] = interleave<std::uint8_t>;
+  table.interleave[1] = interleave<std::uint16_t>;
+  table.interleave[2] = interleave<std::uint32_t>;
+  table.interleave[3] = interleave<std::uint64_t>;
   table.stream = stream;
   table.sort_words = sort_side_by_side<std::uint32_t>;
   table.sort_long_words = sort_side_by_side<std::uint64_t>;
-  table.sort_line = sort_line<std::uint32_t>;
-  table.sort_long_line = sort_line<std::uint64_t>;
+  table.lines = line_functions<std::uint32_t>;
+  table.long_lines = line_functions<std::uint64_t>;
   table.softmax_float = softmax<float>;
   table.softmax_double = softmax<double>;
   table.places_float = places_in_rows<float>;
   table.places_double = places_in_rows<double>;
   table.layer_norm_float = layer_norm<float>;
   table.layer_norm_double = layer_norm<double>;
+  table.tiled_product_float = tiled_product<float>;
+  table.tiled_product_double = tiled_product<double>;
+  table.tiled_side = vector_size;
   table.uniform_float = uniform_float;
   table.uniform_double = uniform_double;
   table.normal_float = normal_float;
