@@ -20,6 +20,7 @@ from .._dtype import DTYPES, FLOAT16, FLOATING
 from .._host import from_host
 from .._host_calls import Host, on_host, on_host_several
 from .._shapes import Shape, as_axes, normal_axis
+from .._shortcut import shortcut
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from . import elementwise
 from . import reduce as reductions
@@ -101,6 +102,7 @@ def _several(
 # --- norms ---
 
 
+@shortcut("norm2", "array", "other", "two axes", "boolean")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> ndarray:
     """Return the norm of vectors or matrices; by default the 2-norm of all elements.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._along_axis import AlongAxis
 from .._ordering import Ordering
+from .._shortcut import shortcut
 from ..error import ArrayValueError
 from ..numpy import ndarray
 from ..numpy._arguments import need
@@ -17,6 +18,7 @@ _along = AlongAxis(False)
 _ordering = Ordering(False)
 
 
+@shortcut("softmax", "rows")
 def softmax(
     data: Any,
     length: Any = None,
@@ -45,6 +47,7 @@ def softmax(
     return result
 
 
+@shortcut("softmax", "rows", logarithm=True)
 def log_softmax(
     data: Any,
     axis: int = -1,

@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::size_t most_parameters = 8;  ///< of a function that can be passed over
 constexpr std::size_t most_arguments = 5;   ///< of its op
+/// A longer row is cut into parts: see afterglow/_along_axis.py.
+constexpr std::int64_t longest_row = 16384;
 
 PyTypeObject* shortcut_type = nullptr;
 PyObject* dtype_spellings = nullptr;  // dict: spelling -> number
@@ -38,6 +40,7 @@ enum class Kind {
   ranked,   ///< an array with axes
   stack,    ///< an array with three axes or more
   alike,    ///< an array of the type of the first input
+  rows,     ///< an array of float32 or float64 with rows that fit in a cache
   arrays,   ///< a tuple or list of arrays
   fill,     ///< a number
   // Parameters of the op.
@@ -51,18 +54,20 @@ enum class Kind {
   positive,   ///< a float that is not negative
   integer,
   boolean,
-  other,  ///< never plain
+  two_axes,  ///< an integer or a tuple of at most two
+  other,     ///< never plain
 };
 
 const std::map<std::string, Kind>& kinds() {
   static const std::map<std::string, Kind> all = {
-      {"array", Kind::array},         {"operand", Kind::operand}, {"mask", Kind::mask},
-      {"vector", Kind::vector},       {"matrix", Kind::matrix},   {"ranked", Kind::ranked},
-      {"stack", Kind::stack},         {"alike", Kind::alike},     {"arrays", Kind::arrays},
-      {"fill", Kind::fill},           {"axes", Kind::axes},       {"axis", Kind::axis},
-      {"flat axis", Kind::flat_axis}, {"shape", Kind::shape},     {"dtype", Kind::dtype},
-      {"real", Kind::real},           {"number", Kind::number},   {"positive", Kind::positive},
-      {"integer", Kind::integer},     {"boolean", Kind::boolean}, {"other", Kind::other}};
+      {"array", Kind::array},       {"operand", Kind::operand},     {"mask", Kind::mask},
+      {"vector", Kind::vector},     {"matrix", Kind::matrix},       {"ranked", Kind::ranked},
+      {"stack", Kind::stack},       {"alike", Kind::alike},         {"rows", Kind::rows},
+      {"arrays", Kind::arrays},     {"fill", Kind::fill},           {"axes", Kind::axes},
+      {"axis", Kind::axis},         {"flat axis", Kind::flat_axis}, {"shape", Kind::shape},
+      {"dtype", Kind::dtype},       {"real", Kind::real},           {"number", Kind::number},
+      {"positive", Kind::positive}, {"integer", Kind::integer},     {"boolean", Kind::boolean},
+      {"two axes", Kind::two_axes}, {"other", Kind::other}};
   return all;
 }
 
@@ -186,6 +191,9 @@ class PlainCall {
         return rank > 2;
       case Kind::alike:
         return array.dtype == first_->dtype;
+      case Kind::rows:
+        return rank > 0 && array.size() > 0 && array.shape()[rank - 1] <= longest_row &&
+               (array.dtype == DType::float32 || array.dtype == DType::float64);
       default:
         return true;
     }
@@ -208,7 +216,7 @@ class PlainCall {
   static bool may_be_none(const Slot& slot) {
     return !slot.needed &&
            (slot.kind == Kind::axes || slot.kind == Kind::flat_axis || slot.kind == Kind::shape ||
-            slot.kind == Kind::dtype || slot.kind == Kind::real);
+            slot.kind == Kind::dtype || slot.kind == Kind::real || slot.kind == Kind::two_axes);
   }
 
   template <class Value>
@@ -221,6 +229,11 @@ class PlainCall {
     switch (kind) {
       case Kind::axes:
         return first_->layout->rank() && set(argument, plain_integers(object));
+      case Kind::two_axes: {
+        std::optional<Shape> axes = plain_integers(object);
+        return first_->layout->rank() && axes && axes->size() <= 2 &&
+               set(argument, std::move(axes));
+      }
       case Kind::axis:
       case Kind::flat_axis:
         return first_->layout->rank() && set(argument, plain_integer(object));

@@ -17,6 +17,9 @@ namespace afterglow::kernels {
 
 namespace {
 
+/// How many elements ahead memory is asked for.
+constexpr std::int64_t far_distance = 1024;
+
 /// Up to so many elements, filling a block from a scalar is cheaper than finding another kernel.
 constexpr std::int64_t tiny_size = 64;
 
@@ -68,18 +71,30 @@ bool is_zero(const Operand& scalar) {
   return !std::memcmp(scalar.data, zeros, size_of(scalar.dtype));
 }
 
+/// A copy between two types needs nothing but the conversion.
+CastFunction plain_cast(const ElementwisePass& pass) {
+  const DType from = pass.inputs[0].dtype, to = pass.output.dtype;
+  if (from == to || pass.inputs_used != 1 || pass.inputs[0].scalar ||
+      (from != pass.compute && to != pass.compute) ||
+      pass.function != block_function(Formula::copy, pass.compute))
+    return nullptr;
+  return cast_function(from, to);
+}
+
 /// Without any layout to work out: true when every operand is a contiguous run or a scalar and has
-/// the kernel's type. Runs elements [begin, end).
+/// the kernel's type, or is merely converted. Runs elements [begin, end).
 bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t end) {
+  const CastFunction cast = plain_cast(pass);
   unsigned scalars = 0;
   for (int i = 0; i < pass.inputs_used; ++i) {
     const Operand& input = pass.inputs[i];
     if (input.scalar)
       scalars |= 1u << i;
-    else if (input.dtype != pass.compute || !contiguous(input, pass.rank, pass.shape))
+    else if ((input.dtype != pass.compute && !cast) || !contiguous(input, pass.rank, pass.shape))
       return false;
   }
-  if (pass.output.dtype != pass.produced || !contiguous(pass.output, pass.rank, pass.shape))
+  if ((pass.output.dtype != pass.produced && !cast) ||
+      !contiguous(pass.output, pass.rank, pass.shape))
     return false;
 
   BlockFunction function = pass.function;
@@ -97,15 +112,15 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
                 static_cast<std::size_t>((end - begin) * item));
     return true;
   }
-  const std::size_t compute_size = size_of(pass.compute);
-  const std::size_t produced_size = size_of(pass.produced);
+  const std::size_t input_size = size_of(cast ? pass.inputs[0].dtype : pass.compute);
+  const std::size_t produced_size = size_of(pass.output.dtype);
   bool in_place = false;
   for (int i = 0; i < pass.inputs_used; ++i) in_place |= pass.inputs[i].data == pass.output.data;
   const bool to_memory_only = is_far_result(pass.size) && !in_place;
   const ShareStores stores(to_memory_only ? (end - begin) * produced_size : 0);
   const bool far = pass.size >= far_size;
-  const bool in_blocks = fills || far || stores.around_caches();
-  const std::int64_t step = in_blocks ? block_size : end - begin;
+  const bool in_steps = far || stores.around_caches();
+  const std::int64_t step = in_steps ? far_step : fills ? block_size : end - begin;
   const void* inputs[max_inputs];
   ScalarInput scalar[max_inputs];
   for (int i = 0; i < pass.inputs_used; ++i) {
@@ -113,24 +128,30 @@ bool run_linear(const ElementwisePass& pass, std::int64_t begin, std::int64_t en
     inputs[i] = fills ? scalar[i].fill(pass.inputs[i], pass.compute, std::min(step, end - begin))
                       : scalar[i].convert(pass.inputs[i], pass.compute);
   }
-  alignas(64) char block[block_size * 8];
+  const auto run = [&](void* target, std::int64_t count) {
+    if (cast)
+      cast(inputs[0], target, count);
+    else
+      function(inputs, target, count);
+  };
+  alignas(64) char block[far_step * 8];
   for (std::int64_t position = begin; position < end; position += step) {
     char* output = static_cast<char*>(pass.output.data) + position * produced_size;
-    const std::int64_t ahead = far ? std::min(step, end - position - step) : 0;
+    const std::int64_t ahead = far ? std::min(step, end - position - far_distance) : 0;
     for (int i = 0; i < pass.inputs_used; ++i) {
       if (pass.inputs[i].scalar) continue;
-      const char* input = static_cast<const char*>(pass.inputs[i].data) + position * compute_size;
+      const char* input = static_cast<const char*>(pass.inputs[i].data) + position * input_size;
       inputs[i] = input;
-      if (ahead > 0) prefetch(input + step * compute_size, ahead * compute_size, false);
+      if (ahead > 0) prefetch(input + far_distance * input_size, ahead * input_size, false);
     }
     const std::int64_t count = std::min(step, end - position);
     if (stores.around_caches()) {
-      function(inputs, block, count);
+      run(block, count);
       kernel_table().stream(block, output, count * produced_size);
       continue;
     }
-    if (ahead > 0) prefetch(output + step * produced_size, ahead * produced_size, true);
-    function(inputs, output, count);
+    if (ahead > 0) prefetch(output + far_distance * produced_size, ahead * produced_size, true);
+    run(output, count);
   }
   return true;
 }

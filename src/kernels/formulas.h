@@ -31,6 +31,16 @@ const auto rule = nullptr;
 /// What the rare arguments take that a rule does not cover: is_beyond(x) of blocks.h tells which.
 template <Formula formula>
 const auto rule_beyond = nullptr;
+/// A shorter way to the same bits for blocks of positive normal numbers; is_plain(...) of blocks.h
+/// tells whether a block can take it.
+template <Formula formula>
+const auto rule_of_normal = nullptr;
+/// Long rules in two steps: the first takes the inputs, the second its results and the first input.
+/// Powers go this way in such blocks only.
+template <Formula formula>
+const auto first_step = nullptr;
+template <Formula formula>
+const auto second_step = nullptr;
 
 // clang-format off
 template <> const auto rule<F::copy> = [](auto x) { return x; };
@@ -38,6 +48,7 @@ template <> const auto rule<F::negative> = [](auto x) { return fit(x, -wide(x));
 template <> const auto rule<F::absolute> = [](auto x) { return absolute(x); };
 template <> const auto rule<F::exponential> = [](auto x) { return fit(x, exponential(real(x))); };
 template <> const auto rule<F::logarithm> = [](auto x) { return fit(x, logarithm(real(x))); };
+template <> const auto rule_of_normal<F::logarithm> = [](std::same_as<float> auto x) { return logarithm_of_normal(x); };
 template <> const auto rule<F::square_root> = [](auto x) { return fit(x, square_root(real(x))); };
 template <> const auto rule<F::hyperbolic_tangent> = [](auto x) { return fit(x, tanh(real(x))); };
 template <> const auto rule<F::sigmoid> = [](auto x) { return fit(x, sigmoid(real(x))); };
@@ -75,6 +86,10 @@ template <> const auto rule<F::inverse_hyperbolic_cosine> = [](std::floating_poi
 template <> const auto rule<F::inverse_hyperbolic_tangent> = [](std::floating_point auto x) { return inverse_hyperbolic_tangent(x); };
 template <> const auto rule<F::error_function> = [](std::floating_point auto x) { return error_function(x); };
 template <> const auto rule<F::gaussian_linear_unit> = [](std::floating_point auto x) { return gaussian_linear_unit(x); };
+template <> const auto first_step<F::error_function> = [](std::same_as<float> auto x) { return excess_decay(error_function_argument(x)); };
+template <> const auto second_step<F::error_function> = [](float excess, float x) { return error_function(x, excess); };
+template <> const auto first_step<F::gaussian_linear_unit> = [](std::same_as<float> auto x) { return gaussian_decay(x); };
+template <> const auto second_step<F::gaussian_linear_unit> = [](float decay, float x) { return gaussian_linear_unit(x, decay); };
 template <> const auto rule<F::soft_rectify> = [](std::floating_point auto x) { return soft_rectify(x); };
 template <> const auto rule<F::inverse_error_function> = [](std::same_as<double> auto x) { return inverse_error_function(x); };
 template <> const auto rule<F::gamma_function> = [](std::same_as<double> auto x) { return gamma_function(x); };
@@ -87,6 +102,8 @@ template <> const auto rule<F::multiply> = [](auto a, auto b) { return fit(a, wi
 template <> const auto rule<F::divide> = [](auto a, auto b) { return divide(a, b); };
 template <> const auto rule<F::modulo> = [](auto a, auto b) { return modulo(a, b); };
 template <> const auto rule<F::power> = [](auto a, auto b) { return power(a, b); };
+template <> const auto first_step<F::power> = [](std::same_as<float> auto a, auto b) { return b * binary_logarithm_of_normal(a); };
+template <> const auto second_step<F::power> = [](double x, float) { return static_cast<float>(binary_exponential_within_limits(x)); };
 template <> const auto rule<F::maximum> = [](auto a, auto b) { return a >= b || a != a ? a : b; };
 template <> const auto rule<F::minimum> = [](auto a, auto b) { return a <= b || a != a ? a : b; };
 template <> const auto rule<F::equal> = [](auto a, auto b) { return a == b; };

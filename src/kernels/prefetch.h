@@ -9,6 +9,10 @@ namespace afterglow::kernels {
 /// Elements of a pass that is not in the nearer caches.
 inline constexpr std::int64_t far_size = 1 << 18;
 
+/// Elements of it at a time: a core has few requests under way, and more of them at once would only
+/// wait for themselves.
+inline constexpr std::int64_t far_step = 256;
+
 /// Asks for the lines of a block that comes next. Pays for arrays beyond the second-level cache:
 /// the hardware looks ahead within a page only.
 inline void prefetch(const void* data, std::int64_t bytes, bool for_writing) {

@@ -160,11 +160,22 @@ ReducePass::ReducePass(Reduction reduction, const StridedInput& input, std::uint
     tile_ = std::min(inner_, direct ? block_size : staged_columns);
     units_ = outputs_ / inner_ * divide_up(inner_, tile_) * chunks_;
   }
-  if (chunks_ > 1) partials_.resize(static_cast<std::size_t>(chunks_ * outputs_));
   one_decides_ = outputs_ == 1 && dtype_ == DType::boolean &&
                  (reduction == Reduction::maximum || reduction == Reduction::minimum);
+  if (one_decides_ && chunks_ > 1 && first_block_decides()) {
+    decided_ = true;
+    chunks_ = units_ = 1;
+  }
+  if (chunks_ > 1) partials_.resize(static_cast<std::size_t>(chunks_ * outputs_));
   shares_ = static_cast<int>(
       std::clamp<std::int64_t>(divide_up(outputs_ * count_, share_size), 1, units_));
+}
+
+bool ReducePass::first_block_decides() const {
+  Scratch scratch;
+  scratch.partials[0] = fold_functions(reduction_, compute_).neutral;
+  fold_rows(0, 1, 0, 1, scratch);
+  return scratch.partials[0].integer == decisive();
 }
 
 void ReducePass::run(int share) {
@@ -187,12 +198,11 @@ void ReducePass::run_rows(std::int64_t first_unit, std::int64_t last_unit) {
     if (chunks_ == 1)
       rows = std::min({last_unit - unit, direct_rows, place_of(kept_, output).following});
     std::fill_n(scratch.partials, rows, neutral);
-    const std::int64_t decisive = reduction_ == Reduction::maximum;
     if (one_decides_ && decided_.load(std::memory_order_relaxed)) {
-      scratch.partials[0].integer = decisive;
+      scratch.partials[0].integer = decisive();
     } else {
       fold_rows(output, rows, chunk * chunk_, std::min(blocks, (chunk + 1) * chunk_), scratch);
-      if (one_decides_ && scratch.partials[0].integer == decisive)
+      if (one_decides_ && scratch.partials[0].integer == decisive())
         decided_.store(true, std::memory_order_relaxed);
     }
     if (chunks_ > 1)

@@ -48,6 +48,9 @@ class ReducePass {
   void fold_rows(std::int64_t output, std::int64_t rows, std::int64_t first_block,
                  std::int64_t last_block, Scratch& scratch) const;
   void run_columns(std::int64_t unit);
+  /// The truth value that no other can change.
+  std::int64_t decisive() const { return reduction_ == Reduction::maximum; }
+  bool first_block_decides() const;
   void write(std::int64_t output, std::int64_t count, Partial* totals) const;
 
   Reduction reduction_;

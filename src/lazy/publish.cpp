@@ -163,10 +163,10 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
   if (!run_here.empty()) add_finished(run_here);
 }
 
-bool Window::run_at_once(std::span<Call* const> group) {
+bool Window::run_at_once(std::span<Call* const> group, int most_shares) {
   if (!unblocked(group)) return false;
   const Dying dying = group.size() > 1 ? dying_with(group) : Dying();
-  if (!run_group(group, run_terms(false), dying)) return false;
+  if (!run_group(group, run_terms(false), dying, most_shares)) return false;
   leave_pending(group);
   ended_here_.count(group, true);
   end_in_batches(group);

@@ -23,11 +23,12 @@ std::string label_of(std::span<Call* const> calls) {
   return label;
 }
 
-bool run_group(std::span<Call* const> group, const RunTerms& terms, const Dying& dying) noexcept {
+bool run_group(std::span<Call* const> group, const RunTerms& terms, const Dying& dying,
+               int most_shares) noexcept {
   trace::Running running(group, 0);
   const auto run_all = [&](auto&& run) {
     const int shares = run.prepare(terms, dying);
-    if (shares == engine::not_now) {
+    if (shares == engine::not_now || shares > most_shares) {
       running.forget();
       return false;
     }

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,7 +58,8 @@ class GroupTask : public engine::Task {
 std::string label_of(std::span<Call* const> calls);
 
 /// Runs a group at once on this thread. False when it should be put off, which only happens where
-/// the terms allow it.
-bool run_group(std::span<Call* const> group, const RunTerms& terms, const Dying& dying) noexcept;
+/// the terms allow it, or when it takes more than so many shares.
+bool run_group(std::span<Call* const> group, const RunTerms& terms, const Dying& dying,
+               int most_shares = std::numeric_limits<int>::max()) noexcept;
 
 }  // namespace afterglow::lazy

@@ -175,15 +175,22 @@ bool Window::make_ready(Storage& storage, engine::WaitFor what, std::shared_ptr<
   return is_ready;
 }
 
+/// Whether an element can decide the result alone: then most passes end with their first block.
+static bool one_may_decide(const Call& call) {
+  const auto reduction = call.op->reduction;
+  return (reduction == kernels::Reduction::maximum || reduction == kernels::Reduction::minimum) &&
+         call.inputs[0].dtype == DType::boolean && call.outputs[0].size() == 1;
+}
+
 // One tiny call whose value is read at once: what programs without any lead look like. It needs no
 // plan, for there is nothing to choose.
 Call* Window::run_only_call(const Storage& target) {
   if (pending_.size() != 1 || debug_level()) return nullptr;
   Call* const group[] = {pending_[0]};
-  if (group[0]->cost >= worth_a_thread || group[0]->outputs[0].storage.get() != &target ||
-      !run_at_once(group)) {
+  const bool tiny = group[0]->cost < worth_a_thread;
+  if (group[0]->outputs[0].storage.get() != &target) return nullptr;
+  if (tiny ? !run_at_once(group) : !one_may_decide(*group[0]) || !run_at_once(group, 1))
     return nullptr;
-  }
   pending_.clear();
   held_cost_ = 0;
   pending_bytes_ = 0;

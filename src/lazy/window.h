@@ -172,9 +172,9 @@ class Window {
   std::vector<Call*> take_needed(Storage& target, bool to_write);
   void drop_unobserved(bool also_in_engine);
   void leave_held(std::span<Call* const> calls);
-  bool run_at_once(std::span<Call* const> group);
-  /// Runs the call that writes `target` if it is the only one pending, and tiny. The caller is to
-  /// destroy it once the lock is released.
+  bool run_at_once(std::span<Call* const> group, int most_shares = std::numeric_limits<int>::max());
+  /// Runs the call that writes `target` if it is the only one pending, and tiny or decided by its
+  /// first elements. The caller is to destroy it once the lock is released.
   Call* run_only_call(const Storage& target);
   std::size_t push_groups(const Plan& plan, std::size_t first);
   void push(Plan plan, double cost);

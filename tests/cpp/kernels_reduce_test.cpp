@@ -227,6 +227,45 @@ TEST("bits depend on the values and the shape, not on the layout") {
   }
 }
 
+TEST("norms whose squares leave the range of float32") {
+  for (const std::int64_t count : {20, 3000, 100000}) {
+    for (const double size : {1e30, 3e18, 1e-30, 1e-20, 1e-42}) {
+      const View view = contiguous({count});
+      Buffer input(DType::float32, count);
+      for (std::int64_t i = 0; i < count; ++i) input.set(i, i % 5 ? size : -size);
+      const Buffer output = reduce(Reduction::norm2, input, view, 1, DType::float64);
+      const double wanted = std::fabs(static_cast<double>(input[0])) * std::sqrt(count);
+      CHECK(std::fabs(static_cast<double>(output[0]) - wanted) <= 1e-6 * wanted);
+      // Blocks of both kinds.
+      input.set(count - 1, 1.0);
+      const Buffer mixed = reduce(Reduction::norm2, input, view, 1, DType::float64);
+      const double rest = std::fabs(static_cast<double>(input[0]));
+      const double both = std::sqrt(rest * rest * static_cast<double>(count - 1) + 1.0);
+      CHECK(std::fabs(static_cast<double>(mixed[0]) - both) <= 1e-6 * both);
+    }
+  }
+}
+
+TEST("truth values that one element decides") {
+  constexpr std::int64_t count = 300000;
+  for (const Reduction reduction : {Reduction::maximum, Reduction::minimum}) {
+    const bool any = reduction == Reduction::maximum;
+    for (const std::int64_t place : {0, 700, 1023, 1024, 70000, 299999, -1}) {
+      for (const std::int64_t stride : {1, 2, -1}) {
+        Buffer input(DType::boolean, count * 2);
+        for (std::int64_t i = 0; i < count * 2; ++i) input.set(i, any ? 0 : 1);
+        View view;
+        view.shape = {count};
+        view.strides = {stride};
+        view.base = stride < 0 ? count - 1 : 0;
+        if (place >= 0) input.set(view.base + place * stride, any ? 1 : 0);
+        const Buffer output = reduce(reduction, input, view, 1, DType::boolean);
+        CHECK(output[0] == (place >= 0 ? any : !any));
+      }
+    }
+  }
+}
+
 TEST("products") {
   for (DType dtype : all_dtypes) {
     for (const auto& shape : {std::vector<std::int64_t>{13}, {20}, {5, 7}, {3, 70, 2}, {9, 40}}) {

@@ -95,6 +95,29 @@ def test_norms() -> None:
     close(np.linalg.norm(np.array(cube), 1, (0, 2)), onp.linalg.norm(cube, 1, (0, 2)))
     close(np.linalg.norm(np.array(cube), axis=1), onp.linalg.norm(cube, axis=1))
     close(np.linalg.norm(np.array(matrix), ord=2), onp.linalg.norm(matrix, ord=2))
+    for axis in (None, -1, (0,), (2, 0)):
+        for keepdims in (False, True):
+            close(
+                np.linalg.norm(np.array(cube), axis=axis, keepdims=keepdims),
+                onp.linalg.norm(cube, axis=axis, keepdims=keepdims),
+            )
+    with pytest.raises(ValueError, match="one axis or two"):
+        np.linalg.norm(np.array(cube), axis=(0, 1, 2))
+    with pytest.raises(TypeError, match="axis must be"):
+        np.linalg.norm(np.array(cube), axis=[0])
+
+
+@pytest.mark.parametrize("place", [0, 1023, 1024, 500_000, 999_999, None])
+def test_one_of_many_truth_values_decides(place: int | None) -> None:
+    some = onp.zeros(1_000_000, bool)
+    if place is not None:
+        some[place] = True
+    assert np.any(np.array(some, dtype="bool")).item() is (place is not None)
+    assert np.all(np.array(~some, dtype="bool")).item() is (place is None)
+    # What is read has not been computed yet.
+    numbers = np.array(some, dtype="float32")
+    assert np.any(numbers > 0.5).item() is (place is not None)
+    assert np.all((numbers + 1) < 1.5).item() is (place is None)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,37 @@ bool applied_one_by_one(const T* values, T* out, std::int64_t count) {
   return true;
 }
 
+/// Whether a block has nothing but positive normal numbers. A few are not worth looking through.
+AFTERGLOW_INLINE bool is_plain(const float* values, std::int64_t count) {
+  constexpr std::uint32_t lowest = 0x00800000, infinity = 0x7f800000;
+  if (count < 16) return false;
+  std::uint32_t farthest = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint32_t above = bits_of(values[i]) - lowest;
+    farthest = above > farthest ? above : farthest;
+  }
+  return farthest < infinity - lowest;
+}
+
+/// The same for powers, none of which may be far outside of the range of float32.
+AFTERGLOW_INLINE bool is_plain(const float* bases, const float* exponents, std::int64_t count) {
+  if (count < 16) return false;
+  std::uint32_t least = ~0u, most = 0, farthest = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint32_t base = bits_of(bases[i]);
+    const std::uint32_t size = bits_of(exponents[i]) & 0x7fffffffu;
+    least = base < least ? base : least;
+    most = base > most ? base : most;
+    farthest = size > farthest ? size : farthest;
+  }
+  if (least < 0x00800000u || most >= 0x7f800000u || farthest >= 0x7f800000u) return false;
+  // Whole numbers beyond the binary logarithms.
+  const float below = 127.0f - static_cast<float>(least >> 23);
+  const float above = static_cast<float>(most >> 23) - 126.0f;
+  const float logarithm = below > above ? below : above;
+  return logarithm * __builtin_bit_cast(float, farthest) <= float(largest_binary_power);
+}
+
 /// An input of a formula: a block of elements, or one element that stands for as many.
 template <class T, bool single>
 struct Input {
@@ -55,6 +86,23 @@ struct Input<T, true> {
   T value;
 };
 
+/// Two short loops: in a long one the processor sees too few elements at a time to work on them
+/// while it waits.
+template <Formula formula, class T, class... Inputs>
+void apply_in_two_steps(T* out, std::int64_t count, const T* first, const Inputs*... others) {
+  constexpr std::int64_t piece = 128;
+  alignas(64) decltype(first_step<formula>(*first, *others...)) between[piece];
+  for (std::int64_t begin = 0; begin < count; begin += piece) {
+    const std::int64_t length = count - begin < piece ? count - begin : piece;
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < length; ++i)
+      between[i] = first_step<formula>(first[begin + i], others[begin + i]...);
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < length; ++i)
+      out[begin + i] = second_step<formula>(between[i], first[begin + i]);
+  }
+}
+
 /// Bit i of `singles` set: input i is one element.
 // ivdep: an output is either the very same memory as an input, or apart from it.
 template <Formula formula, class T, unsigned singles = 0>
@@ -64,6 +112,15 @@ void apply(const void* const* inputs, void* output, std::int64_t count) {
     auto* out = static_cast<decltype(rule<formula>(T()))*>(output);
     if constexpr (requires { rule_beyond<formula>(1.0); }) {
       if (applied_one_by_one<formula>(a.values, out, count)) return;
+    }
+    if constexpr (requires { first_step<formula>(T()); })
+      return apply_in_two_steps<formula>(out, count, a.values);
+    if constexpr (requires { rule_of_normal<formula>(T()); }) {
+      if (is_plain(a.values, count)) {
+#pragma GCC ivdep
+        for (std::int64_t i = 0; i < count; ++i) out[i] = rule_of_normal<formula>(a[i]);
+        return;
+      }
     }
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(a[i]);
@@ -76,6 +133,10 @@ void apply(const void* const* inputs, void* output, std::int64_t count) {
   } else {
     const Input<T, (singles & 2u) != 0> b(inputs[1]);
     auto* out = static_cast<decltype(rule<formula>(T(), T()))*>(output);
+    if constexpr (requires { first_step<formula>(T(), T()); }) {
+      if (is_plain(a.values, b.values, count))
+        return apply_in_two_steps<formula>(out, count, a.values, b.values);
+    }
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i) out[i] = rule<formula>(a[i], b[i]);
   }

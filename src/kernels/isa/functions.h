@@ -71,10 +71,16 @@ AFTERGLOW_INLINE auto bits_of(T value) {
   return __builtin_bit_cast(typename Real<T>::Bits, value);
 }
 
+/// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2: minimax, in pairs of terms.
+AFTERGLOW_INLINE float small_exponential_curve(float r) {
+  const float square = r * r;
+  const float low = multiply_add(0.16666521f, r, 0.49999994f);
+  const float high = multiply_add(0.008368745f, r, 0.04166839f);
+  return multiply_add(multiply_add(0.001381454f, square, high), square, low);
+}
 /// e^r - 1 for |r| <= ln(2) / 2: minimax in float32, Taylor in float64.
 AFTERGLOW_INLINE float small_exponential_minus_1(float r) {
-  const float p = polynomial(r, 0.49999994f, 0.16666521f, 0.04166839f, 0.008368745f, 0.001381454f);
-  return multiply_add(p, r * r, r);
+  return multiply_add(small_exponential_curve(r), r * r, r);
 }
 AFTERGLOW_INLINE double small_exponential_minus_1(double r) {
   const double p =
@@ -112,6 +118,17 @@ AFTERGLOW_INLINE T exponential_within_limits(T x) {
          __builtin_bit_cast(T, second << R::mantissa_bits);
 }
 
+/// e^x for x <= 0 in fewer steps: with a fixed second factor neither leaves the normal numbers.
+template <class T>
+AFTERGLOW_INLINE T exponential_of_negative(T x) {
+  using R = Real<T>;
+  const auto [n, r] = split_exponent(x);
+  const T mantissa = small_exponential_minus_1(r) + T(1);
+  const T scale = __builtin_bit_cast(T, (n + R::bias + 64) << R::mantissa_bits);
+  const T result = mantissa * scale * T(0x1p-64);
+  return x < R::exponential_low ? T(0) : result;  // keeps nan
+}
+
 template <class T>
 AFTERGLOW_INLINE T exponential(T x) {
   using R = Real<T>;
@@ -137,9 +154,11 @@ AFTERGLOW_INLINE T exponential_minus_1(T x) {
 /// log(2^exponent (1 + f)) for 1 + f in [sqrt(1/2), sqrt(2)].
 AFTERGLOW_INLINE float assembled_logarithm(float f, float exponent) {
   using R = Real<float>;
-  const float p = polynomial(f, 0.33333313f, -0.2500001f, 0.20002119f, -0.16667996f, 0.14219552f,
-                             -0.12405589f, 0.11888162f, -0.11675652f, 0.06746641f);
   const float square = f * f;
+  // Even and odd terms side by side, for the chain of one polynomial would be waited for.
+  const float even = polynomial(square, 0.3333333f, 0.20001227f, 0.14201762f, 0.1276155f);
+  const float odd = polynomial(square, -0.25000823f, -0.16623357f, -0.13160194f, -0.0763443f);
+  const float p = multiply_add(odd, f, even);
   float tail = multiply_add(exponent, R::ln2_low, p * f * square);
   tail = multiply_add(-0.5f, square, tail);
   return multiply_add(exponent, R::ln2_high, f + tail);
@@ -163,18 +182,33 @@ struct SplitNumber {
   T f, exponent;
   typename Real<T>::Bits biased_exponent;
 };
-template <class T>
-AFTERGLOW_INLINE SplitNumber<T> split_number(T x) {
-  using R = Real<T>;
-  constexpr T integer_base = T(std::uint64_t(1) << R::mantissa_bits);
+AFTERGLOW_INLINE SplitNumber<float> split_number(float x) {
+  using R = Real<float>;
+  const auto bits = bits_of(x);
+  const auto above = bits - bits_of(R::sqrt_half);
+  const auto exponent = static_cast<std::int32_t>(above) >> R::mantissa_bits;
+  const float fraction = __builtin_bit_cast(float, bits - (above & 0xff800000u));
+  return {fraction - 1.0f, static_cast<float>(exponent),
+          static_cast<std::uint32_t>(exponent) + R::bias};
+}
+AFTERGLOW_INLINE SplitNumber<double> split_number(double x) {
+  using R = Real<double>;
+  constexpr double integer_base = 0x1p52;
   const auto bits = bits_of(x);
   // Without signed shifts.
   const auto biased =
       (bits - bits_of(R::sqrt_half) + (R::bias << R::mantissa_bits)) >> R::mantissa_bits;
-  const T f = __builtin_bit_cast(T, bits - ((biased - R::bias) << R::mantissa_bits)) - T(1);
-  const T exponent =
-      __builtin_bit_cast(T, biased | bits_of(integer_base)) - (integer_base + T(R::bias));
+  const double f =
+      __builtin_bit_cast(double, bits - ((biased - R::bias) << R::mantissa_bits)) - 1.0;
+  const double exponent = __builtin_bit_cast(double, biased | bits_of(integer_base)) -
+                          (integer_base + static_cast<double>(R::bias));
   return {f, exponent, biased};
+}
+
+template <class T>
+AFTERGLOW_INLINE T logarithm_of_normal(T x) {
+  const auto split = split_number(x);
+  return assembled_logarithm(split.f, split.exponent);
 }
 
 template <class T>
@@ -240,60 +274,78 @@ AFTERGLOW_INLINE T tanh(T x) {
 template <class T>
 AFTERGLOW_INLINE T sigmoid(T x) {
   const T size = magnitude(x);
-  const T small = exponential_within_limits(-size);
-  const T e = size > -Real<T>::exponential_low ? T(0) : small;
+  const T e = exponential_of_negative(-size);
   return (x < T(0) ? e : T(1)) / (T(1) + e);
 }
 
 /// log(1 + e^x).
 template <class T>
 AFTERGLOW_INLINE T soft_rectify(T x) {
-  return (x > T(0) ? x : T(0)) + logarithm_of_1_plus(exponential(-magnitude(x)));
+  return (x > T(0) ? x : T(0)) + logarithm_of_1_plus(exponential_of_negative(-magnitude(x)));
 }
 
-/// log2 of a number of float32 that is not negative, good enough to be rounded to float32.
-AFTERGLOW_INLINE double binary_logarithm(double x) {
-  constexpr double infinity = __builtin_inf();
-  const auto [f, exponent, biased] = split_number(x);
-  const double s = f / (f + 2.0);
-  const double fraction =
-      s * polynomial(s * s, 2.88539008177785, 0.9617966941130505, 0.5770779424456266,
-                     0.4122092446386317, 0.3199059977561591, 0.2828960831510978);
-  const double result = x == 0.0 ? -infinity : exponent + fraction;
-  return x < infinity ? result : x;
+/// log2 of a positive normal number of float32, good enough to be rounded to float32. A division
+/// would take longer than the whole polynomial.
+AFTERGLOW_INLINE double binary_logarithm_of_normal(float x) {
+  const auto [fraction, exponent, biased] = split_number(x);
+  const double f = fraction;
+  // In four parts side by side, for a single chain of so many steps would be waited for.
+  const double f2 = f * f, f4 = f2 * f2;
+  const double part_0 = polynomial(f4, 1.442695040886574, 0.28853879570165797, 0.16021664755900492,
+                                   0.13251136253359844);
+  const double part_1 = polynomial(f4, -0.7213475203275499, -0.2404464335799001,
+                                   -0.1424986281535093, -0.06973822930591225);
+  const double part_2 = polynomial(f4, 0.4808983488031121, 0.20610712411029528, 0.1302757975515422);
+  const double part_3 =
+      polynomial(f4, -0.36067379313728665, -0.18043675079855107, -0.13462946619483512);
+  const double p =
+      multiply_add(multiply_add(part_3, f, part_2), f2, multiply_add(part_1, f, part_0));
+  return multiply_add(p, f, static_cast<double>(exponent));
 }
 
-/// 2^x, to be rounded to float32.
-AFTERGLOW_INLINE double binary_exponential(double x) {
+/// The same of any number that is not negative.
+AFTERGLOW_INLINE double binary_logarithm(float x) {
+  constexpr float infinity = __builtin_inff();
+  const bool subnormal = x < Real<float>::smallest_normal;
+  const double normal = binary_logarithm_of_normal(subnormal ? x * 0x1p24f : x);
+  const double result = x == 0.0f ? -__builtin_inf() : normal - (subnormal ? 24.0 : 0.0);
+  return x < infinity ? result : static_cast<double>(x);
+}
+
+/// 2^x for |x| <= largest_binary_power, to be rounded to float32.
+constexpr double largest_binary_power = 1000.0;
+AFTERGLOW_INLINE double binary_exponential_within_limits(double x) {
   using R = Real<double>;
-  x = x < -200.0 ? -200.0 : x;
-  x = x > 200.0 ? 200.0 : x;
   const double shifted = x + R::to_integer;
   const double r = x - (shifted - R::to_integer);
-  const double mantissa =
-      multiply_add(r,
-                   polynomial(r, 0.6931471805482118, 0.2402265069811071, 0.055504109352685065,
-                              0.00961812861611225, 0.0013333454858799091, 0.0001540382546564091,
-                              1.530915656483855e-05, 1.3178933480517062e-06),
-                   1.0);
-  const auto n = bits_of(shifted) - bits_of(R::to_integer);
-  return mantissa * __builtin_bit_cast(double, (n + R::bias) << R::mantissa_bits);
+  const double square = r * r;
+  const double even =
+      polynomial(square, 1.0, 0.24022651066567657, 0.009618038131302938, 0.00015466756520727163);
+  const double odd = polynomial(square, 0.6931471807045374, 0.05550410365976788,
+                                0.001333393506618993, 1.5196154287076396e-05);
+  const double mantissa = multiply_add(odd, r, even);
+  return __builtin_bit_cast(double, bits_of(mantissa) + (bits_of(shifted) << R::mantissa_bits));
+}
+AFTERGLOW_INLINE double binary_exponential(double x) {
+  x = x < -200.0 ? -200.0 : x;
+  x = x > 200.0 ? 200.0 : x;
+  return binary_exponential_within_limits(x);
 }
 
 /// 2^(b log2 |a|) in float64, with IEEE 754's special cases.
 AFTERGLOW_INLINE float power(float a, float b) {
-  constexpr double infinity = __builtin_inf();
-  const double base = __builtin_fabs(static_cast<double>(a));
-  double result = binary_exponential(b * binary_logarithm(base));
+  constexpr float infinity = __builtin_inff();
+  const float base = magnitude(a);
+  float result = static_cast<float>(binary_exponential(b * binary_logarithm(base)));
   // a^0 = 1^b = (-1)^(+-inf) = 1, also for nan.
-  result = b == 0.0f || a == 1.0f || (base == 1.0 && __builtin_fabsf(b) == infinity) ? 1.0 : result;
+  const bool is_one = b == 0.0f || a == 1.0f || (base == 1.0f && magnitude(b) == infinity);
+  result = is_one ? 1.0f : result;
   const bool integer = __builtin_truncf(b) == b;
   const float halved = b * 0.5f;
   const bool odd = integer && __builtin_truncf(halved) != halved;
-  result = a < 0.0f && a > -infinity && !integer ? __builtin_nan("") : result;
-  const float rounded = static_cast<float>(result);
+  result = a < 0.0f && a > -infinity && !integer ? __builtin_nanf("") : result;
   const std::uint32_t sign = odd ? bits_of(a) & 0x80000000u : 0u;
-  return __builtin_bit_cast(float, bits_of(rounded) ^ sign);
+  return __builtin_bit_cast(float, bits_of(result) ^ sign);
 }
 AFTERGLOW_INLINE double power(double a, double b) {
   return __builtin_pow(a, b);

@@ -109,7 +109,7 @@ AFTERGLOW_INLINE T raise_row(const T* source, std::int64_t columns, T greatest, 
   using Block = typename R::Block;
   typename R::Lanes lanes{};
   const auto raise = [&](Block& block, std::int64_t position, std::int64_t seen) {
-    block.map([&](T value) { return exponential(value - greatest); });
+    block.map([&](T value) { return exponential_of_negative(value - greatest); });
     if (target && columns >= R::width)
       __builtin_memcpy(target + position, &block, sizeof(block));
     else if (target)
@@ -120,47 +120,81 @@ AFTERGLOW_INLINE T raise_row(const T* source, std::int64_t columns, T greatest, 
   return R::template folded<Fold::sum>(lanes);
 }
 
-/// Several rows at a time, for one logarithm by itself takes as long as a row.
+/// Rows that are worked on together: their chains of steps overlap, and a single logarithm takes as
+/// long as a row. They stay in the nearest cache.
+template <class T>
+AFTERGLOW_INLINE std::int64_t rows_together(std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t most_elements = 4096;
+  const std::int64_t fitting = columns < most_elements ? most_elements / columns : 1;
+  const std::int64_t most = fitting < Rows<T>::width ? fitting : Rows<T>::width;
+  return rows < most ? rows : most;
+}
+
 template <class T>
 AFTERGLOW_INLINE void log_softmax(const T* source, std::int64_t rows, std::int64_t columns,
                                   T* target) {
   using R = Rows<T>;
   using Block = typename R::Block;
-  for (std::int64_t first = 0; first < rows; first += R::width) {
-    const std::int64_t some = rows - first < R::width ? rows - first : R::width;
-    T greatest[R::width];
-    Block totals;
-    for (std::int64_t i = 0; i < R::width; ++i) totals.values[i] = T(1);
-    for (std::int64_t i = 0; i < some; ++i) {
-      const T* row = source + (first + i) * columns;
-      greatest[i] = R::greatest(row, columns);
-      totals.values[i] = raise_row<T>(row, columns, greatest[i], nullptr);
-    }
-    totals.map([](T value) { return logarithm(value); });
-    for (std::int64_t i = 0; i < some; ++i) {
-      const std::int64_t offset = (first + i) * columns;
-      const T top = greatest[i], shift = totals.values[i];
-      R::map(source + offset, target + offset, columns, T(0),
-             [&](Block& block, std::int64_t, std::int64_t) {
-               block.map([&](T value) { return value - top - shift; });
-             });
-    }
+  T greatest[R::width];
+  Block totals;
+  for (std::int64_t i = 0; i < R::width; ++i) totals.values[i] = T(1);
+  for (std::int64_t i = 0; i < rows; ++i) greatest[i] = R::greatest(source + i * columns, columns);
+  for (std::int64_t i = 0; i < rows; ++i)
+    totals.values[i] = raise_row<T>(source + i * columns, columns, greatest[i], nullptr);
+  totals.map([](T value) { return logarithm(value); });
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const T top = greatest[i], shift = totals.values[i];
+    R::map(source + i * columns, target + i * columns, columns, T(0),
+           [&](Block& block, std::int64_t, std::int64_t) {
+             block.map([&](T value) { return value - top - shift; });
+           });
   }
+}
+
+/// Multiplies a row. Its end is read before the blocks that overlap it are written.
+template <class T>
+AFTERGLOW_INLINE void scale_row(T* row, std::int64_t columns, T factor) {
+  using R = Rows<T>;
+  using Block = typename R::Block;
+  const auto multiply = [&](Block& block) { block.map([&](T value) { return value * factor; }); };
+  if (columns < R::width) {
+    for (std::int64_t i = 0; i < columns; ++i) row[i] *= factor;
+    return;
+  }
+  Block end = R::load(row + columns - R::width);
+  multiply(end);
+  for (std::int64_t i = 0; i + R::width <= columns; i += R::width) {
+    Block block = R::load(row + i);
+    multiply(block);
+    __builtin_memcpy(row + i, &block, sizeof(block));
+  }
+  __builtin_memcpy(row + columns - R::width, &end, sizeof(end));
+}
+
+template <class T>
+AFTERGLOW_INLINE void plain_softmax(const T* source, std::int64_t rows, std::int64_t columns,
+                                    T* target) {
+  using R = Rows<T>;
+  T values[R::width];
+  for (std::int64_t i = 0; i < rows; ++i) values[i] = R::greatest(source + i * columns, columns);
+  for (std::int64_t i = 0; i < rows; ++i)
+    values[i] = raise_row(source + i * columns, columns, values[i], target + i * columns);
+  for (std::int64_t i = 0; i < rows; ++i)
+    scale_row(target + i * columns, columns, T(1) / values[i]);
 }
 
 template <class T>
 void softmax(const T* source, std::int64_t rows, std::int64_t columns, bool as_logarithm,
              T* target) {
-  using R = Rows<T>;
-  using Block = typename R::Block;
-  if (as_logarithm) return log_softmax(source, rows, columns, target);
-  for (std::int64_t row = 0; row < rows; ++row, source += columns, target += columns) {
-    const T total = raise_row(source, columns, R::greatest(source, columns), target);
-    const T share = T(1) / total;
-    R::map(target, target, columns, T(0), [&](Block& block, std::int64_t, std::int64_t seen) {
-      for (std::int64_t i = 0; i < R::width; ++i)
-        block.values[i] = i < seen ? block.values[i] : block.values[i] * share;
-    });
+  while (rows > 0) {
+    const std::int64_t some = rows_together<T>(rows, columns);
+    if (as_logarithm)
+      log_softmax(source, some, columns, target);
+    else
+      plain_softmax(source, some, columns, target);
+    rows -= some;
+    source += some * columns;
+    target += some * columns;
   }
 }
 

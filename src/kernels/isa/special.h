@@ -8,28 +8,72 @@
 namespace afterglow::kernels {
 namespace {
 
-/// x P(x^2) up to 1, beyond it 1 - e^-Q(|x|).
+/// From here on the error function is 1.
+constexpr float error_function_is_one = 4.0f;
+
+/// 1 - erf(x) up to there is e^-(x + excess).
+AFTERGLOW_INLINE float excess_decay(float x) {
+  const float square = x * x;
+  const float even =
+      polynomial(square, 0.12837917f, 0.10277784f, -0.00016035647f, -0.0006328183f, -9.25575e-06f);
+  const float odd = polynomial(square, 0.6366194f, -0.019153088f, 0.001666991f, 0.00011763639f);
+  return multiply_add(odd, x, even) * x;
+}
+
+/// e^-(sum + low) as scale (1 - lost).
+struct SplitDecay {
+  float scale, lost;
+};
+AFTERGLOW_INLINE SplitDecay split_decay(float sum, float low) {
+  using R = Real<float>;
+  const float shifted = multiply_add(sum, -R::inverse_ln2, R::to_integer);
+  const float rest = multiply_add(shifted - R::to_integer, 0.69314718056f, sum);
+  const float curved = multiply_add(-small_exponential_curve(-rest), rest * rest, low);
+  const auto exponent = bits_of(shifted) - bits_of(R::to_integer) + R::bias;
+  return {__builtin_bit_cast(float, exponent << R::mantissa_bits), rest + curved};
+}
+
+/// The lesser of two numbers that are not negative, as integers: a single instruction.
+AFTERGLOW_INLINE float at_most(float x, float limit) {
+  const std::uint32_t bits = bits_of(x), most = bits_of(limit);
+  return __builtin_bit_cast(float, bits < most ? bits : most);
+}
+
+AFTERGLOW_INLINE float error_function_argument(float x) {
+  return at_most(magnitude(x), error_function_is_one);
+}
+AFTERGLOW_INLINE float error_function(float x, float excess) {
+  const float size = error_function_argument(x);
+  const float sum = size + excess;
+  const auto [scale, lost] = split_decay(sum, excess - (sum - size));  // which counts near 0
+  const float result = copy_sign(multiply_add(scale, lost, 1.0f - scale), x);
+  return x == x ? result : x;
+}
 AFTERGLOW_INLINE float error_function(float x) {
-  const float size = magnitude(x);
-  const float z = x * x;
-  const float near =
-      multiply_add(polynomial(z, 0.1283791657f, -0.3761262583f, 0.1128358518f, -0.0268538131f,
-                              0.00518832954f, -0.000801020833f, 7.85390619e-05f),
-                   x, x);
-  const float limited = size > 4.0f ? 4.0f : size;
-  const float q = polynomial(limited, -0.000188466737f, 1.1295803068f, 0.6332164054f, 0.1084220912f,
-                             -0.02521033495f, 0.00420528315f, -0.00044147236f, 2.169759197e-05f);
-  const float far = 1.0f - exponential_within_limits(-q);
-  return size < 1.0f ? near : copy_sign(far, x);
+  return error_function(x, excess_decay(error_function_argument(x)));
 }
 AFTERGLOW_INLINE double error_function(double x) {
   return __builtin_erf(x);
 }
 
 /// x times the probability that a normal variable is smaller.
-template <class T>
-AFTERGLOW_INLINE T gaussian_linear_unit(T x) {
-  return T(0.5) * x * (T(1) + error_function(x * T(0.70710678118654752440)));
+constexpr float gaussian_limit = error_function_is_one * 1.41421356237f;
+AFTERGLOW_INLINE float gaussian_decay(float x) {
+  const float size = at_most(magnitude(x), gaussian_limit) * 0.70710678118654752f;
+  return size + excess_decay(size);
+}
+AFTERGLOW_INLINE float gaussian_linear_unit(float x, float decay) {
+  const auto [scale, lost] = split_decay(decay, 0.0f);
+  const float twice_above = multiply_add(-scale, lost, scale);
+  const float size = magnitude(x);
+  const float factor = size < gaussian_limit ? -0.5f * size : 0.0f;
+  return multiply_add(factor, twice_above, x < 0.0f ? 0.0f : x);
+}
+AFTERGLOW_INLINE float gaussian_linear_unit(float x) {
+  return gaussian_linear_unit(x, gaussian_decay(x));
+}
+AFTERGLOW_INLINE double gaussian_linear_unit(double x) {
+  return 0.5 * x * (1.0 + error_function(x * 0.70710678118654752440));
 }
 
 /// Newton's method on erf, or on its complement where erf is near 1, from an estimate by

@@ -12,32 +12,50 @@ constexpr double pi = 3.14159265358979323846;
 /// Up to here quarter turns are counted exactly; beyond it the maths library does it.
 constexpr double largest_angle = 0x1p20;
 
-/// An angle as quarter turns and a rest of at most an eighth turn.
+/// An angle as quarter turns and a rest of about an eighth turn at most, with what it lost.
+template <class T>
 struct SplitAngle {
-  double rest;
+  T rest, lost;
   std::int32_t quarters;
 };
-AFTERGLOW_INLINE SplitAngle split_angle(double x) {
+AFTERGLOW_INLINE SplitAngle<double> split_angle(double x) {
   constexpr double to_integer = Real<double>::to_integer;
   const double n = multiply_add(x, 2.0 / pi, to_integer) - to_integer;
   // Pieces of pi / 2 with 33 bits: their products with n are exact.
   double rest = x - n * 1.57079632673412561417e+00;
   rest -= n * 6.07710050630396597660e-11;
   rest -= n * 2.02226624871116645580e-21;
-  return {rest, static_cast<std::int32_t>(n)};
+  return {rest, 0.0, static_cast<std::int32_t>(n)};
+}
+AFTERGLOW_INLINE SplitAngle<float> split_angle(float x) {
+#if defined(__FP_FAST_FMA) && defined(__FP_FAST_FMAF)
+  // A fused product is not rounded, so pieces of pi / 2 may have all bits of float32; the first
+  // difference is exact.
+  constexpr float to_integer = Real<float>::to_integer;
+  const float shifted = multiply_add(x, static_cast<float>(2.0 / pi), to_integer);
+  const float n = shifted - to_integer;
+  const float first = multiply_add(n, -1.57079637e+00f, x);
+  const float rest = multiply_add(n, 4.37113883e-08f, first);
+  // The last bits count quarters, since to_integer is a multiple of four.
+  return {rest, n * 1.71512451e-15f, __builtin_bit_cast(std::int32_t, shifted)};
+#else
+  const SplitAngle<double> angle = split_angle(static_cast<double>(x));
+  return {static_cast<float>(angle.rest), 0.0f, angle.quarters};
+#endif
 }
 
 /// For angles of at most an eighth turn.
-AFTERGLOW_INLINE float small_sine(float r) {
+AFTERGLOW_INLINE float small_sine(float r, float lost) {
   const float z = r * r;
-  return multiply_add(z * polynomial(z, -0.16666655f, 0.008332160f, -0.00019515218f), r, r);
+  const float p = polynomial(z, -0.16666654f, 0.008332133f, -0.0001951146f);
+  return r + multiply_add(z * p, r, lost);
 }
-AFTERGLOW_INLINE double small_sine(double r) {
+AFTERGLOW_INLINE double small_sine(double r, double lost) {
   const double z = r * r;
   const double p = polynomial(z, -1.66666666666666324348e-01, 8.33333333332248946124e-03,
                               -1.98412698298579493134e-04, 2.75573137070700676789e-06,
                               -2.50507602534068634195e-08, 1.58969099521155010221e-10);
-  return multiply_add(z * p, r, r);
+  return r + multiply_add(z * p, r, lost);
 }
 AFTERGLOW_INLINE float small_cosine(float r) {
   const float z = r * r;
@@ -57,11 +75,13 @@ AFTERGLOW_INLINE double small_cosine(double r) {
 /// The sine so many quarter turns further on.
 template <class T>
 AFTERGLOW_INLINE T sine_after(T x, std::int32_t quarters) {
-  const SplitAngle angle = split_angle(x);
-  const T rest = static_cast<T>(angle.rest);
-  quarters += angle.quarters;
-  const T value = quarters & 1 ? small_cosine(rest) : small_sine(rest);
-  return quarters & 2 ? -value : value;
+  const SplitAngle<T> angle = split_angle(x);
+  using Bits = typename Real<T>::Bits;
+  constexpr int sign_bit = sizeof(T) * 8 - 1;
+  const Bits turned = static_cast<Bits>(quarters + angle.quarters);
+  const T value = turned & 1 ? small_cosine(angle.rest) : small_sine(angle.rest, angle.lost);
+  const Bits sign = turned << (sign_bit - 1) & Bits(1) << sign_bit;
+  return __builtin_bit_cast(T, bits_of(value) ^ sign);
 }
 
 template <class T>
@@ -77,8 +97,8 @@ AFTERGLOW_INLINE T cosine(T x) {
 
 template <class T>
 AFTERGLOW_INLINE T tangent(T x) {
-  const SplitAngle angle = split_angle(x);
-  const double sine = small_sine(angle.rest), cosine = small_cosine(angle.rest);
+  const SplitAngle<double> angle = split_angle(static_cast<double>(x));
+  const double sine = small_sine(angle.rest, angle.lost), cosine = small_cosine(angle.rest);
   const bool odd = angle.quarters & 1;
   const double value = (odd ? -cosine : sine) / (odd ? sine : cosine);
   return x == T(0) ? x : static_cast<T>(value);
