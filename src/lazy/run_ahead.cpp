@@ -30,9 +30,13 @@ double Window::held_bytes() const {
          record_bytes * static_cast<double>(std::max<std::int64_t>(calls, 0));
 }
 
-double Window::unfinished_bytes() const {
+double Window::result_bytes() const {
   const std::int64_t results = issued_bytes_ - ended_here_.bytes - ended_elsewhere_.bytes;
-  return held_bytes() + static_cast<double>(std::max<std::int64_t>(results, 0));
+  return static_cast<double>(std::max<std::int64_t>(results, 0));
+}
+
+double Window::unfinished_bytes() const {
+  return held_bytes() + result_bytes();
 }
 
 double Window::unfinished_seconds() const {
@@ -42,7 +46,8 @@ double Window::unfinished_seconds() const {
 }
 
 bool Window::is_over(double part) const {
-  return held_bytes() > limits_.held_bytes * part || unfinished_bytes() > limits_.bytes * part ||
+  const double held = held_bytes();
+  return held > limits_.held_bytes * part || held + result_bytes() > limits_.bytes * part ||
          unfinished_seconds() > limits_.seconds * part;
 }
 

@@ -181,6 +181,7 @@ class Window {
   static void leave_pending(std::span<Call* const> calls);
   bool is_over(double part) const;
   double held_bytes() const;
+  double result_bytes() const;
   double unfinished_bytes() const;
   double unfinished_seconds() const;
   void add_finished(std::span<Call* const> calls);

@@ -21,12 +21,10 @@ using lazy::Operand;
 
 IndexMode mode_argument(const Inference& inference) {
   const auto* name = std::get_if<std::string>(&inference.argument("mode"));
-  if (name && *name == "clip") return IndexMode::clip;
-  if (name && *name == "wrap") return IndexMode::wrap;
-  if (name && *name == "raise") {
-    return inference.legacy ? IndexMode::strict : IndexMode::from_end;
-  }
   if (!name || *name == "index") return IndexMode::from_end;
+  if (*name == "clip") return IndexMode::clip;
+  if (*name == "wrap") return IndexMode::wrap;
+  if (*name == "raise") return inference.legacy ? IndexMode::strict : IndexMode::from_end;
   inference.refuse("mode is '" + *name + "'; it must be 'clip', 'wrap' or 'raise'");
 }
 
