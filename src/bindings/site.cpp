@@ -18,9 +18,13 @@ namespace {
 
 std::string package_folder = "\n";  // no file starts with it until it is set
 
-// Written by any thread, emptied under the GIL.
+// Written by any thread, emptied under the GIL. Never destroyed: what is destroyed when the process
+// ends, in whatever order, may hold sites.
 std::mutex left_behind_mutex;
-std::vector<PyObject*> left_behind;
+std::vector<PyObject*>& left_behind() {
+  static auto* const codes = new std::vector<PyObject*>;
+  return *codes;
+}
 std::atomic<bool> any_left_behind{false};
 
 void retain(void* code) {
@@ -33,7 +37,7 @@ void release_at_once(void* code) {
 
 void release_later(void* code) {
   std::lock_guard lock(left_behind_mutex);
-  left_behind.push_back(static_cast<PyObject*>(code));
+  left_behind().push_back(static_cast<PyObject*>(code));
   any_left_behind = true;
 }
 
@@ -128,7 +132,7 @@ void release_sites_left_behind() {
   std::vector<PyObject*> codes;
   {
     std::lock_guard lock(left_behind_mutex);
-    codes.swap(left_behind);
+    codes.swap(left_behind());
     any_left_behind = false;
   }
   for (PyObject* code : codes) Py_DECREF(code);

@@ -82,15 +82,16 @@ def test_table_is_sorted_as_asked() -> None:
         nd.tanh(nd.zeros((2,))).wait_to_read()
     nd.waitall()
 
-    def names(**how: Any) -> list[str]:
+    def rows(**how: Any) -> list[list[str]]:
         lines = profiler.dumps(**how).splitlines()
         begin = lines.index("operator") + 4
-        return [line.split()[0] for line in lines[begin : lines.index("", begin)]]
+        return [line.split() for line in lines[begin : lines.index("", begin)]]
 
-    most = names(sort_by="count")
+    most = [name for name, *_ in rows(sort_by="count")]
     assert most.index("tanh") < most.index("dot")
-    assert names(sort_by="count", ascending=True)[-1] == most[0]
-    assert names(sort_by="total")[0] == "dot"
+    assert rows(sort_by="count", ascending=True)[-1][0] == most[0]
+    times = [float(time) for _, _, time, *_ in rows(sort_by="total")]
+    assert times == sorted(times, reverse=True)
 
 
 def test_reset_forgets() -> None:
@@ -296,3 +297,16 @@ def test_autostart_leaves_the_file_of_the_program_alone(tmp_path: Path) -> None:
     )
     assert (child.code, child.err) == (0, "")
     assert "tanh" in (tmp_path / "profile.json").read_text()
+
+
+def test_process_may_end_while_recording() -> None:
+    # What is recorded holds places in the program, which are given back when the process ends.
+    done = run_child(
+        """
+        from afterglow import nd, trace
+        trace.start()
+        (nd.zeros((2,)) + 1).wait_to_read()
+        """,
+        prelude=False,
+    )
+    assert (done.code, done.err) == (0, "")
