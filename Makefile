@@ -46,7 +46,7 @@ test-cpp: $(VENV)/ready
 	cd $(BUILD_CPP) && AFTERGLOW_BLAS="$(BLAS)" "$(CURDIR)/$(BIN)/ctest" --output-on-failure
 
 test-python: build
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
 # The pages in a real browser (Debian's chromium, or that of CHROME_BIN).
 test-browser: build

@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "bindings/functions.h"
@@ -286,6 +287,8 @@ class Signature {
  private:
   template <class T>
   void put(char kind, const T& value) {
+    static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>,
+                  "equal values must have equal bytes");
     key_.push_back(kind);
     key_.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
@@ -303,7 +306,8 @@ class Signature {
     arrays_.push_back(object);
     const bool recorded = autograd::state().recording && handle.origin;
     put(handle.legacy ? 'A' : 'a', array.dtype);
-    put(recorded ? 'g' : 'n', array.context());
+    put(recorded ? 'g' : 'n', array.context().type);
+    put('@', array.context().id);
     put(array.layout->is_contiguous() ? '+' : '-', array.layout->rank());
     key_.append(reinterpret_cast<const char*>(array.shape().data()), array.shape().size_bytes());
   }
