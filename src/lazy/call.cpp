@@ -38,12 +38,14 @@ Call* Call::create() {
 }
 
 void Call::destroy(Call* call) {
-  // The slots go before the references: see Storage::Slots.
-  for_each_storage(*call, [call](Storage& storage) {
-    if (call->joined)
+  // The slots go before the references: see Storage::Slots. Calls outside of the window have none,
+  // and may have no storages either.
+  if (call->joined) {
+    for_each_storage(*call, [](Storage& storage) {
       storage.slots.all.store(storage.slots.all.load(std::memory_order_relaxed) - 1,
                               std::memory_order_release);
-  });
+    });
+  }
   call->inputs.clear();
   call->outputs.clear();
   call->joined = false;
