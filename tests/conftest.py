@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import signal
 from collections.abc import Iterator
 
 import numpy as onp
@@ -21,6 +22,10 @@ def _seed_of_run() -> int:
 
 
 SEED = _seed_of_run()
+
+# Background jobs of a shell ignore Ctrl-C, and children inherit that; some are interrupted here.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
