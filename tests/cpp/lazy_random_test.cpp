@@ -113,12 +113,15 @@ TEST("random programs leave the same bits with any passes on any engine") {
       dropped += window->statistics().dropped;
       if (!setting.passes.fuse) CHECK_EQUAL(window->statistics().fused, 0);
       if (!setting.passes.drop) CHECK_EQUAL(window->statistics().dropped, 0);
-      CHECK_EQUAL(Storage::charged_bytes(), 0);
       // A worker may still be letting go of its last task.
-      for (int i = 0; i < 1000 && memory::pool().figures().active != active; ++i) {
+      const auto is_clean = [&] {
+        return !Storage::charged_bytes() && memory::pool().figures().active == active;
+      };
+      for (int i = 0; i < 1000 && !is_clean(); ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         finish(*window);
       }
+      CHECK_EQUAL(Storage::charged_bytes(), 0);
       CHECK_EQUAL(memory::pool().figures().active, active);
     }
   }
