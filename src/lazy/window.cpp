@@ -29,6 +29,13 @@ bool can_be_fused(const Call& call) {
   return call.is_elementwise() || call.op->reduction || call.op->kernel_then;
 }
 
+/// Whether an element can decide the result alone: then most passes end with their first block.
+bool one_may_decide(const Call& call) {
+  const auto reduction = call.op->reduction;
+  return (reduction == kernels::Reduction::maximum || reduction == kernels::Reduction::minimum) &&
+         call.inputs[0].dtype == DType::boolean && call.outputs[0].size() == 1;
+}
+
 }  // namespace
 
 Window::Window(std::unique_ptr<engine::Engine> engine, bool serial)
@@ -175,22 +182,16 @@ bool Window::make_ready(Storage& storage, engine::WaitFor what, std::shared_ptr<
   return is_ready;
 }
 
-/// Whether an element can decide the result alone: then most passes end with their first block.
-static bool one_may_decide(const Call& call) {
-  const auto reduction = call.op->reduction;
-  return (reduction == kernels::Reduction::maximum || reduction == kernels::Reduction::minimum) &&
-         call.inputs[0].dtype == DType::boolean && call.outputs[0].size() == 1;
-}
-
 // One tiny call whose value is read at once: what programs without any lead look like. It needs no
 // plan, for there is nothing to choose.
 Call* Window::run_only_call(const Storage& target) {
   if (pending_.size() != 1 || debug_level()) return nullptr;
   Call* const group[] = {pending_[0]};
   const bool tiny = group[0]->cost < worth_a_thread;
-  if (group[0]->outputs[0].storage.get() != &target) return nullptr;
-  if (tiny ? !run_at_once(group) : !one_may_decide(*group[0]) || !run_at_once(group, 1))
+  if (group[0]->outputs[0].storage.get() != &target || !(tiny || one_may_decide(*group[0])) ||
+      !run_at_once(group, tiny ? std::numeric_limits<int>::max() : 1)) {
     return nullptr;
+  }
   pending_.clear();
   held_cost_ = 0;
   pending_bytes_ = 0;
