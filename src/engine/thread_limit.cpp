@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <limits>
-#include <sstream>
 #include <string_view>
 #include <thread>
 
+#include "base/control_groups.h"
 #include "engine/engine.h"
 
 #if defined(__linux__)
@@ -50,41 +50,11 @@ int quota_in(const std::string& directory) {
   return unlimited;
 }
 
-// A group is also bound by those above it. Inside a container the path may name groups that are not
-// visible; the mount's root then is the container's own group.
-int quota_along(const std::string& mount, std::string path) {
-  int quota = quota_in(mount);
-  for (; path.size() > 1; path.resize(path.rfind('/'))) {
-    quota = std::min(quota, quota_in(mount + path));
-    if (path.find('/') == std::string::npos) break;
-  }
-  return quota;
-}
-
-bool has_word(const std::string& list, const char* word) {
-  std::istringstream words(list);
-  for (std::string each; std::getline(words, each, ',');)
-    if (each == word) return true;
-  return false;
-}
-
-// Lines of /proc/self/cgroup: "0::/path" in version 2, "4:cpu,cpuacct:/path" in version 1.
 int quota_of_process(const std::string& root) {
-  const std::string groups = root + "/sys/fs/cgroup";
   int quota = unlimited;
-  std::ifstream file(root + "/proc/self/cgroup");
-  std::string hierarchy, controllers, path;
-  while (std::getline(file, hierarchy, ':') && std::getline(file, controllers, ':') &&
-         std::getline(file, path)) {
-    if (path.empty() || path.front() != '/') continue;
-    if (controllers.empty()) {
-      quota = std::min(quota, quota_along(groups, path));
-      quota = std::min(quota, quota_along(groups + "/unified", path));
-    } else if (has_word(controllers, "cpu")) {
-      quota = std::min(quota, quota_along(groups + "/" + controllers, path));
-      quota = std::min(quota, quota_along(groups + "/cpu", path));
-    }
-  }
+  each_control_group(root, "cpu", [&](const std::string& directory) {
+    quota = std::min(quota, quota_in(directory));
+  });
   return quota;
 }
 

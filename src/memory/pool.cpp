@@ -2,14 +2,15 @@
 #include "memory/pool.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <new>
 #include <string>
 
 #include "base/error.h"
+#include "memory/limit.h"
 
 namespace afterglow::memory {
 namespace {
@@ -49,13 +50,6 @@ void system_release(void* block, std::size_t size) {
   }
 }
 
-/// Kept at most: a quarter of the machine's memory.
-std::size_t cache_limit() {
-  static const std::size_t limit =
-      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE) / 4;
-  return limit;
-}
-
 }  // namespace
 
 std::size_t rounded_size(std::size_t bytes) {
@@ -65,8 +59,15 @@ std::size_t rounded_size(std::size_t bytes) {
   return (size + step - 1) / step * step;
 }
 
+Pool::Pool(std::int64_t most_cached) : most_cached_(most_cached) {}
+
 Pool::~Pool() {
   trim();
+}
+
+std::int64_t Pool::cache_limit() const {
+  constexpr std::int64_t a_little = std::int64_t{64} << 20;
+  return std::min(most_cached_, 2 * most_active_ + a_little);
 }
 
 void* Pool::take_cached(std::size_t size) {
@@ -74,14 +75,14 @@ void* Pool::take_cached(std::size_t size) {
   auto found = cached_.lower_bound(size);
   if (found == cached_.end() || found->first > size + size / 4) return nullptr;
   if (found->first != size && !is_large(size)) return nullptr;
-  void* block = found->second.back();
-  found->second.pop_back();
+  void* block = found->second.blocks.back();
+  found->second.blocks.pop_back();
   if (found->first != size) {
     // The surplus of a larger mapping goes back, so that sizes stay exact.
     munmap(static_cast<char*>(block) + size, found->first - size);
   }
   figures_.cached -= static_cast<std::int64_t>(found->first);
-  if (found->second.empty()) cached_.erase(found);
+  if (found->second.blocks.empty()) cached_.erase(found);
   return block;
 }
 
@@ -106,7 +107,7 @@ void* Pool::allocate(std::size_t bytes) {
   if (!block) {
     if (figures_.cap) {
       // What is cached counts against the cap as well: the process holds it.
-      give_back(static_cast<std::size_t>(figures_.cap - figures_.active - signed_size));
+      give_back(figures_.cap - figures_.active - signed_size);
     }
     block = system_allocate(size);
     if (!block) {
@@ -121,28 +122,39 @@ void* Pool::allocate(std::size_t bytes) {
   }
   figures_.active += signed_size;
   figures_.peak = std::max(figures_.peak, figures_.active);
+  most_active_ = std::max(most_active_, figures_.active);
   return block;
 }
 
 void Pool::release(void* block, std::size_t bytes) noexcept {
   const std::size_t size = rounded_size(bytes);
+  const auto signed_size = static_cast<std::int64_t>(size);
   std::lock_guard lock(mutex_);
-  figures_.active -= static_cast<std::int64_t>(size);
-  if (static_cast<std::size_t>(figures_.cached) + size > cache_limit()) {
+  figures_.active -= signed_size;
+  try {
+    Shelf& shelf = cached_[size];
+    shelf.used = ++releases_;
+    shelf.blocks.push_back(block);
+  } catch (const std::bad_alloc&) {
+    // Nowhere to write it down. A shelf without blocks must not stay.
+    if (const auto made = cached_.find(size); made != cached_.end() && made->second.blocks.empty())
+      cached_.erase(made);
     system_release(block, size);
     return;
   }
-  cached_[size].push_back(block);
-  figures_.cached += static_cast<std::int64_t>(size);
+  figures_.cached += signed_size;
+  give_back(cache_limit());
 }
 
-void Pool::give_back(std::size_t most_cached) noexcept {
-  while (!cached_.empty() && static_cast<std::size_t>(figures_.cached) > most_cached) {
-    auto largest = std::prev(cached_.end());
-    system_release(largest->second.back(), largest->first);
-    figures_.cached -= static_cast<std::int64_t>(largest->first);
-    largest->second.pop_back();
-    if (largest->second.empty()) cached_.erase(largest);
+void Pool::give_back(std::int64_t most_cached) noexcept {
+  while (!cached_.empty() && figures_.cached > most_cached) {
+    const auto oldest = std::min_element(
+        cached_.begin(), cached_.end(),
+        [](const auto& one, const auto& other) { return one.second.used < other.second.used; });
+    system_release(oldest->second.blocks.back(), oldest->first);
+    figures_.cached -= static_cast<std::int64_t>(oldest->first);
+    oldest->second.blocks.pop_back();
+    if (oldest->second.blocks.empty()) cached_.erase(oldest);
   }
 }
 
@@ -174,7 +186,7 @@ void Pool::fail_allocation(std::int64_t allocations_from_now, std::int64_t count
 
 Pool& pool() {
   // Never destroyed: arrays may outlive static destructors.
-  static Pool* const instance = new Pool;
+  static Pool* const instance = new Pool(memory_limit() / 4);
   return *instance;
 }
 

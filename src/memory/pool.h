@@ -23,6 +23,9 @@ struct Figures {
 /// Thread-safe. A block is released with the size it was asked for.
 class Pool {
  public:
+  /// Keeps at most `most_cached` bytes for reuse, and never more than twice what was ever active at
+  /// once and a little: sizes that do not come again must not pile up.
+  explicit Pool(std::int64_t most_cached);
   ~Pool();
 
   /// Throws Error(memory) when the cap or the system refuses, after giving caches back.
@@ -45,12 +48,23 @@ class Pool {
 
  private:
   void* take_cached(std::size_t size);
-  void give_back(std::size_t most_cached) noexcept;
+  /// The blocks whose size has not been used for longest go back to the system first.
+  void give_back(std::int64_t most_cached) noexcept;
+  std::int64_t cache_limit() const;
+
+  /// Blocks of one size.
+  struct Shelf {
+    std::vector<void*> blocks;
+    std::uint64_t used = 0;  ///< when a block came last
+  };
 
   mutable std::mutex mutex_;
   Figures figures_;
   std::int64_t allocations_until_failure_ = -1, failures_left_ = 0;
-  std::map<std::size_t, std::vector<void*>> cached_;  // by rounded size
+  const std::int64_t most_cached_;
+  std::int64_t most_active_ = 0;  // ever: peak is reset by users
+  std::uint64_t releases_ = 0;
+  std::map<std::size_t, Shelf> cached_;  // by rounded size
 };
 
 /// The size a request is rounded up to: four classes per doubling, whole huge pages from 2 MiB on.

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The idle hook, nudges, and how many threads there should be.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 
 #include "engine/thread_limit.h"
 #include "engine_support.h"
+#include "made_up_machine.h"
 
 using namespace support;
 
@@ -138,19 +136,9 @@ TEST("a hook that throws is asked again, one that is gone is not") {
 
 namespace {
 
-/// A made-up machine in a temporary directory.
-struct Fake {
-  std::filesystem::path root;
+/// With environment variables.
+struct Fake : MadeUpMachine {
   std::map<std::string, std::string> variables;
-  Fake() {
-    std::string pattern = std::filesystem::temp_directory_path() / "engine-test-XXXXXX";
-    root = mkdtemp(pattern.data());
-  }
-  ~Fake() { std::filesystem::remove_all(root); }
-  void write(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories((root / path).parent_path());
-    std::ofstream(root / path) << text;
-  }
   int limit(int processors = 16) {
     return thread_limit({[&](const char* name) {
                            auto found = variables.find(name);

@@ -2,17 +2,25 @@
 #include "memory/pool.h"
 
 #include <cstring>
+#include <limits>
 #include <random>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
 #include "check.h"
+#include "made_up_machine.h"
+#include "memory/limit.h"
 
 using afterglow::Error;
 using afterglow::ErrorKind;
+using afterglow::memory::control_group_limit;
 using afterglow::memory::Pool;
 using afterglow::memory::rounded_size;
+
+namespace {
+constexpr std::int64_t plenty = std::int64_t{1} << 40;
+}
 
 TEST("sizes are rounded up by a quarter at most, to whole lines and huge pages") {
   for (std::size_t bytes = 1; bytes < (std::size_t{64} << 20); bytes = bytes * 9 / 8 + 1) {
@@ -26,7 +34,7 @@ TEST("sizes are rounded up by a quarter at most, to whole lines and huge pages")
 }
 
 TEST("a released block is handed out again") {
-  Pool pool;
+  Pool pool(plenty);
   for (std::size_t bytes : {100u, 5000u, 3000000u}) {
     void* first = pool.allocate(bytes);
     CHECK_EQUAL(reinterpret_cast<std::uintptr_t>(first) % 64, 0u);
@@ -39,7 +47,7 @@ TEST("a released block is handed out again") {
 }
 
 TEST("figures tell what is active, what is cached and the peak") {
-  Pool pool;
+  Pool pool(plenty);
   void* block = pool.allocate(1 << 20);
   CHECK_EQUAL(pool.figures().active, 1 << 20);
   void* other = pool.allocate(1 << 20);
@@ -56,7 +64,7 @@ TEST("figures tell what is active, what is cached and the peak") {
 }
 
 TEST("past the cap allocation throws, below it caches give way") {
-  Pool pool;
+  Pool pool(plenty);
   pool.set_cap(8 << 20);
   void* cached = pool.allocate(6 << 20);
   pool.release(cached, 6 << 20);
@@ -76,7 +84,7 @@ TEST("past the cap allocation throws, below it caches give way") {
 }
 
 TEST("the chosen allocation fails, the next one does not") {
-  Pool pool;
+  Pool pool(plenty);
   pool.fail_allocation(1);
   void* block = pool.allocate(1000);
   CHECK_THROWS(pool.allocate(1000));
@@ -86,13 +94,13 @@ TEST("the chosen allocation fails, the next one does not") {
 }
 
 TEST("an impossible size is refused, the pool lives on") {
-  Pool pool;
+  Pool pool(plenty);
   CHECK_THROWS(pool.allocate(std::size_t{1} << 60));
   pool.release(pool.allocate(100), 100);
 }
 
 TEST("threads allocate and release at once without mixing blocks up") {
-  Pool pool;
+  Pool pool(plenty);
   std::vector<std::thread> threads;
   std::atomic<bool> clean{true};
   for (int number = 0; number < 4; ++number) {
@@ -121,3 +129,64 @@ TEST("threads allocate and release at once without mixing blocks up") {
 }
 
 CHECK_MAIN
+
+TEST("sizes that do not come again do not pile up") {
+  Pool pool(plenty);
+  const std::size_t step = 4 << 20;
+  for (std::size_t count = 1; count <= 60; ++count) {
+    pool.release(pool.allocate(count * step), count * step);
+    const std::int64_t most_active = static_cast<std::int64_t>(count * step);
+    CHECK(pool.figures().cached <= 2 * most_active + (64 << 20));
+  }
+  // The last sizes are the ones that stay.
+  const std::int64_t cached = pool.figures().cached;
+  void* block = pool.allocate(60 * step);
+  CHECK_EQUAL(pool.figures().cached, cached - static_cast<std::int64_t>(60 * step));
+  pool.release(block, 60 * step);
+  // Not even when the peak is counted anew: it is for users to read.
+  pool.reset_peak();
+  pool.release(pool.allocate(step), step);
+  CHECK(pool.figures().cached >= static_cast<std::int64_t>(60 * step));
+}
+
+TEST("a full cache makes room for the sizes that are used now") {
+  Pool pool(16 << 20);
+  for (int i = 0; i < 4; ++i) pool.release(pool.allocate(4 << 20), 4 << 20);
+  std::vector<void*> old;
+  for (int i = 0; i < 4; ++i) old.push_back(pool.allocate(4 << 20));
+  for (void* block : old) pool.release(block, 4 << 20);
+  CHECK_EQUAL(pool.figures().cached, 16 << 20);
+  void* block = pool.allocate(6 << 20);
+  pool.release(block, 6 << 20);
+  CHECK(pool.figures().cached <= 16 << 20);
+  void* again = pool.allocate(6 << 20);
+  CHECK_EQUAL(again, block);
+  pool.release(again, 6 << 20);
+}
+
+TEST("control groups limit the memory: version 2, its own group or one above") {
+  MadeUpMachine machine;
+  const auto limit = [&] { return control_group_limit(machine.root); };
+  const std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  CHECK_EQUAL(limit(), none);
+  machine.write("proc/self/cgroup", "0::/user/session\n");
+  machine.write("sys/fs/cgroup/user/session/memory.max", "max\n");
+  CHECK_EQUAL(limit(), none);
+  machine.write("sys/fs/cgroup/user/memory.max", "8589934592\n");
+  CHECK_EQUAL(limit(), 8589934592);
+  machine.write("sys/fs/cgroup/user/session/memory.max", "1073741824\n");
+  CHECK_EQUAL(limit(), 1073741824);
+  machine.write("sys/fs/cgroup/memory.high", "536870912\n");
+  CHECK_EQUAL(limit(), 536870912);
+}
+
+TEST("control groups limit the memory: version 1, and a container that sees only its own group") {
+  MadeUpMachine machine;
+  const auto limit = [&] { return control_group_limit(machine.root); };
+  machine.write("proc/self/cgroup", "5:cpu,cpuacct:/docker/1\n4:memory:/docker/1\n");
+  machine.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  CHECK(limit() > std::int64_t{1} << 50);
+  machine.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "268435456\n");
+  CHECK_EQUAL(limit(), 268435456);
+  CHECK(afterglow::memory::memory_limit() > 0);
+}
