@@ -2,12 +2,15 @@
 #include "kernels/blas.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+
+#include "base/error.h"
 
 namespace afterglow::kernels {
 
@@ -62,6 +65,20 @@ void resolve(void* library, const char* name, Function& function) {
     }
   }
   throw std::runtime_error(std::string("the maths library has no function ") + name);
+}
+
+/// Throws unless the library, and a buffer of its for every thread, could be mapped now.
+void look_for_room(int threads) {
+  // As measured: the library with its data takes 54 MB of addresses, a buffer 32 MB.
+  constexpr std::size_t for_library = std::size_t{64} << 20, for_thread = std::size_t{32} << 20;
+  const std::size_t bytes = for_library + for_thread * static_cast<std::size_t>(threads);
+  void* const area =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (area == MAP_FAILED)
+    throw Error(ErrorKind::memory, "out of memory: the maths library needs " +
+                                       std::to_string(bytes >> 20) +
+                                       " MB of addresses, and the system refuses them");
+  munmap(area, bytes);
 }
 
 void* open_library() {
@@ -120,7 +137,8 @@ void set_blas_path(const char* path) {
   chosen_path() = path;
 }
 
-void load_blas() {
+void load_blas(int threads) {
+  look_for_room(threads);
   blas();
 }
 

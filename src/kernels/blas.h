@@ -9,8 +9,10 @@ namespace afterglow::kernels {
 
 /// The shared library to load. Counts only before the first load.
 void set_blas_path(const char* path);
-/// Loads it now instead of at the first product; throws std::runtime_error where that fails.
-void load_blas();
+/// Loads it, for so many threads that compute at once. The library ends the process where it cannot
+/// map its buffers, so that is looked at first: throws Error where memory does not suffice. To be
+/// called before the first product, by a thread that may change the environment.
+void load_blas(int threads);
 
 /// The functions used, with CBLAS's arguments.
 struct Blas {

@@ -4,12 +4,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/blas.h"
 #include "lazy/immediate.h"
+#include "lazy/window.h"
 
 namespace afterglow::ops {
 
 using lazy::Inference;
 using lazy::Operand;
+
+void need_maths_library(const Inference& inference) {
+  static bool loaded = false;  // guarded by the issuing right
+  if (loaded) return;
+  try {
+    kernels::load_blas(lazy::window().configured_threads());
+  } catch (const Error& error) {
+    inference.refuse(error.what(), error.kind());
+  } catch (const std::exception& error) {
+    inference.refuse(error.what(), ErrorKind::mxnet);
+  }
+  loaded = true;
+}
 
 DType promote(DType left, DType right) {
   if (left == right) return left;

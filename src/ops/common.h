@@ -41,6 +41,11 @@ int axis_of_lines(lazy::Inference& inference);
 /// The input of a call seen along the axis in attribute 0.
 kernels::Lines lines_of(const lazy::Call& call);
 
+/// To be called by `infer` of whatever computes with the maths library. It is loaded here, by a
+/// thread with the issuing right, and not by a worker: loading changes the environment for a
+/// moment.
+void need_maths_library(const lazy::Inference& inference);
+
 /// Sets kernel, compute type and cost of an elementwise call whose output is added.
 void finish_elementwise(lazy::Inference& inference, DType compute);
 /// The same where something cheaper than the op's own formula does it.

@@ -28,6 +28,7 @@ void need_matrices(const Inference& inference) {
       inference.refuse("needs stacks of one shape and one type");
     }
   }
+  need_maths_library(inference);
 }
 
 void need_square(const Inference& inference) {

@@ -99,18 +99,21 @@ class BatchDot : public lazy::Pass {
   kernels::ProductPass pass_;
 };
 
-void set_product(Call& call, std::int64_t m, std::int64_t n, std::int64_t k, bool transpose_a,
-                 bool transpose_b) {
+void set_product(const Inference& inference, std::int64_t m, std::int64_t n, std::int64_t k,
+                 bool transpose_a, bool transpose_b) {
+  Call& call = inference.call;
   call.attributes[0].integer = m;
   call.attributes[1].integer = n;
   call.attributes[2].integer = k;
   call.attributes[3].integer = transpose_a;
   call.attributes[4].integer = transpose_b;
   call.attributes[5].integer = lazy::window().configured_threads();
+  const bool library = is_floating(call.inputs[0].dtype);
+  if (library) need_maths_library(inference);
   // Nanoseconds at about 60 billion operations a second; integers have no library.
   const double operations =
       2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  call.cost = 200 + operations / (is_floating(call.inputs[0].dtype) ? 60 : 4);
+  call.cost = 200 + operations / (library ? 60 : 4);
 }
 
 void check_factors(const Inference& inference) {
@@ -158,7 +161,7 @@ void batch_infer(Inference& inference) {
   result.insert(result.end(), {m, n});
   call.row_axes = static_cast<int>(rank) - 1;
   inference.add_output(result, call.inputs[0].dtype);
-  set_product(call, m, n, inner, transpose_a, transpose_b);
+  set_product(inference, m, n, inner, transpose_a, transpose_b);
   call.cost *= static_cast<double>(height);
 }
 
@@ -193,7 +196,7 @@ void infer(Inference& inference) {
   result.insert(result.end(), rest.begin(), rest.end());
   if (result.empty() && inference.legacy) result.push_back(1);
   inference.add_output(result, a.dtype);
-  set_product(call, m, n, inner_a, transpose_a, transpose_b);
+  set_product(inference, m, n, inner_a, transpose_a, transpose_b);
 }
 
 }  // namespace

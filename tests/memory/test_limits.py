@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import output_of
 
 import afterglow as mx
 from afterglow import _core
@@ -351,3 +352,29 @@ def test_more_than_the_machine_has_is_an_error_not_the_end() -> None:
     with pytest.raises(MemoryError, match=r"the system refused \d+ bytes"):
         x.wait_to_read()
     assert (mx.nd.ones((2,)) + 1).asnumpy().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("room", [20, 60, 100, 140, 200])
+def test_the_maths_library_needs_more_addresses_than_there_are(room: int) -> None:
+    """It ends the process where it cannot map its buffers, so that is looked at before."""
+    lines = output_of(
+        f"""
+        import resource
+        a = mx.nd.ones((300, 300))
+        a.wait_to_read()
+        size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + ({room} << 20), resource.RLIM_INFINITY))
+        for product in (lambda: mx.nd.dot(a, a), lambda: mx.np.linalg.inv(mx.np.eye(300))):
+            try:
+                product().wait_to_read()
+            except MemoryError as error:
+                print(isinstance(error, mx.MXNetError))
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        print(mx.nd.dot(a, a).sum().asscalar())
+        """,
+        AFTERGLOW_NUM_THREADS="2",
+    )
+    assert set(lines) <= {"True", "2.7e+07"}
+    assert lines[-1] == "2.7e+07"
+    if room < 60:
+        assert lines[0] == "True"
