@@ -18,7 +18,8 @@ from .tabs import without_tab
 
 __all__ = ["cells_of_markdown"]
 
-_OPENING = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^`]*)$")
+# Spaces are taken whole (*+), or a long line of them would be tried at every place.
+_OPENING = re.compile(r"(?P<indent>[ \t]*+)(?P<fence>`{3,}|~{3,})[ \t]*+(?P<info>[^`]*)$")
 
 _LANGUAGES = {"python", "python3", "py", "py3", "ipython", "ipython3", "pycon"}
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -25,7 +26,7 @@ def cells_of_notebook(text: str, path: str) -> list[Cell]:
     """
     try:
         return _cells(json.loads(text), text, path)
-    except (json.JSONDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise DocumentError(f"{path} is no notebook; JSON is needed: {problem}") from None
     except (AttributeError, TypeError) as problem:
         raise DocumentError(f"{path} is no notebook: {problem}") from None
@@ -34,15 +35,22 @@ def cells_of_notebook(text: str, path: str) -> list[Cell]:
 def _cells(notebook: Any, text: str, path: str) -> list[Cell]:
     cells: list[Cell] = []
     places = list(_places(text.split("\n")))
+    by_source: dict[tuple[str, ...], list[int]] = {}
+    for index, (_, source) in enumerate(places):
+        if all(isinstance(part, str) for part in source):
+            by_source.setdefault(tuple(source), []).append(index)
+    passed = 0  # the places before it belong to earlier cells
     for entry in _code_cells(notebook, path):
         source = entry.get("source", entry.get("input", ""))
         parts = source if isinstance(source, list) else [source]
         joined, skipped = without_tab("".join(parts))
         number = len(cells) + 1
         # Sources that are not in the usual form have no lines in the file to name.
-        found = next((index for index, place in enumerate(places) if place[1] == parts), None)
-        line = 0 if found is None else places[found][0]
-        del places[: 0 if found is None else found + 1]
+        candidates = by_source.get(tuple(parts), [])
+        nearest = bisect_left(candidates, passed)
+        line = 0
+        if nearest < len(candidates):
+            line, passed = places[candidates[nearest]][0], candidates[nearest] + 1
         tags = entry.get("metadata", {}).get("tags", [])
         cells.append(
             Cell(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 from .cells import Document, DocumentError
@@ -28,14 +30,20 @@ def read_bytes(path: str) -> bytes:
     """Return what is in a file that somebody named."""
     suffix = Path(path).suffix.lower()
     try:
-        content = Path(path).read_bytes()
-    except IsADirectoryError:
-        raise DocumentError(f"{path} is a folder; a file is needed") from None
+        kind = os.stat(path).st_mode
+        if stat.S_ISDIR(kind):
+            raise DocumentError(f"{path} is a folder; a file is needed")
+        if suffix != ".py" and suffix not in _READERS:
+            raise DocumentError(f"{path} is no file to run; .py, .ipynb, .md and .txt are")
+        if not stat.S_ISREG(kind):  # a device or a pipe may have no end
+            raise DocumentError(f"{path} is no file, but a device or a pipe; a file is needed")
+        return Path(path).read_bytes()
     except OSError as problem:
         raise DocumentError(f"{path} cannot be read: {problem.strerror}") from None
-    if suffix != ".py" and suffix not in _READERS:
-        raise DocumentError(f"{path} is no file to run; .py, .ipynb, .md and .txt are")
-    return content
+    except ValueError as problem:  # a name with a null character
+        raise DocumentError(f"{path!r} cannot be read: {problem}") from None
+    except MemoryError:
+        raise DocumentError(f"{path} is larger than the memory") from None
 
 
 def read(path: str) -> Document:

@@ -15,7 +15,7 @@ from .cells import Cell, Document
 from .magics import Notebook, cell_magic
 from .missing import display, stand_in
 from .report import Report
-from .syntax import NOTEBOOK, compile_cell, parse
+from .syntax import NOTEBOOK, check_characters, compile_cell, parse
 
 __all__ = ["run_document"]
 
@@ -102,6 +102,7 @@ class _Session:
             self._failed.add(cell.number)
 
     def _run_cell(self, cell: Cell) -> None:
+        check_characters(cell)
         notebook = Notebook(self._namespace, cell.filename, self._report.note)
         self._namespace[NOTEBOOK] = notebook
         name, rest, body = cell_magic(cell)

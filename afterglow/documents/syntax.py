@@ -11,7 +11,9 @@ import ast
 import re
 from types import CodeType
 
-__all__ = ["NOTEBOOK", "compile_cell", "parse"]
+from .cells import Cell
+
+__all__ = ["NOTEBOOK", "check_characters", "compile_cell", "parse"]
 
 #: The name under which a cell finds what runs its magics.
 NOTEBOOK = "__notebook__"
@@ -27,10 +29,29 @@ _LOOK_ALIKES = {
 }
 _QUOTES = {"'": "[\u2018\u2019]", '"': "[\u201c\u201d]"}
 
+# Spaces are taken whole (*+), or a long line of them would be tried at every place.
 _MAGIC = re.compile(
-    r"(?P<indent>\s*)(?P<target>[\w\s,.\[\]]+=\s*)?(?P<mark>%|!)(?P<text>(?=\S).*)", re.DOTALL
+    r"(?P<indent>\s*+)(?P<target>[\w\s,.\[\]]+=\s*+)?(?P<mark>%|!)(?P<text>(?=\S).*)", re.DOTALL
 )
-_HELP = re.compile(r"(?P<indent>\s*)(?:\?{1,2}(?P<after>[\w.]+)|(?P<before>[\w.]+)\?{1,2})\s*")
+_HELP = re.compile(r"(?P<indent>\s*+)(?:\?{1,2}(?P<after>[\w.]+)|(?P<before>[\w.]+)\?{1,2})\s*+")
+
+#: Lines that go on with the statement before them, which looks complete without them.
+_GOES_ON = re.compile(r"\s|(?:else|elif|except|finally)\b")
+
+_TOO_DEEP = "it is nested too deeply for Python to read"
+
+#: So many lines and characters of one statement are mended; then it is taken as it is.
+_MOST_MENDED = 1000
+
+
+def check_characters(cell: Cell) -> None:
+    """Raise :class:`SyntaxError` for a cell that no file could hold, as JSON can spell it."""
+    try:
+        cell.source.encode()
+    except UnicodeEncodeError as problem:
+        number = cell.line + cell.source.count("\n", 0, problem.start)
+        half = f"\\u{ord(cell.source[problem.start]):04x} is half of a character"
+        raise SyntaxError(half, (cell.filename, number, None, None)) from None
 
 
 def parse(source: str, filename: str, line: int = 1) -> tuple[ast.Module, list[str]]:
@@ -40,17 +61,54 @@ def parse(source: str, filename: str, line: int = 1) -> tuple[ast.Module, list[s
     """
     lines = source.split("\n")
     shown = list(lines)
+    done: list[ast.stmt] = []  # the statements of the lines before `start`
+    start = mended = 0
     while True:
         try:
-            return ast.parse("\n" * (line - 1) + "\n".join(lines), filename), shown
+            rest = _parsed(lines[start:], filename, line + start)
+            return ast.Module([*done, *rest.body], []), shown
         except SyntaxError as problem:
             number = (problem.lineno or 0) - line
-            if not 0 <= number < len(lines):
+            if not start <= number < len(lines) or mended == _MOST_MENDED:
                 raise
+            before = _complete(lines, start, number, filename, line)
+            if before is not None:  # they need not be read again
+                done += before
+                start, mended = number, 0
+            mended += 1
             if _mend_characters(lines, number, problem):
                 shown[number] = lines[number]
             elif not _translate(lines, number, line):
                 raise
+
+
+def _parsed(lines: list[str], filename: str, line: int) -> ast.Module:
+    """Parse lines that begin at a line of a file; whatever is wrong is a :class:`SyntaxError`."""
+    try:
+        return ast.increment_lineno(ast.parse("\n".join(lines), filename), line - 1)
+    except SyntaxError as problem:
+        if problem.lineno is not None:
+            # Python would show the line of that number in the file, if there is one.
+            shown = lines[problem.lineno - 1 : problem.lineno]
+            problem.text = f"{shown[0]}\n" if shown else None
+            problem.lineno += line - 1
+        if problem.end_lineno is not None:
+            problem.end_lineno += line - 1
+        raise
+    except (MemoryError, RecursionError):
+        raise SyntaxError(_TOO_DEEP, (filename, line, None, None)) from None
+
+
+def _complete(
+    lines: list[str], start: int, end: int, filename: str, line: int
+) -> list[ast.stmt] | None:
+    """Return the statements of some lines, if they are whole and the next line begins another."""
+    if start == end or _GOES_ON.match(lines[end]):
+        return None
+    try:
+        return _parsed(lines[start:end], filename, line + start).body
+    except SyntaxError:
+        return None
 
 
 def compile_cell(
@@ -67,10 +125,16 @@ def compile_cell(
     elif body and isinstance(body[-1], ast.Expr) and not _silenced(body[-1], lines, line):
         body, shown = body[:-1], body[-1:]
     silent = [ast.Module(body, [])] if body else []
-    return [
-        *(compile(part, filename, "exec", dont_inherit=True) for part in silent),
-        *(compile(ast.Interactive([one]), filename, "single", dont_inherit=True) for one in shown),
-    ]
+    try:
+        return [
+            *(compile(part, filename, "exec", dont_inherit=True) for part in silent),
+            *(
+                compile(ast.Interactive([one]), filename, "single", dont_inherit=True)
+                for one in shown
+            ),
+        ]
+    except (MemoryError, RecursionError):
+        raise SyntaxError(_TOO_DEEP, (filename, line, None, None)) from None
 
 
 def _silenced(statement: ast.stmt, lines: list[str], line: int) -> bool:
