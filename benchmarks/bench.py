@@ -2,7 +2,8 @@
 """The command behind ``afterglow bench`` and behind every file of a group.
 
 Afterglow beside other libraries: each column in a process of its own, which take turns in random
-order, round after round; a figure is the median. Ratios are ours divided by theirs.
+order, round after round; a figure is the median. A ratio says how many
+times as long another takes.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.description = (
         "Measure Afterglow beside other libraries. Without --group, --rows or --all: the rows of "
-        "the README, in a few minutes. Ratios are Afterglow's figure divided by the other's."
+        "the README, in a few minutes. Ratios say how many times as long "
+        "the others take: more than 1 means that Afterglow is faster."
     )
     choose = parser.add_argument_group("what is measured")
     choose.add_argument(

@@ -56,9 +56,11 @@ def chart(results: Sequence[Result]) -> str:
     bars: list[tuple[Result, list[tuple[str, float]]]] = []
     for result in results:
         ratios = [
-            (column, 1 / ratio)
+            (column, times)
             for column in ORDER[1:]
-            if column in result.samples and result.ours == OURS and (ratio := result.ratio(column))
+            if column in result.samples
+            and result.ours == OURS
+            and (times := result.times_as_long(column))
         ]
         if ratios:
             bars.append((result, ratios))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results: medians, spread and ratios; tables for the terminal and for the README; JSON."""
+"""Results: medians, spread and comparisons; tables for the terminal and for the README; JSON."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ class Result:
         low, _, high = statistics.quantiles(samples, n=4, method="inclusive")
         return low, high
 
-    def ratio(self, column: str) -> float | None:
-        """Return ours divided by theirs: below 1 Afterglow is faster."""
+    def times_as_long(self, column: str) -> float | None:
+        """Return theirs divided by ours: above 1 Afterglow is faster, or takes less."""
         if self.ours not in self.samples or column == self.ours:
             return None
-        theirs = self.median(column)
-        return self.median(self.ours) / theirs if theirs else None
+        ours = self.median(self.ours)
+        return self.median(column) / ours if ours else None
 
     def verdicts(self) -> Iterable[tuple[Goal, str, bool]]:
         """Return every goal that can be judged, beside which column, and whether it is met."""
@@ -93,8 +93,7 @@ class Result:
             there = [column for column in goal.columns if column in self.samples]
             if there and self.ours in self.samples:
                 least = min(there, key=self.median)
-                bound = goal.ratio * self.median(least) + goal.more
-                yield goal, least, self.median(self.ours) <= bound
+                yield goal, least, self.median(self.ours) <= self._most(goal, least)
 
     def columns(self) -> list[str]:
         """Return the columns in the order of the tables, ours first, also those that failed."""
@@ -103,9 +102,12 @@ class Result:
         others = [name for name in names if name not in ORDER and name != self.ours]
         return [self.ours, *known, *others]
 
-    def bound(self, goal: Goal) -> str:
-        """Return what a goal allows."""
-        return f"{goal.ratio:.3g}" + (f" + {self.show(goal.more)}" if goal.more else "")
+    def bound(self, goal: Goal, column: str) -> str:
+        """Return what a goal beside a column allows us."""
+        return self.show(self._most(goal, column))
+
+    def _most(self, goal: Goal, column: str) -> float:
+        return goal.ratio * self.median(column) + goal.more
 
     def show(self, figure: float) -> str:
         """Return a figure in its unit."""
@@ -121,13 +123,14 @@ def row_lines(result: Result) -> list[str]:
             lines.append(f"  {column:16} {'-':>9}   {reason}")
             continue
         low, high = map(result.show, result.spread(column))
-        ratio = result.ratio(column)
+        times = result.times_as_long(column)
         line = f"  {column:16} {result.show(result.median(column)):>9}   {low:>9} ..{high:>9}"
-        if ratio is not None:
-            line += f"   ratio {significant(ratio, 3):>7}"
+        if times is not None:
+            line += f"   {significant(times, 3):>7} x"
         for goal, beside, met in result.verdicts():
             if beside == column:
-                line += f"   goal <= {result.bound(goal)}: {'met' if met else 'MISSED'}"
+                most = result.bound(goal, beside)
+                line += f"   goal: we take at most {most}: {'met' if met else 'MISSED'}"
         lines.append(line)
     for text, figure in result.notes.items():
         what, _, unit = text.rpartition(": ")
@@ -150,15 +153,15 @@ def ratio_lines(results: Sequence[Result]) -> list[str]:
         width = max(len(plain(result.text)) for result in rows)
         heads = "".join(f"{name:>{max(len(name), 7) + 2}}" for name in columns)
         lines += [
-            "Afterglow's figure divided by the other's (below 1: less)",
+            "how many times as long, or as much, the others take (more than 1: Afterglow less)",
             f"{'':{width}}{heads}",
         ]
     for result in rows:
         line = f"{plain(result.text):{width}}"
         for name in columns:
-            ratio = result.ratio(name) if name in result.samples else None
+            times = result.times_as_long(name) if name in result.samples else None
             cell = "-" if name in result.failures else ""
-            cell = cell if ratio is None else significant(ratio, 2)
+            cell = cell if times is None else f"{significant(times, 2)} x"
             line += f"{cell:>{max(len(name), 7) + 2}}"
         lines.append(line.rstrip())
     return [*lines, *goal_lines(results)]
@@ -171,21 +174,21 @@ def goal_lines(results: Iterable[Result]) -> list[str]:
     for result in results:
         parts = result.name.split("/")
         for goal, column, met in result.verdicts():
-            sizes = f", {parts[-1]} elements, ratio <= {goal.ratio:g}" if len(parts) > 2 else ""
+            sizes = f", {parts[-1]} elements, at most {goal.ratio:g} of theirs"
+            sizes = sizes if len(parts) > 2 else ""
             counts.setdefault(parts[0] + sizes, []).append(met)
             looser = (one for one in result.goals if one.columns == goal.columns)
             if not met and goal.ratio == max(one.ratio for one in looser):
-                ratio = significant(result.ratio(column) or 0, 3)
-                bound = result.bound(goal)
-                missed.append(f"  missed: {result.name}: {ratio} of {column}, goal <= {bound}")
+                ours, most = result.show(result.median(result.ours)), result.bound(goal, column)
+                missed.append(f"  missed: {result.name}: {ours}, goal: at most {most} ({column})")
     lines = [f"{what}: {sum(met)} of {len(met)} goals met" for what, met in counts.items()]
     return ["", *lines, *missed] if lines else []
 
 
-def _times_as_long(result: Result, column: str) -> str:
+def _cell(result: Result, column: str) -> str:
     """Return our time, or how many times as long another column takes."""
-    ratio = result.ratio(column)
-    return f"{significant(1 / ratio, 2)} x" if ratio else result.show(result.median(column))
+    times = result.times_as_long(column)
+    return f"{significant(times, 2)} x" if times else result.show(result.median(column))
 
 
 def readme_table(results: Iterable[Result], versions: dict[str, str]) -> str:
@@ -198,7 +201,7 @@ def readme_table(results: Iterable[Result], versions: dict[str, str]) -> str:
     names = {"jax.jit": "jax"}
     cells = [
         {
-            names.get(column, column): _times_as_long(result, column)
+            names.get(column, column): _cell(result, column)
             for column in result.columns()
             if column in result.samples
         }
@@ -242,7 +245,7 @@ def write(
             column: {
                 "median": result.median(column),
                 "quartiles": result.spread(column),
-                "ratio": result.ratio(column),
+                "times_as_long": result.times_as_long(column),
             }
             for column in result.samples
         }

@@ -8,14 +8,16 @@ which returns the exit status. It is imported when its name was given.
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
 
 from ..version import version
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "did_you_mean", "main"]
 
 #: What ``afterglow --help`` says of each command.
 COMMANDS = {
@@ -46,7 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not words:
         parser.print_help(sys.stderr)
         return 2
-    parsed = parser.parse_args(words)
+    if chosen is not None and chosen not in COMMANDS:
+        known = f"commands are {', '.join(COMMANDS)}"
+        parser.error(f"there is no command {chosen!r}; {did_you_mean(chosen, COMMANDS) or known}")
+    parsed, unknown = parser.parse_known_args(words)
+    if unknown:
+        _refuse_options(commands.choices[parsed.command], unknown)
     try:
         status = int(parsed.run(parsed))
         sys.stdout.flush()
@@ -55,3 +62,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return status
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a question with the names that a word is nearly one of; empty if there are none."""
+    near = difflib.get_close_matches(word, list(known))
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _refuse_options(command: argparse.ArgumentParser, unknown: Sequence[str]) -> NoReturn:
+    """End with the usage of the command, and what may have been meant."""
+    first = next((word for word in unknown if word.startswith("-")), unknown[0])
+    options = [option for action in command._actions for option in action.option_strings]
+    question = did_you_mean(first.partition("=")[0], options)
+    command.error(f"there is no {first}; {question or f'see {command.prog} --help'}")

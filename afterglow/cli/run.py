@@ -9,6 +9,7 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 
 from ..documents import DocumentError, execute
+from ._program import add_program, note_options_of_program
 
 __all__ = ["add_arguments", "run"]
 
@@ -43,15 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--quiet", action="store_true", help="show what the cells print, and failures"
     )
     parser.add_argument("--trace", metavar="OUT.html", help="write a page that shows what ran when")
-    parser.add_argument("file", metavar="FILE", help="what to run")
-    rest = parser.add_argument(
-        "arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="arguments of the program"
-    )
-    rest.required = False  # or it is said to be missing along with FILE
+    add_program(parser, "what to run")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the file."""
+    note_options_of_program(arguments)
     try:
         with _recorded(arguments.trace, arguments.file):
             return execute(

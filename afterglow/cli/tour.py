@@ -15,7 +15,7 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the command."""
     parser.add_argument(
-        "--output",
+        *("--output", "-o"),
         type=Path,
         default=Path("afterglow-tour.html"),
         metavar="PATH",

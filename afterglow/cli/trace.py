@@ -11,6 +11,7 @@ from pathlib import Path
 from .. import trace
 from ..documents import DocumentError, execute
 from ..trace.summary import summarize
+from ._program import add_program, note_options_of_program
 
 __all__ = ["add_arguments", "run"]
 
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "that shows what ran when and which lines waited. A summary is printed."
     )
     parser.add_argument(
-        "--output", metavar="OUT.html", help="the page (default: FILE-trace.html, here)"
+        *("--output", "-o"), metavar="OUT.html", help="the page (default: FILE-trace.html, here)"
     )
     parser.add_argument(
         "--events",
@@ -40,11 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="events that are kept, 40 bytes each (default: %(default)s); a call takes about three",
     )
     parser.add_argument("--keep-going", action="store_true", help="go on after a cell that fails")
-    parser.add_argument("file", metavar="FILE", help="what to run; see afterglow run --help")
-    rest = parser.add_argument(
-        "arguments", metavar="ARGUMENTS", nargs=argparse.REMAINDER, help="arguments of the program"
-    )
-    rest.required = False  # or it is said to be missing along with FILE
+    add_program(parser, "what to run; see afterglow run --help")
 
 
 def _positive(text: str) -> int:
@@ -55,6 +52,7 @@ def _positive(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the file and write the page, also of a program that fails."""
+    note_options_of_program(arguments)
     # What is written is written here, wherever the program goes.
     page = Path(arguments.output or f"{Path(arguments.file).stem}-trace.html").absolute()
     events = Path(arguments.events).absolute() if arguments.events else None
