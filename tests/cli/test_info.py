@@ -182,7 +182,7 @@ def test_without_a_command_the_commands_are_told(capsys: pytest.CaptureFixture[s
 def test_bad_arguments() -> None:
     done = info_of("--yaml")
     assert done.returncode == 2
-    assert "unrecognized arguments: --yaml" in done.stderr
+    assert "there is no --yaml" in done.stderr
     assert "Traceback" not in done.stderr
 
 
