@@ -57,7 +57,9 @@ class ThreadUse:
     issue: int
     wait: int
     run: int
-    #: The part of the recording in which it did none of these.
+    #: The rest of a thread of Python's: the program's own code, between its statements of ours.
+    own: int
+    #: The part of the recording in which a worker ran nothing; 0 for threads of Python's.
     idle: float
 
 
@@ -90,7 +92,7 @@ class Summary:
         if self.fused_passes:
             parts.append(f"{self.fused_passes:,} of them fused from {self.fused_calls:,} calls")
         waits, time = sum(row.waits for row in self.waits), sum(row.time for row in self.waits)
-        parts.append(f"{_counted(waits, 'wait')} of {readable(time)}" if waits else "no waits")
+        parts.append(f"{_counted(waits, 'wait')}, {readable(time)} in all" if waits else "no waits")
         workers = [row for row in self.threads if not row.python]
         if workers:
             busy = 1 - sum(row.idle for row in workers) / len(workers)
@@ -113,6 +115,8 @@ class Summary:
             if costs and any(row.name for row in costs):
                 lines = [_cost_cells(row, nameless, whole) for row in costs]
                 parts.append(_aligned([(title, *_COST_TITLES), *lines], rows))
+        if len(parts) > 1:
+            parts.append(_QUEUE_WAIT)
         if self.waits:
             lines = [_wait_cells(row) for row in self.waits]
             parts.append(_aligned([("Waits", *_WAIT_TITLES), *lines], rows))
@@ -124,7 +128,11 @@ class Summary:
 
 _COST_TITLES = ("calls", "run time", "share", "queue wait", "bytes", "dropped", "fused")
 _WAIT_TITLES = ("for", "waits", "time", "longest", "helped")
-_THREAD_TITLES = ("issue", "wait", "run", "idle")
+_THREAD_TITLES = ("issue", "wait", "run", "own code", "idle")
+
+_QUEUE_WAIT = """\
+Queue wait: from the end of a call's issue to its first run, summed up over the calls.
+A long one says that Python was far ahead, not that time was lost."""
 
 
 def _counted(number: int, noun: str, plural: str = "s") -> str:
@@ -156,7 +164,10 @@ def _wait_cells(row: WaitPoint) -> tuple[str, ...]:
 
 
 def _thread_cells(row: ThreadUse) -> tuple[str, ...]:
-    return row.name, readable(row.issue), readable(row.wait), readable(row.run), f"{row.idle:.1%}"
+    times = [readable(time) for time in (row.issue, row.wait, row.run)]
+    if row.python:
+        return row.name, *times, readable(row.own), "-"
+    return row.name, *times, "-", f"{row.idle:.1%}"
 
 
 def _aligned(lines: Sequence[tuple[str, ...]], rows: int) -> str:
@@ -299,8 +310,10 @@ def _thread_uses(recording: Recording) -> list[ThreadUse]:
                 "end": numpy.concatenate([end for _, end in spans]),
             }
         )
-        busy = int((end - begin).sum())
-        idle = max(0.0, 1 - busy / recording.duration) if recording.duration else 0.0
-        python = thread < recording.python_threads
-        rows.append(ThreadUse(name, python, issue, wait, run, idle))
+        rest = max(0, recording.duration - int((end - begin).sum()))
+        if thread < recording.python_threads:
+            rows.append(ThreadUse(name, True, issue, wait, run, own=rest, idle=0.0))
+        else:
+            idle = rest / recording.duration if recording.duration else 0.0
+            rows.append(ThreadUse(name, False, issue, wait, run, own=0, idle=idle))
     return rows

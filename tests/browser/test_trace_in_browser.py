@@ -474,9 +474,10 @@ def test_summary_has_the_numbers_of_python(page: Page) -> None:
         for row in SUMMARY.waits
     ]  # fmt: skip
     assert table(page, "Threads") == [
-        [row.name, readable(row.issue), readable(row.wait), readable(row.run), f"{row.idle:.1%}"]
+        [row.name, readable(row.issue), readable(row.wait), readable(row.run),
+         readable(row.own) if row.python else "-", "-" if row.python else f"{row.idle:.1%}"]
         for row in SUMMARY.threads
-    ]
+    ]  # fmt: skip
 
 
 def test_a_row_of_the_summary_searches_for_it(page: Page) -> None:

@@ -78,8 +78,8 @@ def test_waits_and_threads_by_hand() -> None:
     main, first, second = summary.threads
     assert (main.issue, main.wait, main.run) == (50, 250, 80)
     # 50 issuing, 80..290 waiting or running, 400..450 waiting.
-    assert main.idle == pytest.approx(1 - (50 + 210 + 50) / 1000)
-    assert first.idle == pytest.approx(1 - 160 / 1000)
+    assert (main.own, main.idle) == (1000 - (50 + 210 + 50), 0)
+    assert (first.own, first.idle) == (0, pytest.approx(1 - 160 / 1000))
     assert (second.run, second.idle) == (0, 1)
 
 
@@ -88,13 +88,17 @@ def test_text_has_the_figures() -> None:
     lines = [line.split() for line in text.splitlines()]
     assert text.splitlines()[0] == (
         "1.00 us recorded, 5 calls, 1 dropped, 1 pending, 2 passes, 1 of them fused from 2 calls, "
-        "2 waits of 250 ns, 2 workers 8% busy"
+        "2 waits, 250 ns in all, 2 workers 8% busy"
     )
     dot = ["dot", "2", "180", "ns", "75.0%", "150", "ns", "200", "B", "1", "0"]
     assert dot in lines
     assert ["c.py:9", "read", "2", "250", "ns", "200", "ns", "70", "ns"] in lines
     assert ["train.py:4", "in", "f", "3"] in [line[:4] for line in lines]
-    tables = text.split("\n\n")[1:]
+    assert "Queue wait: from the end of a call's issue to its first run" in text
+    # Threads of Python's have code of their own, workers are idle.
+    assert lines[-3][-3:] == ["690", "ns", "-"]
+    assert lines[-2][-2:] == ["-", "84.0%"]
+    tables = [part for part in text.split("\n\n")[1:] if not part.startswith("Queue wait")]
     for table in tables:
         widths = {len(line) for line in table.splitlines()[2:]}
         assert len(widths) == 1, f"not aligned:\n{table}"

@@ -12,6 +12,10 @@ const COST_COLUMNS = [
   ["fused", "fused", formatCount],
 ];
 
+const QUEUE_WAIT =
+  "Queue wait: from the end of a call's issue to its first run. A long one says that Python was " +
+  "far ahead, not that time was lost.";
+
 /** Tables of the summary: columns are [key, title, format], a click searches for `query`. */
 const SUMMARY_TABLES = {
   Ops: {
@@ -21,6 +25,7 @@ const SUMMARY_TABLES = {
     text: (row) => row.name || "(no name)",
     query: (row) => `op:"${row.name}"`,
     part: "run",
+    note: QUEUE_WAIT,
   },
   Layers: {
     rows: "layers",
@@ -29,6 +34,7 @@ const SUMMARY_TABLES = {
     text: (row) => row.name || "(no layer)",
     query: (row) => row.name && `layer:"${row.name}"`,
     part: "run",
+    note: QUEUE_WAIT,
   },
   Lines: {
     rows: "lines",
@@ -37,6 +43,7 @@ const SUMMARY_TABLES = {
     text: (row) => shortSite(row.name) || "(no line)",
     query: (row) => row.name && `line:"${row.name}"`,
     part: "run",
+    note: QUEUE_WAIT,
   },
   Waits: {
     rows: "waits",
@@ -59,11 +66,14 @@ const SUMMARY_TABLES = {
       ["issue", "issue", formatTime],
       ["wait", "wait", formatTime],
       ["run", "run", formatTime],
-      ["idle", "idle", formatPart],
+      ["own", "own code", (time, row) => (row.python ? formatTime(time) : "-")],
+      ["idle", "idle", (part, row) => (row.python ? "-" : formatPart(part))],
     ],
     text: (row) => row.name,
     query: () => "",
-    note: "Idle: the part in which a thread did none of these. Running Python code counts as idle.",
+    note:
+      "Own code: what Python did between the statements shown here. " +
+      "Idle: the part in which a worker ran nothing.",
   },
 };
 
@@ -290,7 +300,7 @@ class Panel {
       }
       const line = element("tr", { className: wanted ? "link" : "" }, first);
       for (const [column, , format] of columns)
-        line.append(element("td", { textContent: format(row[column]) }));
+        line.append(element("td", { textContent: format(row[column], row) }));
       if (wanted) line.addEventListener("click", () => this.search(wanted));
       body.append(line);
     }
