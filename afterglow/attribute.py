@@ -5,28 +5,29 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import Self
+from typing import Any
 
+from ._core import Scope
 from .error import ArrayValueError
 
 __all__ = ["AttrScope"]
 
 
 class _Scopes(threading.local):
-    """The scopes of this thread, innermost last."""
+    """The attributes that this thread gives, with those of all scopes around."""
 
     def __init__(self) -> None:
-        self.entered: list[AttrScope] = [AttrScope()]
+        self.entered = AttrScope()
 
 
 class _Current:
     """``AttrScope.current``: the scope of this thread, read from the class."""
 
     def __get__(self, instance: object, owner: type) -> AttrScope:
-        return _scopes.entered[-1]
+        return _scopes.entered
 
 
-class AttrScope:
+class AttrScope(Scope):
     """Gives attributes to the symbols made in a ``with`` scope; scopes add up.
 
     >>> from afterglow import AttrScope, sym
@@ -48,14 +49,10 @@ class AttrScope:
         """Return attributes with those of the scope; what is given goes before."""
         return {**self._attributes, **(attr or {})}
 
-    def __enter__(self) -> Self:
+    def _enter(self) -> Any:
         scope = type(self).__new__(type(self))
-        scope._attributes = _scopes.entered[-1].get(self._attributes)
-        _scopes.entered.append(scope)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        _scopes.entered.pop()
+        scope._attributes = _scopes.entered.get(self._attributes)
+        return self, [(_scopes, "entered", scope)]
 
 
 _scopes = _Scopes()

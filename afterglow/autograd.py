@@ -21,6 +21,7 @@ from typing import Any
 
 from ._core import (
     Array,
+    AutogradScope,
     TapeNode,
     collect_tape,
     is_recording,
@@ -55,47 +56,24 @@ __all__ = [
 _REQUESTS = {"null": 0, "write": 1, "add": 2}
 
 
-class _Scope:
-    """Sets the two switches of this thread for a while; ``None`` leaves one as it is."""
-
-    def __init__(self, recording: bool | None, training: bool | None) -> None:
-        self._recording = recording
-        self._training = training
-        self._outer: list[tuple[bool, bool]] = []
-
-    def __enter__(self) -> None:
-        self._outer.append((is_recording(), is_training()))
-        if self._recording is not None:
-            set_recording(self._recording)
-        if self._training is not None:
-            set_training(self._training)
-
-    def __exit__(self, *exception: object) -> None:
-        recording, training = self._outer.pop()
-        if self._recording is not None:
-            set_recording(recording)
-        if self._training is not None:
-            set_training(training)
-
-
 def record(train_mode: bool = True) -> Any:
     """Record the calls in a ``with`` scope, in training mode unless told otherwise."""
-    return _Scope(True, train_mode)
+    return AutogradScope(True, train_mode)
 
 
 def pause(train_mode: bool = False) -> Any:
     """Record nothing in a ``with`` scope."""
-    return _Scope(False, train_mode)
+    return AutogradScope(False, train_mode)
 
 
 def train_mode() -> Any:
     """Behave as in training in a ``with`` scope (dropout drops, statistics are gathered)."""
-    return _Scope(None, True)
+    return AutogradScope(None, True)
 
 
 def predict_mode() -> Any:
     """Behave as in prediction in a ``with`` scope."""
-    return _Scope(None, False)
+    return AutogradScope(None, False)
 
 
 def request_number(grad_req: str) -> int:
@@ -155,7 +133,7 @@ def backward(
     Without ``retain_graph`` the recorded calls are forgotten. Returns before anything is computed.
     """
     heads = _as_list(heads)
-    with _Scope(False, train_mode):
+    with AutogradScope(False, train_mode):
         walk_tape(heads, _head_gradients(heads, head_grads), [], not retain_graph)
 
 
@@ -179,7 +157,7 @@ def grad(
             "[grad] a variable takes no part in the recorded computation; call attach_grad() first"
         )
     keep = create_graph if retain_graph is None else retain_graph
-    with _Scope(create_graph, train_mode):
+    with AutogradScope(create_graph, train_mode):
         totals = walk_tape(heads, _head_gradients(heads, head_grads), wanted, not keep)
         if any(total is None for total in totals):
             raise MXNetError("[grad] the heads do not depend on one of the variables")
@@ -210,7 +188,7 @@ def gradients_where_reached(
     wanted = [one for one, known in zip(variables, recorded, strict=True) if known]
     if not wanted:
         return [None] * len(variables)
-    with _Scope(False, None):
+    with AutogradScope(False, None):
         found = iter(walk_tape(heads, head_grads, wanted, False))
     return [next(found) if known else None for known in recorded]
 
@@ -268,7 +246,7 @@ class Function:
             "Each Function instance can only be called once. Please create another instance."
         )
         self._used = True
-        with _Scope(False, None):
+        with AutogradScope(False, None):
             outputs = self.forward(*inputs)
         made = [outputs] if isinstance(outputs, Array) else list(outputs)
         if any(output is saved for output in made for saved in self._saved):

@@ -8,9 +8,9 @@ GPU first keep working; an :class:`~afterglow.base.MXNetError` comes when memory
 from __future__ import annotations
 
 import threading
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ._core import use_contexts
+from ._core import Scope, use_contexts
 from .error import ArrayTypeError, MXNetError
 
 __all__ = [
@@ -25,14 +25,14 @@ __all__ = [
 
 
 class _Scopes(threading.local):
-    """The contexts entered by this thread, innermost last, and the one outside of them all."""
+    """The context that this thread is in, and the one outside of all scopes."""
 
     #: Whether any thread ever asked for another context than the first; until then nothing of the
     #: thread has to be looked at.
     used: ClassVar[bool] = False
 
     def __init__(self) -> None:
-        self.entered: list[Context] = []
+        self.entered: Context | None = None
         self.outermost = _cpu
 
 
@@ -43,7 +43,7 @@ class _DefaultContext:
         return current_context()
 
 
-class Context:
+class Context(Scope):
     """A device: a type and a number. As a ``with`` scope it is where new arrays are made."""
 
     __slots__ = ("device_id", "device_typeid", "numbers")
@@ -90,13 +90,9 @@ class Context:
     def __reduce__(self) -> tuple[type[Context], tuple[str, int]]:
         return (Context, (self.device_type, self.device_id))
 
-    def __enter__(self) -> Context:
+    def _enter(self) -> Any:
         _use_scopes()
-        _scopes.entered.append(self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        _scopes.entered.pop()
+        return self, [(_scopes, "entered", self)]
 
 
 _cpu = Context("cpu", 0)
@@ -137,7 +133,7 @@ def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
 
 def current_context() -> Context:
     """Return the context in which this thread makes new arrays."""
-    return _scopes.entered[-1] if _scopes.entered else _scopes.outermost
+    return _scopes.entered or _scopes.outermost
 
 
 def set_default_context(ctx: Context) -> None:

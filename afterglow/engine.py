@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, TypeVar
 
 from . import _core
 from ._core import waitall
@@ -31,7 +31,11 @@ __all__ = [
     "workers_started",
 ]
 
-_bulk_size = 0
+
+class _Bulk:
+    """The hint of :func:`set_bulk_size`, which nobody takes."""
+
+    size = 0
 
 
 def set_bulk_size(size: int) -> int:
@@ -39,21 +43,25 @@ def set_bulk_size(size: int) -> int:
 
     A hint: the engine gathers calls by what they cost, and values never depend on it.
     """
-    global _bulk_size
     if not isinstance(size, int):
         raise ArrayTypeError(f"size must be an integer, but got {size!r}")
-    previous, _bulk_size = _bulk_size, size
+    previous, _Bulk.size = _Bulk.size, size
     return previous
 
 
-@contextmanager
-def bulk(size: int) -> Iterator[None]:
+class _BulkScope(_core.Scope):
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def _enter(self) -> Any:
+        return None, [(_Bulk, "size", self._size)]
+
+
+def bulk(size: int) -> Any:
     """Set the bulk size in a ``with`` scope."""
-    previous = set_bulk_size(size)
-    try:
-        yield
-    finally:
-        set_bulk_size(previous)
+    if not isinstance(size, int):
+        raise ArrayTypeError(f"size must be an integer, but got {size!r}")
+    return _BulkScope(size)
 
 
 def stats() -> dict[str, int]:
@@ -167,18 +175,12 @@ class Event(NamedTuple):
     thread: int  #: the worker's number; -1 for a thread that helps while it waits
 
 
-@contextmanager
-def record() -> Iterator[list[Event]]:
+def record() -> AbstractContextManager[list[Event]]:
     """Collect what the engine does in a ``with`` scope; the list is filled when the scope ends.
 
     Tiny calls that run on the thread that reads them never reach the engine and are not in it.
     """
-    events: list[Event] = []
-    _core.start_recording()
-    try:
-        yield events
-    finally:
-        events.extend(Event(*event) for event in _core.stop_recording())
+    return _core.RecordScope(Event._make)
 
 
 def thread_limit() -> int:

@@ -4,26 +4,28 @@
 from __future__ import annotations
 
 import threading
-from typing import Self
+from typing import Any
+
+from ._core import Scope
 
 __all__ = ["NameManager", "Prefix"]
 
 
 class _Scopes(threading.local):
-    """The managers of this thread, innermost last."""
+    """The manager of this thread."""
 
     def __init__(self) -> None:
-        self.entered: list[NameManager] = [NameManager()]
+        self.entered = NameManager()
 
 
 class _Current:
     """``NameManager.current``: the manager of this thread, read from the class."""
 
     def __get__(self, instance: object, owner: type) -> NameManager:
-        return _scopes.entered[-1]
+        return _scopes.entered
 
 
-class NameManager:
+class NameManager(Scope):
     """Counts what is made by kind: fc0, fc1, pool0. As a ``with`` scope it starts anew.
 
     >>> from afterglow.name import NameManager
@@ -45,12 +47,8 @@ class NameManager:
         self._counts[hint] = count + 1
         return f"{hint}{count}"
 
-    def __enter__(self) -> Self:
-        _scopes.entered.append(self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        _scopes.entered.pop()
+    def _enter(self) -> Any:
+        return self, [(_scopes, "entered", self)]
 
 
 class Prefix(NameManager):

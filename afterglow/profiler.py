@@ -16,10 +16,8 @@ otherwise events that Perfetto and chrome://tracing load.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import json
 import time
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy
@@ -210,18 +208,13 @@ def set_kvstore_handle(handle: Any) -> None:
     """Accept the handle of a store; there are no servers whose work could be recorded."""
 
 
-@contextlib.contextmanager
-def scope(name: str = "<unk>:", append_mode: bool = True) -> Iterator[None]:
+def scope(name: str = "<unk>:", append_mode: bool = True) -> Any:
     """Let calls that this thread issues in a ``with`` scope belong to a layer of that name."""
     outer = _core.current_layer()
     text = name.rstrip(":")
     if append_mode and outer:
         text = f"{_core.layer_name(outer)}.{text}"
-    _core.enter_layer(_scopes.get(text) or _scopes.setdefault(text, _core.add_layer(text)))
-    try:
-        yield
-    finally:
-        _core.enter_layer(outer)
+    return _core.LayerScope(_scopes.get(text) or _scopes.setdefault(text, _core.add_layer(text)))
 
 
 _scopes: dict[str, int] = {}

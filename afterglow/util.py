@@ -11,10 +11,9 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from ._core import Scope
 from .context import Context, gpu_memory_info, num_gpus
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
@@ -81,68 +80,55 @@ def is_np_array() -> bool:
     return _switches.array
 
 
-@contextmanager
-def np_shape(active: bool = True) -> Iterator[None]:
+class _Switched(Scope):
+    """Sets switches in a ``with`` scope."""
+
+    def __init__(self, **switches: bool) -> None:
+        self._switches = switches
+
+    def _enter(self) -> Any:
+        return None, [(_switches, name, on) for name, on in self._switches.items()]
+
+
+def np_shape(active: bool = True) -> Any:
     """Set the switch for NumPy shapes in a ``with`` scope."""
-    previous, _switches.shape = _switches.shape, bool(active)
-    try:
-        yield
-    finally:
-        _switches.shape = previous
+    return _Switched(shape=bool(active))
 
 
-@contextmanager
-def np_array(active: bool = True) -> Iterator[None]:
+def np_array(active: bool = True) -> Any:
     """Set the switch for NumPy arrays in a ``with`` scope."""
-    previous, _switches.array = _switches.array, bool(active)
-    try:
-        yield
-    finally:
-        _switches.array = previous
+    return _Switched(array=bool(active))
 
 
-def _with_switches(function: Any, *scopes: Callable[[], Any]) -> Any:
+def _with_switches(function: Any, scope: _Switched) -> Any:
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        before = (_switches.shape, _switches.array)
-        for scope in scopes:
-            scope()
-        try:
+        with scope:
             return function(*args, **kwargs)
-        finally:
-            _switches.shape, _switches.array = before
 
     return wrapped
 
 
-def _shape_on() -> None:
-    _switches.shape = True
-
-
-def _array_on() -> None:
-    _switches.array = True
-
-
 def use_np_shape(func: Decorated) -> Decorated:
     """Decorate a function or class to run with the switch for NumPy shapes on."""
-    return _decorate(func, _shape_on)
+    return _decorate(func, _Switched(shape=True))
 
 
 def use_np_array(func: Decorated) -> Decorated:
     """Decorate a function or class to run with the switch for NumPy arrays on."""
-    return _decorate(func, _array_on)
+    return _decorate(func, _Switched(array=True))
 
 
 def use_np(func: Decorated) -> Decorated:
     """Decorate a function or class to run with both switches on."""
-    return _decorate(func, _shape_on, _array_on)
+    return _decorate(func, _Switched(shape=True, array=True))
 
 
-def _decorate(target: Decorated, *scopes: Callable[[], Any]) -> Decorated:
+def _decorate(target: Decorated, scope: _Switched) -> Decorated:
     """Wrap a function, or every method and property that a class itself defines."""
     if isinstance(target, type):
         for name, member in vars(target).copy().items():
-            wrapped = _wrapped_member(member, scopes)
+            wrapped = _wrapped_member(member, scope)
             if wrapped is not None and name != "__class_getitem__":
                 setattr(target, name, wrapped)
         return target
@@ -150,21 +136,20 @@ def _decorate(target: Decorated, *scopes: Callable[[], Any]) -> Decorated:
         raise ArrayTypeError(
             f"NumPy semantics can decorate classes and callable objects, not {type(target)}"
         )
-    result: Decorated = _with_switches(target, *scopes)
+    result: Decorated = _with_switches(target, scope)
     return result
 
 
-def _wrapped_member(member: Any, scopes: tuple[Callable[[], Any], ...]) -> Any:
+def _wrapped_member(member: Any, scope: _Switched) -> Any:
     if isinstance(member, (staticmethod, classmethod)):
-        return type(member)(_with_switches(member.__func__, *scopes))
+        return type(member)(_with_switches(member.__func__, scope))
     if isinstance(member, property):
         get, set, delete = (
-            part and _with_switches(part, *scopes)
-            for part in (member.fget, member.fset, member.fdel)
+            part and _with_switches(part, scope) for part in (member.fget, member.fset, member.fdel)
         )
         return property(get, set, delete, member.__doc__)
     if callable(member) and not isinstance(member, type):
-        return _with_switches(member, *scopes)
+        return _with_switches(member, scope)
     return None
 
 

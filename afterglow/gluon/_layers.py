@@ -7,7 +7,7 @@ import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from .._core import add_layer, current_layer, enter_layer, layer_name
+from .._core import LayerScope, add_layer, current_layer, layer_name
 
 if TYPE_CHECKING:
     from .block import Block
@@ -35,11 +35,8 @@ def run_forward(block: Block, args: tuple[Any, ...]) -> Any:
     """Call ``forward`` of a block; what is issued meanwhile belongs to it as a layer."""
     outer = current_layer()
     layer = block._layers.get(outer)
-    enter_layer(_add(block, outer) if layer is None else layer)
-    try:
+    with LayerScope(_add(block, outer) if layer is None else layer):
         return block.forward(*args)
-    finally:
-        enter_layer(outer)
 
 
 def _add(block: Block, outer: int) -> int:

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from .. import autograd, ndarray, symbol
-from .._core import Array
+from .._core import Array, Scope
 from ..error import ArrayNotImplementedError
 from ..initializer import Uniform
 from ..name import NameManager, Prefix
@@ -44,26 +44,17 @@ class _Scope(threading.local):
 _scope = _Scope()
 
 
-class _NameScope:
+class _NameScope(Scope):
     """Gives the blocks made in a ``with`` scope the prefix of their parent."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
-        self._outer: list[tuple[Block | None, Prefix | None]] = []
 
-    def __enter__(self) -> _NameScope:
-        names = None
-        outer = _scope.block
-        if self._block._prefix:  # one without a prefix has no scope of its own either
-            _scope.block = self._block
-            names = Prefix(self._block._prefix).__enter__()  # for symbols made in the scope
-        self._outer.append((outer, names))
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        _scope.block, names = self._outer.pop()
-        if names is not None:
-            names.__exit__(*exception)
+    def _enter(self) -> Any:
+        if not self._block._prefix:  # one without a prefix has no scope of its own either
+            return self, []
+        _, changes = Prefix(self._block._prefix)._enter()  # for symbols made in the scope
+        return self, [(_scope, "block", self._block), *changes]
 
 
 def _indented(text: str) -> str:

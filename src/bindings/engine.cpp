@@ -54,6 +54,8 @@ bool set_pass(const char* name, bool on) {
 /// One iteration of engine.pipeline().
 class BatchHandle {
  public:
+  ~BatchHandle() { end(); }  // of an iteration that was left by an interrupt
+
   void begin() {
     lazy::Batches batches = others();
     batches.push_back(batch_);
@@ -61,6 +63,7 @@ class BatchHandle {
     lazy::current_batches = std::make_shared<const lazy::Batches>(std::move(batches));
   }
   void end() {
+    if (!lazy::current_batches) return;
     lazy::Batches batches = others();
     lazy::current_batches =
         batches.empty() ? nullptr : std::make_shared<const lazy::Batches>(std::move(batches));

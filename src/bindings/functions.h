@@ -13,8 +13,11 @@ void bind_host(nb::module_& module);
 bool host_calls_unfinished();
 void bind_recipes(nb::module_& module);
 void bind_recording(nb::module_& module);
+void bind_scopes(nb::module_& module);
 void bind_trace(nb::module_& module);
-/// What add_layer() was given; nothing for 0. Needs the GIL.
+/// Whether add_layer() gave this number. Needs the GIL, as does the next.
+bool is_layer(std::int32_t layer);
+/// What add_layer() was given; nothing for 0.
 std::string layer_name(std::int32_t layer);
 void bind_update(nb::module_& module);
 void bind_walk(nb::module_& module);

@@ -32,5 +32,6 @@ NB_MODULE(_core, module) {
   bind_engine(module);
   bind_recipes(module);
   bind_recording(module);
+  bind_scopes(module);
   bind_trace(module);
 }

@@ -49,31 +49,38 @@ class Recorder : public engine::Observer {
 
 std::shared_ptr<Recorder> recorder;  // guarded by the GIL
 
-void start_recording() {
-  recorder = std::make_shared<Recorder>();
-  lazy::window().engine().set_observer(recorder);
-}
+/// Fills a list when it ends. In C++ like all scopes, so that an interrupt cannot leave it on.
+class RecordScope {
+ public:
+  explicit RecordScope(nb::callable make_event) : make_event_(std::move(make_event)) {}
 
-nb::list stop_recording() {
-  lazy::window().engine().set_observer(nullptr);
-  nb::list events;
-  if (const auto stopped = std::exchange(recorder, nullptr)) {
-    for (const Event& event : stopped->take()) {
-      events.append(nb::make_tuple(event.what, event.nanoseconds, event.task, event.label.c_str(),
-                                   event.share, event.thread));
-    }
+  nb::list enter() {
+    recorder = std::make_shared<Recorder>();
+    lazy::window().engine().set_observer(recorder);
+    return events_;
   }
-  return events;
-}
+  void exit(nb::args) {
+    lazy::window().engine().set_observer(nullptr);
+    const auto stopped = std::exchange(recorder, nullptr);
+    if (!stopped) return;
+    for (const Event& event : stopped->take())
+      events_.append(make_event_(nb::make_tuple(event.what, event.nanoseconds, event.task,
+                                                event.label.c_str(), event.share, event.thread)));
+  }
+
+ private:
+  const nb::callable make_event_;
+  nb::list events_;
+};
 
 }  // namespace
 
 void bind_recording(nb::module_& module) {
-  module.def("start_recording", start_recording);
-  module.def(
-      "stop_recording", stop_recording,
-      "(what, nanoseconds, task, op, share, thread) for every event since the start; the clock "
-      "is that of time.monotonic_ns(), thread is -1 for a thread that helps while it waits.");
+  nb::class_<RecordScope>(module, "RecordScope",
+                          "`make_event` is given (what, nanoseconds, task, op, share, thread).")
+      .def(nb::init<nb::callable>(), nb::arg("make_event"))
+      .def("__enter__", &RecordScope::enter)
+      .def("__exit__", &RecordScope::exit);
 }
 
 }  // namespace afterglow::bindings

@@ -23,12 +23,6 @@ std::int32_t add_layer(const char* name) {
   return static_cast<std::int32_t>(layers.size() - 1);
 }
 
-/// What nobody was given stands for none.
-void enter_layer(std::int32_t layer) {
-  const bool known = layer > 0 && static_cast<std::size_t>(layer) < layers.size();
-  lazy::current_layer = known ? layer : 0;
-}
-
 nb::dict trace_events() {
   const lazy::trace::Events events = lazy::trace::events();
   nb::list threads, sites, signatures, names;
@@ -54,6 +48,10 @@ nb::dict trace_events() {
 
 }  // namespace
 
+bool is_layer(std::int32_t layer) {
+  return layer > 0 && static_cast<std::size_t>(layer) < layers.size();
+}
+
 std::string layer_name(std::int32_t layer) {
   return layers.at(static_cast<std::size_t>(layer));
 }
@@ -62,7 +60,6 @@ void bind_trace(nb::module_& module) {
   module.def("add_layer", add_layer, nb::arg("name"));
   module.def("layer_name", [](std::int32_t layer) { return nb::str(layer_name(layer).c_str()); });
   module.def("current_layer", [] { return lazy::current_layer; });
-  module.def("enter_layer", enter_layer, nb::arg("layer"));
   module.def("start_trace", lazy::trace::start, nb::arg("most_events"));
   module.def("pause_trace", lazy::trace::pause);
   module.def("resume_trace", lazy::trace::resume);
