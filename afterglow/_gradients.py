@@ -26,10 +26,11 @@ _operation = cache(operation)
 class RecordedCall:
     """One call on the tape, as its rules see it."""
 
-    __slots__ = ("_node", "index", "legacy", "memo")
+    __slots__ = ("_node", "index", "legacy", "memo", "walk")
 
-    def __init__(self, node: TapeNode) -> None:
+    def __init__(self, node: TapeNode, walk: dict[Any, Any]) -> None:
         self._node = node
+        self.walk = walk  #: what calls leave for each other in one walk backwards
         self.legacy = node.legacy
         self.index = 0  #: the input whose gradient is wanted, for ops with any number of them
         self.memo: Any = None  #: what the rule of one input leaves for those of the others

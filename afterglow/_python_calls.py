@@ -43,34 +43,28 @@ _calls: WeakValueDictionary[int, _PythonCall] = WeakValueDictionary()
 
 
 class _PythonCall:
-    """One call: where gradients of outputs are gathered, and those of inputs are made."""
+    """One call: gathers the gradients of its outputs in a walk, and makes those of its inputs."""
 
     def __init__(self, backward: Backward, outputs: list[Any]) -> None:
         self._backward = backward
         self._outputs = [
             (one.shape, one._dtype_number, one._context_numbers, one._legacy) for one in outputs
         ]
-        self._arrived: dict[int, Any] = {}
-        self._gradients: Sequence[Any] | None = None
         self.memory = onp.zeros(1, onp.float32)
 
-    def arrive(self, index: int, gradient: Any) -> None:
+    def arrive(self, walk: dict[Any, Any], index: int, gradient: Any) -> None:
         """Take the gradient of an output."""
-        if self._gradients is not None:  # of another walk over the same tape
-            self._gradients = None
-            self._arrived.clear()
-        self._arrived[index] = gradient
+        walk[self, index] = gradient
 
-    def gradient(self, index: int) -> Any:
+    def gradient(self, walk: dict[Any, Any], index: int) -> Any:
         """Return the gradient of an input."""
-        if self._gradients is None:
-            self._gradients = self._backward(
-                [
-                    self._arrived[i] if i in self._arrived else self._zeros(i)
-                    for i in range(len(self._outputs))
-                ]
+        if self not in walk:
+            arrived = [walk.pop((self, i), None) for i in range(len(self._outputs))]
+            gradients = self._backward(
+                [self._zeros(i) if one is None else one for i, one in enumerate(arrived)]
             )
-        return self._gradients[index]
+            walk[self] = dict(enumerate(gradients))
+        return walk[self].pop(index)  # asked for once
 
     def _zeros(self, index: int) -> Any:
         shape, dtype, context, legacy = self._outputs[index]
@@ -119,12 +113,12 @@ def rules_of(node: TapeNode) -> tuple[Rule | None, ...] | None:
     call = _calls[-arguments["offset"]]
     kind, index = arguments["shape"]
 
-    def from_output(_: RecordedCall, gradient: Any) -> Any:
-        call.arrive(index, gradient)
+    def from_output(c: RecordedCall, gradient: Any) -> Any:
+        call.arrive(c.walk, index, gradient)
         return _token()
 
-    def to_input(_: RecordedCall, gradient: Any) -> Any:
-        return call.gradient(index)
+    def to_input(c: RecordedCall, gradient: Any) -> Any:
+        return call.gradient(c.walk, index)
 
     def along(_: RecordedCall, gradient: Any) -> Any:
         return gradient

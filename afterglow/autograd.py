@@ -32,6 +32,7 @@ from ._core import (
     set_gradient_rules,
     set_recording,
     set_training,
+    unshare,
     walk_tape,
 )
 from ._gradients import RULES, RecordedCall
@@ -161,6 +162,7 @@ def grad(
         totals = walk_tape(heads, _head_gradients(heads, head_grads), wanted, not keep)
         if any(total is None for total in totals):
             raise MXNetError("[grad] the heads do not depend on one of the variables")
+        unshare(totals)
         results = []
         for variable, total in zip(wanted, totals, strict=True):
             result = total._as_class(variable._legacy)
@@ -189,7 +191,7 @@ def gradients_where_reached(
     if not wanted:
         return [None] * len(variables)
     with AutogradScope(False, None):
-        found = iter(walk_tape(heads, head_grads, wanted, False))
+        found = iter(walk_tape(heads, list(head_grads), wanted, False))
     return [next(found) if known else None for known in recorded]
 
 
@@ -265,8 +267,10 @@ class Function:
             self._saved = tuple(
                 next((new for old, new in pairs if old is one), one) for one in saved
             )
-        gradients = _as_list(self.backward(*output_gradients))
-        self._saved = saved
+        try:
+            gradients = _as_list(self.backward(*output_gradients))
+        finally:
+            self._saved = saved
         assert len(gradients) == input_count, (
             f"{type(self).__name__}.backward must return exactly as many arrays as forward takes: "
             f"{input_count}, but it returned {len(gradients)}."

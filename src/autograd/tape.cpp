@@ -67,8 +67,23 @@ std::uint64_t next_node() {
   return next_sequence;
 }
 
+void Node::begin_walk(bool uses_up) {
+  ++walks;
+  if (uses_up && !is_variable()) claimant = std::this_thread::get_id();
+}
+
+void Node::end_walk() {
+  if (--walks) return;
+  claimant = {};
+  if (released) forget();
+}
+
 void Node::release() {
   released = true;
+  if (!walks) forget();
+}
+
+void Node::forget() {
   keep.reset();
   for (std::vector<Saved>* list : {&inputs, &outputs}) {
     for (const Saved& saved : *list) {
@@ -160,6 +175,10 @@ std::vector<Reference<Node>> collect(std::span<const Origin> heads, std::span<No
       throw Error(ErrorKind::mxnet,
                   "the recorded graph of this value was freed by an earlier backward(); call that "
                   "with retain_graph=True to use it again");
+    if (found[i]->claimant != std::thread::id() && found[i]->claimant != std::this_thread::get_id())
+      throw Error(ErrorKind::mxnet,
+                  "the recorded graph of this value is being used up by backward() in another "
+                  "thread; call that with retain_graph=True to use it twice");
     for (const Saved& input : found[i]->inputs) visit(input.origin);
   }
   std::sort(found.begin(), found.end(),

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "lazy/call.h"
@@ -57,6 +58,8 @@ struct Node : Counted {
   std::unique_ptr<Keep> keep;
   std::uint64_t sequence = 0;  ///< later nodes depend on earlier ones only
   bool released = false;       ///< a backward pass has used it up
+  std::int32_t walks = 0;      ///< backward passes that read it now
+  std::thread::id claimant;    ///< the thread of the one that will use it up
 
   // Of a variable:
   Array gradient;
@@ -64,10 +67,17 @@ struct Node : Counted {
   bool fresh = false;  ///< a backward pass has reached it, and nobody has used the gradient since
 
   bool is_variable() const { return op == nullptr; }
-  /// Forgets what it keeps alive.
+  /// A backward pass reads it, and will use it up if told so; then other threads are refused. Until
+  /// the last pass has ended it stays what it is.
+  void begin_walk(bool uses_up);
+  void end_walk();
+  /// Nobody may use it any more; forgets what it keeps alive as soon as no backward pass reads it.
   void release();
   /// Chains of a million nodes end here, so one after another and not within each other.
   static void destroy(Node* node);
+
+ private:
+  void forget();
 };
 
 /// Of this thread.

@@ -37,13 +37,24 @@ nb::object in_world(nb::object array, bool legacy) {
   return array.attr("_as_class")(legacy);
 }
 
-/// By taking over the memory of the old gradient's place where nobody else holds that (true); else
-/// the caller copies.
-bool replace_gradient(Node& node, const Array& made) {
+/// Whoever holds the one reference to this memory is the only one who can reach it, but for
+/// unfinished calls, which all later statements wait for.
+bool is_held_once(const Storage& storage) {
+  return storage.count() == 1 + storage.slots.all.load(std::memory_order_relaxed) &&
+         !storage.is_shared();
+}
+
+/// The same for the memory of an array that one reference to the object leads to.
+bool is_held_once(nb::handle array) {
+  return Py_REFCNT(array.ptr()) == 1 && is_held_once(*as_array(array.ptr()).array.storage);
+}
+
+/// By giving the variable the memory of `total` where nobody else holds that, nor the memory of the
+/// old gradient (true); else the caller copies.
+bool replace_gradient(Node& node, nb::handle total) {
   Array& old = node.gradient;
-  // Unfinished calls that read the old gradient have it; nobody else may.
-  const std::int32_t calls = old.storage->slots.all.load(std::memory_order_relaxed);
-  if (old.storage->count() != 1 + calls || !made.layout->is_contiguous() ||
+  const Array& made = as_array(total.ptr()).array;
+  if (!is_held_once(*old.storage) || !is_held_once(total) || !made.layout->is_contiguous() ||
       !made.covers_storage() || made.dtype != old.dtype || !same_shape(*made.layout, *old.layout) ||
       made.context() != old.context())
     return false;
@@ -64,7 +75,7 @@ void deliver(Node& node, nb::object total) {
   if (node.request == Request::add) {
     nb::object sum = nb::steal(PyNumber_InPlaceAdd(target().ptr(), total.ptr()));
     if (!sum.is_valid()) throw nb::python_error();
-  } else if (!replace_gradient(node, as_array(total.ptr()).array)) {
+  } else if (!replace_gradient(node, total)) {
     target().attr("_assign")(total);
   }
 }
@@ -78,24 +89,53 @@ class LayerScope {
   const std::int32_t outer_ = lazy::current_layer;
 };
 
+/// The nodes between heads and wanted arrays, latest first. They stay what they are as long as this
+/// exists, whatever other threads do.
+class WalkedNodes {
+ public:
+  WalkedNodes(std::span<const Origin> heads, std::span<const Origin> wanted, bool uses_up)
+      : nodes_(autograd::collect(heads, nodes_of(wanted))), uses_up_(uses_up) {
+    for (const Reference<Node>& node : nodes_) node->begin_walk(uses_up);
+  }
+  ~WalkedNodes() {
+    for (const Reference<Node>& node : nodes_) node->end_walk();
+  }
+  WalkedNodes(const WalkedNodes&) = delete;
+  WalkedNodes& operator=(const WalkedNodes&) = delete;
+
+  /// The walk was completed.
+  void finish() {
+    if (!uses_up_) return;
+    for (const Reference<Node>& node : nodes_) {
+      if (!node->is_variable()) node->release();
+    }
+  }
+
+  std::size_t size() const { return nodes_.size(); }
+  const Reference<Node>& operator[](std::size_t i) const { return nodes_[i]; }
+
+ private:
+  static std::vector<Node*> nodes_of(std::span<const Origin> origins) {
+    std::vector<Node*> nodes;
+    for (const Origin& origin : origins) nodes.push_back(origin.node.get());
+    return nodes;
+  }
+
+  const std::vector<Reference<Node>> nodes_;
+  const bool uses_up_;
+};
+
 class Walk {
  public:
-  Walk(nb::list heads, nb::list gradients, nb::list wanted) {
-    std::vector<Origin> origins;
-    for (nb::handle head : heads) {
-      origins.push_back(need_array(head.ptr()).origin);
-      if (!origins.back()) throw Error(ErrorKind::mxnet, not_recorded);
-    }
-    for (nb::handle array : wanted) wanted_.push_back(need_array(array.ptr()).origin);
-    std::vector<Node*> wanted_nodes;
-    for (const Origin& origin : wanted_) wanted_nodes.push_back(origin.node.get());
-    nodes_ = autograd::collect(origins, wanted_nodes);
-    sums_.resize(nodes_.size());
+  Walk(const std::vector<Origin>& heads, nb::list gradients, std::vector<Origin> wanted,
+       bool uses_up)
+      : wanted_(std::move(wanted)), nodes_(heads, wanted_, uses_up), sums_(nodes_.size()) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       places_[nodes_[i].get()] = i;
       sums_[i].resize(std::max<std::size_t>(1, nodes_[i]->outputs.size()));
     }
-    for (std::size_t i = 0; i < origins.size(); ++i) add(origins[i], nb::object(gradients[i]));
+    for (std::size_t i = 0; i < heads.size(); ++i) add(heads[i], nb::object(gradients[i]));
+    gradients.clear();
   }
 
   /// Calls the rules. Without wanted arrays, the sums of variables go to their gradients.
@@ -112,6 +152,7 @@ class Walk {
         call_rules(nodes_[i], totals);
       }
     }
+    nodes_.finish();
   }
 
   /// The sum for each wanted array; None where the heads do not depend on it.
@@ -125,12 +166,6 @@ class Walk {
       result.append(sum.is_valid() ? sum : nb::none());
     }
     return result;
-  }
-
-  void release() {
-    for (const Reference<Node>& node : nodes_) {
-      if (!node->is_variable()) node->release();
-    }
   }
 
  private:
@@ -182,7 +217,7 @@ class Walk {
     }
     const nb::object tape_node = nb::cast(TapeNode{node});
     const nb::tuple rules = rules_of(*node, tape_node);
-    const nb::object call = front_end->recorded(tape_node);
+    const nb::object call = front_end->recorded(tape_node, memory_);
     nb::object gradient = totals[0];
     if (totals.size() > 1) {
       nb::list all;
@@ -200,17 +235,33 @@ class Walk {
     }
   }
 
-  std::vector<Reference<Node>> nodes_;  ///< latest first
+  const std::vector<Origin> wanted_;
+  WalkedNodes nodes_;
   std::unordered_map<const Node*, std::size_t> places_;
   std::vector<std::vector<nb::object>> sums_;  ///< of each node, for each of its outputs
-  std::vector<Origin> wanted_;
+  const nb::dict memory_;                      ///< what calls leave for each other
 };
 
+/// Takes the gradients out of their list, so that the walk alone holds those nobody else needs.
 nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool release) {
-  Walk walk(heads, gradients, wanted);
+  std::vector<Origin> from, to;
+  for (nb::handle head : heads) {
+    from.push_back(need_array(head.ptr()).origin);
+    if (!from.back()) throw Error(ErrorKind::mxnet, not_recorded);
+  }
+  for (nb::handle array : wanted) to.push_back(need_array(array.ptr()).origin);
+  Walk walk(from, gradients, std::move(to), release);
   walk.run();
-  if (release) walk.release();
   return walk.results();
+}
+
+/// Replaces arrays whose memory can be reached in another way, as well, by copies.
+void unshare(nb::list arrays) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const nb::handle array = PyList_GET_ITEM(arrays.ptr(), static_cast<Py_ssize_t>(i));
+    need_array(array.ptr());
+    if (!is_held_once(array)) arrays[i] = array.attr("copy")();
+  }
 }
 
 void set_gradient_rules(nb::dict rules, nb::callable special, nb::callable recorded) {
@@ -224,6 +275,7 @@ void bind_walk(nb::module_& module) {
              nb::arg("recorded"));
   module.def("walk_tape", walk_tape, nb::arg("heads"), nb::arg("gradients"), nb::arg("wanted"),
              nb::arg("release"));
+  module.def("unshare", unshare, nb::arg("arrays"));
 }
 
 }  // namespace afterglow::bindings
