@@ -17,6 +17,10 @@ struct Node;
 
 /// Where an array comes from: an output of a recorded call, or a variable. Empty for constants.
 struct Origin {
+  /// Instead of `output` where there is no node: made while recording, but of nothing that has a
+  /// gradient.
+  static constexpr int constant = -1;
+
   Reference<Node> node;
   int output = 0;
 

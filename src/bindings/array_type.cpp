@@ -575,7 +575,11 @@ PyObject* as_class(PyObject* self, PyObject* legacy) {
 }
 
 PyObject* detached(PyObject* self, PyObject*) {
-  return guarded<PyObject*>(nullptr, [&] { return wrap_like(as_array(self).array, self); });
+  return guarded<PyObject*>(nullptr, [&] {
+    PyObject* made = wrap_like(as_array(self).array, self);
+    if (autograd::state().recording) as_array(made).origin.output = autograd::Origin::constant;
+    return made;
+  });
 }
 
 PyObject* shares_memory(PyObject* self, PyObject* other) {

@@ -227,9 +227,11 @@ nb::object replay(const std::shared_ptr<const PythonRecipe>& self,
   settle(in, recipe, results.outputs);
   const auto output = [&](std::size_t i) {
     nb::object array = nb::steal(wrap(results.outputs[i], self->outputs_legacy[i]));
+    ArrayObject& object = as_array(array.ptr());
     if (node && self->recorded[i]) {
-      ArrayObject& object = as_array(array.ptr());
       object.origin = autograd::add_output(*node, object.array);
+    } else if (autograd::state().recording) {
+      object.origin.output = autograd::Origin::constant;
     }
     return array;
   };

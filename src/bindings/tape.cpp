@@ -206,13 +206,16 @@ void Recording::begin(PyObject* out) {
 
 void Recording::finish(PyObject* array) {
   ArrayObject& object = as_array(array);
-  object.origin = node_ ? autograd::add_output(*node_, object.array) : Origin{};
+  object.origin = node_ ? autograd::add_output(*node_, object.array) : Origin{{}, Origin::constant};
 }
 
 void record_view(PyObject* array, PyObject* view, std::int64_t offset, const Shape& shape,
                  const Shape& strides) {
   ArrayObject& source = as_array(array);
-  if (!source.origin) return;
+  if (!source.origin) {
+    as_array(view).origin.output = Origin::constant;
+    return;
+  }
   const lazy::Argument arguments[] = {offset, shape, strides};
   const autograd::Source sources[] = {{&source.array, &source.origin}};
   const Reference<Node> node = autograd::record(view_op(), arguments, source.legacy, sources, {});

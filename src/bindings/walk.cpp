@@ -17,11 +17,22 @@ using autograd::Node;
 using autograd::Origin;
 using autograd::Request;
 
-constexpr const char* not_recorded =
-    "Cannot differentiate node because it is not in a computational graph. You need to set "
-    "is_recording to true or use autograd.record() to save computational graphs for backward. If "
-    "you want to differentiate the same graph twice, you need to pass retain_graph=True to "
-    "backward.";
+[[noreturn]] void refuse_unrecorded(const ArrayObject& head) {
+  const std::string what =
+      "Cannot differentiate node because it is not in a computational graph: the value of shape " +
+      to_string(head.array.shape());
+  if (head.origin.output == Origin::constant)
+    throw Error(ErrorKind::mxnet,
+                what +
+                    " was computed under autograd.record(), but no array that it was computed "
+                    "from has a gradient; call attach_grad() on those whose gradients are "
+                    "wanted, before they are used (what was detached does not count, nor what "
+                    "comes from a function without derivative such as argmax)");
+  throw Error(ErrorKind::mxnet,
+              what +
+                  " was not computed under autograd.record(); compute it inside of `with "
+                  "autograd.record():`, from arrays that have attach_grad()");
+}
 
 /// What the front end told: never given back, since walks may come until the process ends.
 struct FrontEnd {
@@ -247,7 +258,7 @@ nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool rel
   std::vector<Origin> from, to;
   for (nb::handle head : heads) {
     from.push_back(need_array(head.ptr()).origin);
-    if (!from.back()) throw Error(ErrorKind::mxnet, not_recorded);
+    if (!from.back()) refuse_unrecorded(as_array(head.ptr()));
   }
   for (nb::handle array : wanted) to.push_back(need_array(array.ptr()).origin);
   Walk walk(from, gradients, std::move(to), release);

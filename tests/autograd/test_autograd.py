@@ -9,7 +9,7 @@ import numpy as onp
 import pytest
 
 import afterglow as mx
-from afterglow import autograd, nd, np
+from afterglow import autograd, gluon, nd, np
 
 
 def _variable(values, world=nd):
@@ -44,6 +44,62 @@ def test_outside_of_record_nothing_is_recorded():
     x = _variable([1.0, 2.0])
     y = x * 2
     with pytest.raises(mx.MXNetError, match="not in a computational graph"):
+        y.backward()
+
+
+def _twice(x):
+    block = gluon.nn.HybridLambda(lambda F, x: x * 2)
+    block.hybridize()
+    for _ in range(3):
+        y = block(x)
+    return y
+
+
+class _Same(autograd.Function):
+    def forward(self, x):
+        return x * 1
+
+    def backward(self, gradient):
+        return gradient
+
+
+@pytest.mark.parametrize("world", [nd, np])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: x * 2,
+        lambda x: x.sum(),
+        lambda x: x[0],
+        lambda x: x.reshape((2, 1)),
+        lambda x: x.copy(),
+        lambda x: x.detach(),
+        lambda x: _twice(x),
+        lambda x: _Same()(x),
+    ],
+)
+def test_what_is_missing_is_named(program, world):
+    x = world.array([1.0, 2.0])
+    missing_record = r"of shape \([^)]*\) was not computed under autograd.record\(\)"
+    missing_gradient = r"no array that it was computed from has a gradient; call attach_grad\(\)"
+    with autograd.record():
+        recorded = program(x)
+    for y, missing in ((recorded, missing_gradient), (program(x), missing_record)):
+        with pytest.raises(mx.MXNetError, match=missing):
+            y.backward()
+        with pytest.raises(mx.MXNetError, match=missing):
+            autograd.backward([y], retain_graph=True)
+    x.attach_grad()  # too late for what was computed before
+    with pytest.raises(mx.MXNetError, match=missing_gradient):
+        autograd.grad(recorded, [x])
+    with pytest.raises(mx.MXNetError, match=missing_record):
+        autograd.grad(program(x), [x])
+
+
+def test_results_without_derivative_say_so():
+    x = _variable([1.0, 2.0])
+    with autograd.record():
+        y = nd.argmax(x, axis=0) + nd.BlockGrad(x)
+    with pytest.raises(mx.MXNetError, match="function without derivative"):
         y.backward()
 
 
