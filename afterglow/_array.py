@@ -23,12 +23,13 @@ from ._core import (
     origin_of,
     true_positions,
 )
-from ._dtype import BOOL, TYPES, dtype_number
+from ._dtype import BOOL, dtype_number
 from ._host import convert, host_array
 from ._indexing import Block, Selection, read_key
 from ._shapes import Shape
 from .context import Context, context_of
 from .error import ArrayTypeError, ArrayValueError
+from .util import restore_array
 
 # The answers of np and of nd.
 _take = (operation("take", False), operation("take", True))
@@ -311,7 +312,8 @@ class ArrayBase(Array):
         return self._copied(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restore, (self.asnumpy(), self._context_numbers, self._legacy))
+        host = _core.Array.asnumpy(self)
+        return (restore_array, (host, self._context_numbers, self._legacy))
 
     # --- values: these wait ---
 
@@ -377,7 +379,4 @@ class _UnsizedError(ArrayTypeError, IndexError):
     """``len`` of an array without dimensions: TypeError in ``np``, IndexError in ``nd``."""
 
 
-def _restore(host: onp.ndarray[Any, Any], context: tuple[int, int], legacy: bool) -> Any:
-    """Make the array that a pickle holds."""
-    number = TYPES.index(host.dtype.type)
-    return from_buffer(onp.asarray(host, order="C"), host.shape, number, context, legacy)
+_restore = restore_array  # the name in pickles of earlier versions

@@ -21,16 +21,25 @@ from __future__ import annotations
 import io
 import math
 import os
+import stat
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import IO, Any
 
 import numpy as onp
 
 from ._core import from_buffer
 from ._dtype import DTYPES, dtype_number, is_known
-from ._shapes import Shape
-from .error import ArrayNotImplementedError, ArrayTypeError, FileError, MXNetError
+from ._shapes import Shape, is_possible
+from .error import (
+    ArrayMemoryError,
+    ArrayNotImplementedError,
+    ArrayTypeError,
+    ArrayValueError,
+    FileError,
+    MissingFileError,
+    MXNetError,
+)
 
 _LIST = 0x112
 _FIRST = 0xF993FAC8  # before there were storage types
@@ -42,8 +51,6 @@ _MOST_RANK = 32
 #: Every array takes at least a magic and a rank, every name a length.
 _LEAST_ARRAY = 8
 _LEAST_NAME = 8
-#: More cannot be addressed, not even by an array that has an extent of 0 beside others.
-_MOST_ELEMENTS = 2**48
 
 _NPY_HEADERS = {
     (1, 0): onp.lib.format.read_array_header_1_0,
@@ -51,6 +58,8 @@ _NPY_HEADERS = {
 }
 #: No more bytes come out of a packed one.
 _MOST_PACKED = 1032
+#: What is read from a pipe, which cannot tell how much it has.
+MOST_PIPED = 2**30
 
 Path = str | os.PathLike[str]
 
@@ -64,13 +73,13 @@ def save(path: Path, arrays: Sequence[Any], names: Iterable[str], numpy_shapes: 
     Arrays without dimensions or elements exist by NumPy's rules only, and one of them decides for
     the whole file.
     """
-    numpy_shapes = numpy_shapes or any(0 in array.shape or not array.ndim for array in arrays)
+    numpy_shapes = numpy_shapes or needs_numpy_shapes(arrays)
     encoded = [name.encode() for name in names]
 
     def write(file: IO[bytes]) -> None:
         file.write(struct.pack("<3Q", _LIST, 0, len(arrays)))
         for array in arrays:
-            _write_array(file, array, _NUMPY if numpy_shapes else _CLASSIC)
+            file.writelines(_pieces(array, numpy_shapes))
         file.write(struct.pack("<Q", len(encoded)))
         for name in encoded:
             file.write(struct.pack("<Q", len(name)) + name)
@@ -78,19 +87,32 @@ def save(path: Path, arrays: Sequence[Any], names: Iterable[str], numpy_shapes: 
     replace(path, write)
 
 
-def _write_array(file: IO[bytes], array: Any, magic: int) -> None:
-    shape = array.shape
-    file.write(struct.pack(f"<Iii{len(shape)}q", magic, 0, len(shape), *shape))
-    file.write(struct.pack("<3i", *_CPU, array._dtype_number))
-    file.write(array.asnumpy().data.cast("B") if array.size else b"")
+def needs_numpy_shapes(arrays: Iterable[Any]) -> bool:
+    """Tell whether there is an array that exists by NumPy's rules of shapes only."""
+    return any(0 in array.shape or not array.ndim for array in arrays)
 
 
-def replace(path: Path, write: Any) -> None:
+def _pieces(array: Any, numpy_shapes: bool) -> tuple[Any, ...]:
+    shape, magic = array.shape, _NUMPY if numpy_shapes else _CLASSIC
+    return (
+        struct.pack(f"<Iii{len(shape)}q", magic, 0, len(shape), *shape),
+        struct.pack("<3i", *_CPU, array._dtype_number),
+        array.asnumpy().data.cast("B") if array.size else b"",
+    )
+
+
+def array_to_bytes(array: Any, numpy_shapes: bool) -> bytes:
+    """Return one array as it stands in a file. Waits for its value."""
+    return b"".join(_pieces(array, numpy_shapes))
+
+
+def replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Call ``write(file)`` with a new file, which then takes the place of ``path``."""
     target = os.path.realpath(path)  # through a link, to the file itself
     if os.path.exists(target) and not os.path.isfile(target):
         with _open(target, "wb") as device:  # a pipe or a device cannot be replaced
-            return write(device)  # type: ignore[no-any-return]
+            write(device)
+        return
     temporary = f"{target}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     file = _open(temporary, "xb")
     try:
@@ -100,24 +122,50 @@ def replace(path: Path, write: Any) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
-    return None
 
 
 def _open(path: Path, mode: str) -> IO[Any]:
     try:
         return open(path, mode)
     except OSError as error:
-        raise FileError(f"{os.fspath(path)!r} cannot be opened: {error.strerror}") from error
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+        raise kind(f"{os.fspath(path)!r} cannot be opened: {error.strerror}") from error
+    except ValueError as error:
+        raise ArrayValueError(f"{os.fspath(path)!r} cannot be opened: {error}") from error
 
 
 # --- reading ---
 
 
+def open_to_read(path: Path) -> IO[bytes]:
+    """Return an open file that has an end: a device has none, and a pipe must come to one."""
+    file = _open(path, "rb")
+    kind = os.fstat(file.fileno()).st_mode
+    if stat.S_ISREG(kind):
+        return file
+    with file:
+        if not stat.S_ISFIFO(kind) and not stat.S_ISSOCK(kind):
+            raise FileError(f"{os.fspath(path)!r} is a device; a file or a pipe is needed")
+        content = file.read(MOST_PIPED + 1)
+    if len(content) > MOST_PIPED:
+        raise FileError(
+            f"{os.fspath(path)!r} is a pipe of more than {MOST_PIPED} bytes; a file is needed"
+        )
+    return io.BytesIO(content)
+
+
+def read(path: Path) -> bytes:
+    """Return what is in a file."""
+    with open_to_read(path) as file:
+        try:
+            return file.read()
+        except MemoryError:
+            raise ArrayMemoryError(f"{os.fspath(path)!r} is larger than memory") from None
+
+
 def load(path: Path, legacy: bool) -> Any:
     """Return the list or dictionary of arrays in a file: MXNet's, or NumPy's npy or npz."""
-    with _open(path, "rb") as opened:
-        # What cannot tell its size, a pipe, is read first.
-        file = opened if opened.seekable() else io.BytesIO(opened.read())
+    with open_to_read(path) as file:
         size, name = file.seek(0, os.SEEK_END), repr(os.fspath(path))
         file.seek(0)
         start = file.read(6)
@@ -135,6 +183,14 @@ def load_stream(file: IO[bytes], size: int, legacy: bool, name: str) -> Any:
     return _Reader(file, size, legacy, name).read()
 
 
+def array_from_bytes(data: bytes, legacy: bool, name: str) -> Any:
+    """Return one array that stands in bytes as in a file."""
+    reader = _Reader(io.BytesIO(data), len(data), legacy, name)
+    array = reader.array()
+    reader.end()
+    return array
+
+
 def _from_npy(file: IO[bytes], size: int, legacy: bool, name: str) -> Any:
     try:
         version = onp.lib.format.read_magic(file)
@@ -145,7 +201,7 @@ def _from_npy(file: IO[bytes], size: int, legacy: bool, name: str) -> Any:
     if not is_known(dtype):
         raise ArrayTypeError(f"[load] {name} holds {dtype}, which no array can have")
     length = math.prod(shape) * dtype.itemsize
-    if length > size - file.tell() or not _is_possible(shape):
+    if length > size - file.tell() or not is_possible(shape):
         raise FileError(f"[load] {name} is damaged: shape {shape} does not fit into {size} bytes")
     data = onp.frombuffer(file.read(length), dtype)
     host = data.reshape(shape, order="F") if fortran_order else data.reshape(shape)
@@ -159,9 +215,15 @@ def _from_npz(file: IO[bytes], size: int, legacy: bool) -> dict[str, Any]:
     arrays = {}
     try:
         with zipfile.ZipFile(file) as archive:
-            for entry in archive.infolist():
-                if entry.compress_size > size or entry.file_size > _MOST_PACKED * size:
-                    raise FileError(f"[load] {entry.filename} in the npz file is damaged")
+            entries = archive.infolist()
+            packed = sum(entry.compress_size for entry in entries)
+            length = sum(entry.file_size for entry in entries)
+            if packed > size or length > _MOST_PACKED * size:
+                raise FileError(
+                    f"[load] the npz file is damaged: it has {size} bytes and announces {packed} "
+                    f"packed, {length} unpacked"
+                )
+            for entry in entries:
                 name = entry.filename.removesuffix(".npy")
                 data = archive.read(entry)
                 arrays[name] = _from_npy(io.BytesIO(data), len(data), legacy, repr(name))
@@ -170,11 +232,6 @@ def _from_npz(file: IO[bytes], size: int, legacy: bool) -> dict[str, Any]:
     except Exception as error:  # of zipfile, zlib, struct and more
         raise FileError(f"[load] the npz file is damaged: {error}") from error
     return arrays
-
-
-def _is_possible(shape: Shape) -> bool:
-    elements = math.prod(max(extent, 1) for extent in shape)
-    return elements < _MOST_ELEMENTS and all(extent >= 0 for extent in shape)
 
 
 class _Reader:
@@ -191,7 +248,7 @@ class _Reader:
         magic, _ = self._numbers("2Q", "the header")
         if magic != _LIST:
             raise self._damaged(f"it begins with {magic:#x}, a file of arrays with {_LIST:#x}")
-        arrays = [self._array() for _ in range(self._count(_LEAST_ARRAY, "arrays"))]
+        arrays = [self.array() for _ in range(self._count(_LEAST_ARRAY, "arrays"))]
         names = [self._string() for _ in range(self._count(_LEAST_NAME, "names"))]
         if not names:
             return arrays
@@ -199,7 +256,11 @@ class _Reader:
             raise self._damaged(f"it has {len(names)} names for {len(arrays)} arrays")
         return dict(zip(names, arrays, strict=True))
 
-    def _array(self) -> Any:
+    def end(self) -> None:
+        if self._left:
+            raise self._damaged(f"{self._left} bytes are left over")
+
+    def array(self) -> Any:
         (magic,) = self._numbers("I", "an array")
         if magic in (_CLASSIC, _NUMPY):
             (storage,) = self._numbers("i", "a storage type")
@@ -229,7 +290,7 @@ class _Reader:
         if not 0 <= rank <= _MOST_RANK:
             raise self._damaged(f"an array of {rank} dimensions; the most is {_MOST_RANK}")
         shape = self._numbers(f"{rank}{code}", "a shape")
-        if not _is_possible(shape):
+        if not is_possible(shape):
             raise self._damaged(f"an array of shape {shape}")
         return shape
 

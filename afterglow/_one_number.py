@@ -26,6 +26,10 @@ class _OneNumber(numpy.ndarray):
     def __int__(self) -> int:
         return int(self.item()) if self.size == 1 else super().__int__()
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Be pickled as a plain array, which loads where Afterglow is not."""
+        return self.view(numpy.ndarray).__reduce_ex__(protocol)
+
     def __array_wrap__(
         self, array: numpy.ndarray, context: Any = None, return_scalar: bool = False
     ) -> Any:

@@ -13,6 +13,17 @@ from .error import ArrayTypeError, ArrayValueError, AxisError
 
 Shape = tuple[int, ...]
 
+_MOST_DIMENSIONS = 32
+#: More cannot be addressed, not even by an array that has an extent of 0 beside others.
+_MOST_ELEMENTS = 2**48
+
+
+def is_possible(shape: Shape) -> bool:
+    """Tell whether an array of a shape that comes from a file can exist."""
+    if len(shape) > _MOST_DIMENSIONS or any(extent < 0 for extent in shape):
+        return False
+    return prod(max(extent, 1) for extent in shape) < _MOST_ELEMENTS
+
 
 def as_shape(shape: Any) -> Shape:
     """Return a shape given as an integer or a sequence of integers; refuse negative extents."""

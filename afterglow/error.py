@@ -43,6 +43,10 @@ class FileError(MXNetError, OSError):
     """A file that cannot be opened, or is not what it should be."""
 
 
+class MissingFileError(FileError, FileNotFoundError):
+    """A file that is not there."""
+
+
 class ArgumentError(ArrayTypeError, AssertionError):
     """An argument that should have been an array; MXNet asserts it."""
 

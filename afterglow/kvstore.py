@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from . import _files
 from ._core import Array
 from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from .optimizer import Optimizer, Updater
@@ -116,13 +117,12 @@ class KVStore:
 
     def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
         """Write the states of the optimizer to a file."""
-        with open(fname, "wb") as file:
-            file.write(self._need_updater().get_states(dump_optimizer))
+        states = self._need_updater().get_states(dump_optimizer)
+        _files.replace(fname, lambda file: file.write(states))
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read the states of the optimizer from a file."""
-        with open(fname, "rb") as file:
-            self._need_updater().set_states(file.read())
+        self._need_updater().set_states(_files.read(fname))
 
     def barrier(self) -> None:
         """Wait for the other processes: there are none."""

@@ -13,7 +13,10 @@ import os
 import threading
 from typing import Any, TypeVar
 
-from ._core import Scope
+import numpy as onp
+
+from ._core import Scope, from_buffer
+from ._dtype import TYPES
 from .context import Context, gpu_memory_info, num_gpus
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
@@ -27,6 +30,7 @@ __all__ = [
     "np_array",
     "np_shape",
     "reset_np",
+    "restore_array",
     "set_np",
     "set_np_shape",
     "setenv",
@@ -190,3 +194,12 @@ def get_cuda_compute_capability(ctx: Context) -> int:
     if not isinstance(ctx, Context) or ctx.device_type != "gpu":
         raise ArrayValueError(f"Expecting a gpu context to get cuda compute capability, got {ctx}")
     raise MXNetError(f"{ctx} was asked for its compute capability, but num_gpus() is 0")
+
+
+def restore_array(host: onp.ndarray[Any, Any], context: tuple[int, int], legacy: bool) -> Any:
+    """Return the array that a pickle holds: its values, the numbers of its device, nd or np.
+
+    Pickles name this function, so it stays where it is.
+    """
+    number = TYPES.index(host.dtype.type)
+    return from_buffer(onp.asarray(host, order="C"), host.shape, number, context, legacy)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from .. import _files
 from .. import optimizer as opt
 from .._core import first_stale, set_stale
 from ..error import ArrayValueError
@@ -205,13 +206,12 @@ class Trainer:
 
     def save_states(self, fname: str) -> None:
         """Write the states of the optimizer to a file. Waits for their values."""
-        with open(fname, "wb") as file:
-            file.write(self._need_updaters()[0].get_states(dump_optimizer=True))
+        states = self._need_updaters()[0].get_states(dump_optimizer=True)
+        _files.replace(fname, lambda file: file.write(states))
 
     def load_states(self, fname: str) -> None:
         """Read the states of the optimizer from a file."""
-        with open(fname, "rb") as file:
-            states = file.read()
+        states = _files.read(fname)
         self._need_updaters()
         self._set_states(states)
 

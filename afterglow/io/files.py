@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import logging
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as onp
 
+from .. import _files
 from .. import ndarray as nd
-from ..error import ArrayNotImplementedError, ArrayValueError, FileError
+from ..error import ArrayNotImplementedError, ArrayValueError, FileError, MXNetError
 from .batches import DataDesc, DataIter
 
 __all__ = ["CSVIter", "ImageRecordIter", "LibSVMIter", "MNISTIter"]
@@ -66,11 +68,12 @@ def _table(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: str) -> 
     place = Path(path)
     files = sorted(one for one in place.iterdir() if one.is_file()) if place.is_dir() else [place]
     try:
-        tables = [onp.loadtxt(file, dtype=dtype, delimiter=",", ndmin=2) for file in files]
+        contents = [BytesIO(_files.read(file)) for file in files]
+        tables = [onp.loadtxt(one, dtype=dtype, delimiter=",", ndmin=2) for one in contents]
         return onp.concatenate(tables).reshape(-1, *shape)
-    except OSError as error:
-        raise FileError(f"[CSVIter] {path} cannot be read: {error}") from None
-    except ValueError as error:
+    except MXNetError:
+        raise
+    except (OverflowError, ValueError) as error:
         raise ArrayValueError(
             f"[CSVIter] {path} is no table of rows of shape {shape}: {error}"
         ) from None
@@ -148,10 +151,7 @@ class CSVIter(_HostIter):
 
 def _idx_file(path: str | os.PathLike[str], magic: int, dimensions: int) -> Host:
     """Return the array of bytes in a file of the format of MNIST."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"[MNISTIter] {path} cannot be read: {error}") from None
+    content = _files.read(path)
     header = 4 * (dimensions + 1)
     numbers = onp.frombuffer(content[:header], ">i4")
     if len(numbers) <= dimensions or numbers[0] != magic:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
+from .. import _files
 from .. import kvstore as kvstores
 from .. import ndarray as nd
 from .. import optimizer as optimizers
@@ -163,8 +164,8 @@ class Module(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.save_optimizer_states(fname)
         else:
-            with open(fname, "wb") as file:
-                file.write(self._updater.get_states())
+            states = self._updater.get_states()
+            _files.replace(fname, lambda file: file.write(states))
 
     def load_optimizer_states(self, fname: str) -> None:
         """Read the states of the optimizer from a file."""
@@ -172,8 +173,7 @@ class Module(BaseModule):
         if self._update_on_kvstore:
             self._kvstore.load_optimizer_states(fname)
         else:
-            with open(fname, "rb") as file:
-                self._updater.set_states(file.read())
+            self._updater.set_states(_files.read(fname))
 
     # --- inputs and outputs ---
 

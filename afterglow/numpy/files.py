@@ -63,6 +63,10 @@ def genfromtxt(*args: Any, **kwargs: Any) -> ndarray:
     array([1., 2.])
     """
     context = context_numbers(kwargs.pop("ctx", None))
+    source: Any = args[0] if args else None
+    is_path = isinstance(source, (str, os.PathLike)) and os.path.exists(source)
+    if is_path and not os.path.isfile(source):
+        args = (_files.open_to_read(source), *args[1:])
     result: ndarray = from_host(onp.genfromtxt(*args, **kwargs), context, False)
     return result
 

@@ -79,6 +79,7 @@ class Optimizer:
     opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
     decay_before_clip: ClassVar[bool] = False
     elementwise: ClassVar[bool] = False
+    copy_comes_last: ClassVar[bool] = False  #: in states, of a weight in float32 beside the rest
     updates_together: ClassVar[bool] = False  #: found out for every subclass
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -125,8 +126,8 @@ class Optimizer:
         self.wd_mult: dict[Index, float] = {}
         self.set_lr_mult({})
         self.set_wd_mult({})
-        self._counts: dict[Index, int] = {}
-        self._all_counts = {0: self._counts}
+        self._index_update_count: dict[Index, int] = {}
+        self._all_index_update_counts = {0: self._index_update_count}
 
     # --- names ---
 
@@ -218,13 +219,13 @@ class Optimizer:
 
     def _update_count(self, index: Index | Sequence[Index]) -> None:
         for one in index if isinstance(index, (tuple, list)) else (index,):
-            count = self._counts.get(one, self.begin_num_update) + 1
-            self._counts[one] = count
+            count = self._index_update_count.get(one, self.begin_num_update) + 1
+            self._index_update_count[one] = count
             self.num_update = max(self.num_update, count)
 
     def count_together(self, indices: Sequence[Index]) -> int | None:
         """Count an update of each weight if all have had equally many; return how many by now."""
-        counts = self._counts
+        counts = self._index_update_count
         before = set(map(counts.get, indices))
         if len(before) != 1:
             return None
@@ -235,11 +236,7 @@ class Optimizer:
 
     def _set_current_context(self, device_id: int) -> None:
         """Count the updates of the weights of one device; every device has its copy of each."""
-        self._counts = self._all_counts.setdefault(device_id, {})
-
-    @property
-    def _index_update_count(self) -> dict[Index, int]:
-        return self._counts
+        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
 
     # --- updates ---
 
@@ -252,7 +249,8 @@ class Optimizer:
         if weight._dtype_number == FLOAT16:
             if self.multi_precision:
                 master = _copy(weight, dtype=FLOAT32)
-                return (master, self.create_state(index, master))
+                state = self.create_state(index, master)
+                return (state, master) if self.copy_comes_last else (master, state)
             warnings.warn(
                 "Accumulating with float16 in optimizer can lead to poor accuracy or slow "
                 "convergence. Consider using multi_precision=True option of the optimizer",
@@ -267,7 +265,7 @@ class Optimizer:
                 self.update(*one)
             return
         self._update_count(index)
-        rates = Rates(self._get_lr(index), self._get_wd(index), self._counts[index])
+        rates = Rates(self._get_lr(index), self._get_wd(index), self._index_update_count[index])
         self._step_with(rates, weight, grad, state)
 
     def _step_with(self, rates: Rates, weight: Any, grad: Any, state: Any) -> None:
@@ -290,7 +288,7 @@ class Optimizer:
     ) -> None:
         """Update the float32 copy of a weight if it has one, else the weight itself."""
         if self.multi_precision and weight._dtype_number == FLOAT16:
-            master, inner = state
+            inner, master = state if self.copy_comes_last else state[::-1]
             update(master, _copy(grad, dtype=FLOAT32), inner)
             weight[:] = _copy(master, dtype=FLOAT16)
         else:
@@ -311,8 +309,11 @@ class Optimizer:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        state["param_dict"] = {}  # parameters hold devices and graphs; the trainer sets them again
+        del state["param_dict"]  # parameters hold devices and graphs; the trainer sets them again
         return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, param_dict={})
 
 
 register = Optimizer.register

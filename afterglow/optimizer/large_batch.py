@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .base import Index, Rates, function, register, sqrt
 from .sgd import SGD
@@ -37,6 +37,8 @@ class LBSGD(SGD):
     0.696
     """
 
+    copy_comes_last: ClassVar[bool] = False
+
     def __init__(
         self,
         momentum: float = 0.0,
@@ -56,7 +58,8 @@ class LBSGD(SGD):
         self.updates_per_epoch = updates_per_epoch
         self.init_updates = begin_epoch * updates_per_epoch
         self.num_epochs = num_epochs
-        self._gathered: dict[Index, tuple[int, Any]] = {}
+        self.cumgrads: dict[Index, dict[str, Any]] = {}  #: the sum of gradients, and how many
+        self.aggregate_num = 0
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Add up the gradient, and queue an update when there are enough of them."""
@@ -66,12 +69,12 @@ class LBSGD(SGD):
             return
         lr, wd = self._get_lr(index), self._get_wd(index)
         self._update_count(index)
-        number, total = self._gathered.get(index, (self.init_updates, None))
-        number, total = number + 1, grad.copy() if total is None else total + grad
-        if number % self.batch_scale:
-            self._gathered[index] = number, total
+        before = self.cumgrads.get(index, {"cum_grad": 0, "num_cums": self.init_updates})
+        number, total = before["num_cums"] + 1, before["cum_grad"] + grad
+        is_complete = number % self.batch_scale == 0
+        self.cumgrads[index] = {"cum_grad": 0 if is_complete else total, "num_cums": number}
+        if not is_complete:
             return
-        self._gathered[index] = number, None
         mean = total / self.batch_scale
         rate = lr * self._factor(number, weight, mean, wd)
         self.step(weight, self._prepared(weight, mean, wd), state, Rates(rate, wd, number))

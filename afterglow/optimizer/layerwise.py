@@ -6,7 +6,7 @@ The norms stay arrays of one element: nothing waits for them.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .._worlds import where
 from .base import Index, Optimizer, Rates, function, maximum, register, sqrt, square, zeros_like
@@ -44,6 +44,7 @@ class LAMB(Optimizer):
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
         self.bias_correction = bias_correction
+        self.aggregate_num = 45
 
     def create_state(self, index: Index, weight: Any) -> Any:
         """Return mean and mean square."""
@@ -74,6 +75,8 @@ class LAMB(Optimizer):
 class LARS(Optimizer):
     """Descent with a rate for each layer, from the norms of weight and gradient."""
 
+    copy_comes_last: ClassVar[bool] = True
+
     def __init__(
         self,
         momentum: float = 0.0,
@@ -89,8 +92,9 @@ class LARS(Optimizer):
         self.lazy_update = lazy_update
         self.eta = eta
         self.eps = eps
-        self.last_lr = 0.0
-        self.cur_lr = 0.0
+        self.last_lr: float | None = None
+        self.cur_lr: float | None = None
+        self.aggregate_num = 4
 
     def create_state(self, index: Index, weight: Any) -> Any:
         """Return the momentum."""
@@ -107,7 +111,7 @@ class LARS(Optimizer):
         self._adapts = not name.endswith(("gamma", "beta", "bias"))
         self._scaled = grad * self.rescale_grad
         super().update(index, weight, grad, state)
-        del self._scaled
+        del self._adapts, self._scaled
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Go down the slope at the layer's own rate."""

@@ -22,11 +22,13 @@ class SGD(Optimizer):
     """Stochastic gradient descent, with momentum if asked for."""
 
     elementwise: ClassVar[bool] = True
+    copy_comes_last: ClassVar[bool] = True
 
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.momentum = momentum
         self.lazy_update = lazy_update
+        self.aggregate_num = 4
 
     def create_state(self, index: Index, weight: Any) -> Any:
         """Return the momentum."""
@@ -52,6 +54,7 @@ class NAG(Optimizer):
     """Nesterov's accelerated gradient: the momentum is looked ahead."""
 
     elementwise: ClassVar[bool] = True
+    copy_comes_last: ClassVar[bool] = True
 
     def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)

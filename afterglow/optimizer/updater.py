@@ -3,62 +3,16 @@
 
 from __future__ import annotations
 
-import io
-import pickle
-from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
 from .._core import Array, issue_for_rows
 from ..context import context_of
-from ..error import ArrayTypeError, ArrayValueError
-from ..lr_scheduler import LRScheduler
+from ..error import ArrayTypeError
+from ._states import arrays_in, dumps, loads
 from .base import Optimizer, Rates
 
 __all__ = ["Updater", "get_updater"]
-
-#: What a file of states may name besides arrays: nothing that does anything when it is loaded.
-_ALLOWED = {
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.multiarray", "scalar"),
-    ("afterglow._array", "_restore"),
-    ("collections", "OrderedDict"),
-    ("_codecs", "encode"),
-}
-
-
-def _all_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
-    for subclass in kind.__subclasses__():
-        yield subclass
-        yield from _all_subclasses(subclass)
-
-
-class _Unpickler(pickle.Unpickler):
-    """Loads arrays, numbers, containers of them, optimizers and schedulers; refuses the rest."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in _ALLOWED:
-            return super().find_class(module, name)
-        for base in (Optimizer, LRScheduler):
-            for kind in _all_subclasses(base):
-                if (module, name) == (kind.__module__, kind.__qualname__):
-                    return kind
-        raise pickle.UnpicklingError(f"a file of optimizer states must not name {module}.{name}")
-
-
-def loads(data: bytes) -> Any:
-    """Return what a pickle of states holds; hostile or damaged ones raise a ValueError."""
-    try:
-        return _Unpickler(io.BytesIO(data)).load()
-    except Exception as error:
-        raise ArrayValueError(
-            f"[set_states] this is no file of optimizer states: {error}"
-        ) from None
-
 
 #: Larger weights are updated by calls of their own, which can join the pass that computes the
 #: gradient and are shared out among threads.
@@ -73,12 +27,6 @@ class _Alike(NamedTuple):
     weights: list[Any]
     states: list[Any]
     rows: list[tuple[Any, ...]]  #: of each: the weight, nothing for its gradient, and its state
-
-
-def _arrays_in(state: Any) -> list[Any]:
-    if isinstance(state, (tuple, list)):
-        return [array for one in state for array in _arrays_in(one)]
-    return [] if state is None else [state]
 
 
 class Updater:
@@ -108,9 +56,9 @@ class Updater:
             states[index] = self.optimizer.create_state_multi_precision(index, weight)
             self.states_synced[index] = True
         elif not self.states_synced[index]:
-            states[index] = self.sync_state_context(
-                states[index], context_of(weight._context_numbers)
-            )
+            # A file does not tell whose arrays they are: MXNet writes all as those of nd.
+            state = self.sync_state_context(states[index], context_of(weight._context_numbers))
+            states[index] = _in_world(state, weight._legacy)
             self.states_synced[index] = True
         return states[index]
 
@@ -146,7 +94,7 @@ class Updater:
         groups: dict[Any, _Alike] = {}
         for index, weight in zip(indices, weights, strict=True):
             state = self._state(index, weight)
-            arrays = _arrays_in(state)
+            arrays = arrays_in(state)
             lr_mult = optimizer._multiplier(index, "lr_mult", optimizer.lr_mult)
             wd_mult = optimizer._multiplier(index, "wd_mult", optimizer.wd_mult)
             key: Any = (lr_mult, wd_mult, *(one._dtype_number for one in (weight, *arrays)))
@@ -168,22 +116,33 @@ class Updater:
         return state
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
-        """Return all states as bytes. Waits for their values."""
-        return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
+        """Return all states as bytes that MXNet can read. Waits for their values."""
+        return dumps(self.states, self.optimizer if dump_optimizer else None)
 
     def set_states(self, states: bytes) -> None:
-        """Take over states from bytes."""
+        """Take over states from bytes, MXNet's or ours."""
         if not isinstance(states, (bytes, bytearray)):
             raise ArrayTypeError(f"[set_states] needs bytes, not {type(states)}")
         loaded = loads(bytes(states))
-        states_loaded, optimizer = (
-            loaded if isinstance(loaded, tuple) and len(loaded) == 2 else (loaded, self.optimizer)
-        )
-        if not isinstance(states_loaded, dict) or not isinstance(optimizer, Optimizer):
-            raise ArrayValueError("[set_states] this is no file of optimizer states")
-        self.states, self.optimizer = states_loaded, optimizer
+        self.states, self.optimizer = loaded.states, loaded.optimizer or self.optimizer
+        if loaded.is_old and self.optimizer.copy_comes_last and self.optimizer.multi_precision:
+            self.states = {index: _turned(state) for index, state in self.states.items()}
         self.states_synced = dict.fromkeys(self.states, False)
         self._alike = None
+
+
+def _turned(state: Any) -> Any:
+    """Return a state of float16 that was written when the copy of the weight came first."""
+    return state[::-1] if isinstance(state, tuple) and len(state) == 2 else state
+
+
+def _in_world(state: Any, legacy: bool) -> Any:
+    """Return a state with its arrays as those of ``nd``, or of ``np``."""
+    if isinstance(state, Array):
+        return state.as_nd_ndarray() if legacy else state.as_np_ndarray()  # type: ignore[attr-defined]
+    if isinstance(state, (tuple, list)):
+        return type(state)(_in_world(one, legacy) for one in state)
+    return state
 
 
 def get_updater(optimizer: Optimizer) -> Updater:

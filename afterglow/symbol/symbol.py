@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as onp
 
+from .. import _files
 from .._dtype import TYPES, dtype_number
 from ..attribute import AttrScope
 from ..context import Context, current_context
@@ -222,7 +223,7 @@ class Symbol:
         return self._new(substituted(self._outputs, copied))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (type(self), self.tojson(remove_amp_cast=False)))
+        return (restore_symbol, (type(self), self.tojson(remove_amp_cast=False)))
 
     # --- operators ---
 
@@ -522,8 +523,8 @@ class Symbol:
 
     def save(self, fname: Any, remove_amp_cast: bool = True) -> None:
         """Write the graph to a file that MXNet can read."""
-        with open(_path(fname), "w", encoding="utf-8") as file:
-            file.write(self.tojson(remove_amp_cast))
+        text = self.tojson(remove_amp_cast).encode()
+        _files.replace(_path(fname), lambda file: file.write(text))
 
     def debug_str(self) -> str:
         """Return a text that lists all nodes with their inputs and attributes."""
@@ -644,8 +645,12 @@ def _path(fname: Any) -> str:
         raise ArrayTypeError("fname need to be string") from None
 
 
-def _restored(kind: type[Symbol], text: str) -> Symbol:
+def restore_symbol(kind: type[Symbol], text: str) -> Symbol:
+    """Return the symbol that a pickle holds. Pickles name this function, so it stays here."""
     return kind(from_json(text, "the pickle")[0])
+
+
+_restored = restore_symbol  # the name in pickles of earlier versions
 
 
 def _without_casts(heads: Sequence[Output]) -> list[Output]:
@@ -864,10 +869,7 @@ def load(fname: Any) -> Symbol:
     """
     path = _path(fname)
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except OSError as error:
-        raise FileError(f"[load] {path} cannot be read: {error}") from None
+        text = _files.read(path).decode()
     except UnicodeDecodeError as error:
         raise FileError(f"[load] {path} is no graph: {error}") from None
     return _loaded(text, path)

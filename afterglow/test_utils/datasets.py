@@ -6,13 +6,15 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
-import pickle
 import zipfile
+import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as onp
 
+from .. import _files, _pickles
 from ..error import ArrayNotImplementedError, FileError
 from ..gluon import utils
 from ..io import MNISTIter
@@ -32,6 +34,8 @@ __all__ = [
 
 _ADDRESS = "http://data.mxnet.io/data/"
 _MNIST = "https://repo.mxnet.io/gluon/dataset/mnist/"
+#: Twice the bytes of the images of MNIST as float32.
+_LARGEST = 2**29
 _UBYTE_FILES = (
     "train-images-idx3-ubyte",
     "train-labels-idx1-ubyte",
@@ -60,8 +64,8 @@ def get_mnist() -> dict[str, Any]:
     """
 
     def content(name: str, header: int) -> Any:
-        with gzip.open(download(f"{_MNIST}{name}.gz", retries=1)) as file:
-            return onp.frombuffer(file.read(), "uint8", offset=header)
+        data = _unpacked(download(f"{_MNIST}{name}.gz", retries=1))
+        return onp.frombuffer(data, "uint8", offset=header)
 
     def pair(images: str, labels: str) -> tuple[Any, Any]:
         pixels = content(images, 16).reshape(-1, 1, 28, 28).astype("float32") / 255
@@ -99,12 +103,25 @@ def get_mnist_iterator(
 
 
 def get_mnist_pkl() -> Any:
-    """Return MNIST from data/mnist.pkl.gz: pickles can run code, so it is not fetched."""
+    """Return MNIST from data/mnist.pkl.gz: three pairs of images and labels."""
     path = Path("data", "mnist.pkl.gz")
-    if not path.exists():
-        raise FileError(f"[get_mnist_pkl] there is no file {path}")
-    with gzip.open(path) as file:
-        return pickle.load(file, encoding="latin1")
+    try:
+        pairs = _pickles.read(_unpacked(path))
+        return tuple(tuple(onp.array(_pickles.numpy_array(one)) for one in pair) for pair in pairs)
+    except (TypeError, ValueError) as error:
+        raise FileError(f"[get_mnist_pkl] {path} is damaged: {error}") from None
+
+
+def _unpacked(path: str | os.PathLike[str]) -> bytes:
+    """Return what is packed in a file, if it is no more than any data set here has."""
+    try:
+        with gzip.open(BytesIO(_files.read(path))) as file:
+            data = file.read(_LARGEST + 1)
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileError(f"[get_mnist] {path} cannot be unpacked: {error}") from error
+    if len(data) > _LARGEST:
+        raise FileError(f"[get_mnist] {path} holds more than {_LARGEST} bytes")
+    return data
 
 
 def get_cifar10() -> None:

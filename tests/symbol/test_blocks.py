@@ -177,7 +177,7 @@ def test_what_is_refused() -> None:
     block = gluon.SymbolBlock(sym.exp(x), x)
     with pytest.raises(AssertionError, match="Invalid input"):
         block(nd.ones((1,)), nd.ones((1,)))
-    with pytest.raises(OSError, match="cannot be read"):
+    with pytest.raises(OSError, match="cannot be opened"):
         gluon.SymbolBlock.imports("no such file", ["data"])
     unknown = gluon.SymbolBlock(sym.dot(x, sym.var("w")), x)
     unknown.initialize()
