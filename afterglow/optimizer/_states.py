@@ -265,6 +265,9 @@ def _example(kind: type[Any]) -> dict[str, Any]:
 def _made(kind: type[Any], given: dict[str, Any]) -> Any:
     """Return an object of a class with given attributes, if they can be its attributes."""
     example = _example(kind)
+    scheduler = given.get("lr_scheduler")
+    if isinstance(scheduler, LRScheduler) and given.get("lr") is None:
+        given["lr"] = scheduler.base_lr  # MXNet has no other rate then
     for name, value in given.items():
         if name == "lr_scheduler":
             fits = value is None or isinstance(value, LRScheduler)

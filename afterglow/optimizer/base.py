@@ -110,7 +110,7 @@ class Optimizer:
         if lr_scheduler is not None and learning_rate is not None:
             lr_scheduler.base_lr = learning_rate
         elif lr_scheduler is not None:
-            self.lr = lr_scheduler.base_lr
+            self.lr = getattr(lr_scheduler, "base_lr", self.lr)
         self.wd = wd
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as onp
 import pytest
 
@@ -230,41 +228,6 @@ def test_states_go_on_where_they_stopped(rule, tmp_path):
     again.load_states(file)
     curve += _train(net, again, contexts, 2, first=3)
     onp.testing.assert_allclose(curve, expected, atol=1e-5)
-
-
-class _Attack:
-    def __reduce__(self):
-        return (exec, ("raise SystemExit('the file was executed')",))
-
-
-#: Protocol 4 names attributes of attributes: a module of ours must not lead to others.
-_CHAIN = b"\x80\x04\x8c\x1bafterglow.optimizer.updater\x8c\x0cpickle.loads\x93."
-
-
-HOSTILE = {
-    "attack": pickle.dumps(_Attack()),
-    "chain": _CHAIN,
-    "list": pickle.dumps([1, 2]),
-    "no optimizer": pickle.dumps(({}, 3)),
-    "empty": b"",
-    "nonsense": b"nonsense",
-}
-
-
-@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_files(content, tmp_path):
-    dense, trainer = _dense()
-    file = tmp_path / "states"
-    file.write_bytes(content)
-    with pytest.raises(ValueError, match="no file of optimizer states"):
-        trainer.load_states(str(file))
-    _backward(dense)
-    trainer.step(1)  # still usable
-
-
-def test_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        _dense()[1].load_states(str(tmp_path / "nothing"))
 
 
 # --- construction ---
