@@ -156,14 +156,14 @@ class Initializer:
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs
         self._verbose = False
-        self._print_func: Callable[[Any], str] = _mean_size
+        self._print_func: Callable[[Any], str] | None = None
 
     def set_verbosity(
         self, verbose: bool = False, print_func: Callable[[Any], str] | None = None
     ) -> Initializer:
         """Log what is filled, with what ``print_func`` says about it."""
         self._verbose = verbose
-        self._print_func = print_func or _mean_size
+        self._print_func = print_func
         return self
 
     def dumps(self) -> str:
@@ -198,7 +198,9 @@ class Initializer:
 
     def _log(self, name: str, init: Any, arr: Any) -> None:
         if self._verbose:
-            logging.info("Initialized %s as %s: %s", name, init, self._print_func(arr))
+            logging.info(
+                "Initialized %s as %s: %s", name, init, (self._print_func or _mean_size)(arr)
+            )
 
     def _init_bilinear(self, name: str, arr: Any) -> None:
         _fill_bilinear(arr)

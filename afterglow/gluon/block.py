@@ -110,6 +110,14 @@ class Block:
         self._watchers: weakref.WeakSet[Compiled] = weakref.WeakSet()
         self._layers = Layers()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out of copies and pickles what belongs to this block in this process."""
+        own = ("_watchers", "_layers", "_compiled")
+        return {name: value for name, value in vars(self).items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _watchers=weakref.WeakSet(), _layers=Layers())
+
     def _changed(self) -> None:
         """Let hybridized blocks above look at this one anew."""
         for compiled in tuple(self._watchers):
@@ -468,6 +476,10 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = False
         self._flags: dict[str, Any] = {}
+        self._compiled = Compiled()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
         self._compiled = Compiled()
 
     def __call__(self, *args: Any) -> Any:

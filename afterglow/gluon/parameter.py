@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from copy import copy, deepcopy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as onp
 
@@ -118,11 +118,24 @@ class Parameter:
     def __repr__(self) -> str:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_watchers"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what a pickle holds: arrays, which have no gradients yet."""
+        vars(self).update(state, _watchers=weakref.WeakSet())
+        self._mark()
+
+    def __copy__(self) -> Self:
+        """Return a parameter with the same arrays, and the gradients that they have."""
+        copied = object.__new__(type(self))
+        vars(copied).update(vars(self), _watchers=weakref.WeakSet())
+        return copied
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return a parameter with arrays of its own, which have gradients of their own."""
         copied = copy(self)
         memo[id(self)] = copied
-        copied._watchers = weakref.WeakSet()
         copied._data = deepcopy(self._data, memo)
         copied._mark()
         return copied

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Python's pickle makes of our objects: it loads again, and names public things only."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from typing import Any
+
+import numpy as onp
+import pytest
+
+import afterglow as mx
+from afterglow import autograd, gluon, nd, np
+from afterglow._pickles import numpy_array, read, write
+
+
+def _net(hybridized: bool = False) -> gluon.nn.HybridSequential:
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Dense(3, in_units=2, activation="relu"), gluon.nn.BatchNorm())
+    net.initialize(mx.init.Xavier())
+    if hybridized:
+        net.hybridize()
+        for _ in range(3):
+            net(nd.ones((1, 2)))
+    return net
+
+
+class _Names(pickle.Unpickler):
+    """Loads a pickle and keeps the names in it."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(io.BytesIO(data))
+        self.found: set[str] = set()
+
+    def find_class(self, module: str, name: str) -> Any:
+        self.found.add(f"{module}.{name}")
+        return super().find_class(module, name)
+
+
+MAKERS = {
+    "nd": lambda: nd.ones((2,)),
+    "np": lambda: np.ones(()),
+    "context": lambda: mx.cpu(1),
+    "symbol": lambda: mx.sym.var("x") * 2,
+    "initializer": lambda: mx.init.Xavier(),
+    "scheduler": lambda: mx.lr_scheduler.FactorScheduler(3),
+    "metric": lambda: mx.metric.Accuracy(),
+    "optimizer": lambda: mx.optimizer.Adam(),
+    "parameter": lambda: _net()[0].weight,
+    "parameters": lambda: _net().collect_params(),
+    "block": _net,
+    "hybridized block": lambda: _net(True),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_names_are_public(make: Any) -> None:
+    names = _Names(pickle.dumps(make()))
+    names.load()
+    ours = {name for name in names.found if not name.startswith(("numpy.", "builtins."))}
+    assert ours
+    assert all(name.startswith("afterglow.") and "._" not in name for name in ours), ours
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_blocks(hybridized: bool) -> None:
+    net, x = _net(hybridized), nd.array([[1, -2], [3, 4]])
+    expected = net(x).asnumpy()
+    again = pickle.loads(pickle.dumps(net))
+    for _ in range(3):
+        assert again(x).asnumpy().tolist() == expected.tolist()
+    trainer = gluon.Trainer(again.collect_params(), "sgd", {"learning_rate": 0.1})
+    with autograd.record():
+        loss = (again(x) ** 2).sum()
+    loss.backward()
+    trainer.step(1)
+    assert again(x).asnumpy().tolist() != expected.tolist()
+    assert net(x).asnumpy().tolist() == expected.tolist()
+
+
+def test_parameters() -> None:
+    parameter = _net()[0].weight
+    parameter.grad()[:] = 7
+    again = pickle.loads(pickle.dumps(parameter))
+    onp.testing.assert_array_equal(again.data().asnumpy(), parameter.data().asnumpy())
+    assert not again.grad().asnumpy().any()
+    shallow = copy.copy(parameter)
+    assert shallow.data() is parameter.data()
+    assert (parameter.grad().asnumpy() == 7).all()
+
+
+def test_names_of_earlier_versions() -> None:
+    data = pickle.dumps(nd.array([1, 2]), 0)
+    old = data.replace(b"afterglow.util\nrestore_array", b"afterglow._array\n_restore")
+    assert old != data
+    assert pickle.loads(old).asnumpy().tolist() == [1, 2]
+
+
+# --- pickles as data ---
+
+PLAIN = [None, True, False, 0, -1, 255, 65536, 2**31, -(2**31) - 1, 2**200, 0.1, float("inf"), "",
+         "é\ud800", b"", b"bytes", (), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4), [], [1, [2, []]],
+         {}, {1: {"a": (None,)}, "b": []}]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", PLAIN, ids=repr)
+def test_plain_values(value: Any) -> None:
+    assert pickle.loads(write(value)) == value
+    for protocol in (3, 4, 5):
+        for pickler in (pickle.dumps, pickle._dumps):  # type: ignore[attr-defined]
+            assert read(pickler([value, value], protocol)) == [value, value]
+
+
+@pytest.mark.parametrize("protocol", [3, 4, 5])
+@pytest.mark.parametrize("dtype", ["float32", ">f8", "float16", "int64", "uint8", "bool"])
+def test_arrays_of_numpy(dtype: str, protocol: int) -> None:
+    host = onp.arange(6).reshape(2, 3).astype(dtype)
+    for one in (host, host.T, host[0, 0], host[:0], host[1, 1]):
+        found = numpy_array(read(pickle.dumps(one, protocol)))
+        assert found.dtype == one.dtype
+        onp.testing.assert_array_equal(found, one)
+
+
+@pytest.mark.parametrize(
+    "host", [onp.array(["text"]), onp.array([None]), onp.zeros(2, "f4,i4"), onp.zeros(1, "M8[s]")]
+)
+def test_other_arrays_of_numpy(host: Any) -> None:
+    with pytest.raises(ValueError, match=r"array|damaged|not known"):
+        numpy_array(read(pickle.dumps(host)))
+
+
+def test_values_that_cannot_be_written() -> None:
+    for value in (object(), {1, 2}, 1j, 2**3000):
+        with pytest.raises(TypeError, match="cannot be written"):
+            write([value])
+    itself: list[Any] = []
+    itself.append(itself)
+    with pytest.raises(RecursionError):
+        write(itself)
