@@ -74,7 +74,7 @@ def save(path: Path, arrays: Sequence[Any], names: Iterable[str], numpy_shapes: 
     the whole file.
     """
     numpy_shapes = numpy_shapes or needs_numpy_shapes(arrays)
-    encoded = [name.encode() for name in names]
+    encoded = [as_utf8(name) for name in names]
 
     def write(file: IO[bytes]) -> None:
         file.write(struct.pack("<3Q", _LIST, 0, len(arrays)))
@@ -85,6 +85,14 @@ def save(path: Path, arrays: Sequence[Any], names: Iterable[str], numpy_shapes: 
             file.write(struct.pack("<Q", len(name)) + name)
 
     replace(path, write)
+
+
+def as_utf8(text: str) -> bytes:
+    """Return a text as it stands in a file."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise ArrayValueError(f"[save] half a character cannot be written: {error}") from None
 
 
 def needs_numpy_shapes(arrays: Iterable[Any]) -> bool:

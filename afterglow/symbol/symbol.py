@@ -523,7 +523,7 @@ class Symbol:
 
     def save(self, fname: Any, remove_amp_cast: bool = True) -> None:
         """Write the graph to a file that MXNet can read."""
-        text = self.tojson(remove_amp_cast).encode()
+        text = _files.as_utf8(self.tojson(remove_amp_cast))
         _files.replace(_path(fname), lambda file: file.write(text))
 
     def debug_str(self) -> str:

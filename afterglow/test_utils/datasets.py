@@ -114,8 +114,9 @@ def get_mnist_pkl() -> Any:
 
 def _unpacked(path: str | os.PathLike[str]) -> bytes:
     """Return what is packed in a file, if it is no more than any data set here has."""
+    packed = BytesIO(_files.read(path))
     try:
-        with gzip.open(BytesIO(_files.read(path))) as file:
+        with gzip.open(packed) as file:
             data = file.read(_LARGEST + 1)
     except (EOFError, OSError, zlib.error) as error:
         raise FileError(f"[get_mnist] {path} cannot be unpacked: {error}") from error

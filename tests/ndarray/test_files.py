@@ -19,6 +19,7 @@ from support import busy_engine
 
 import afterglow as mx
 from afterglow import nd, np, npx
+from afterglow.error import FileError
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "files.json").read_text(encoding="utf-8")
@@ -218,6 +219,22 @@ def test_npy_and_npz(tmp_path: Path) -> None:
     onp.save(npy, onp.array([None]), allow_pickle=True)
     with pytest.raises(TypeError, match="no array can have"):
         nd.load(npy)
+
+
+def test_npz_files_take_no_more_than_they_can_hold(tmp_path: Path) -> None:
+    """Entries that all mean the same packed bytes are refused; ordinary zeros are not."""
+    path = tmp_path / "x.npz"
+    host = onp.zeros(2**20, "float32")
+    onp.savez_compressed(path, **{f"a{i}": host for i in range(5)})
+    assert [array.size for array in nd.load(path).values()] == [2**20] * 5
+    onp.savez_compressed(path, a=host)
+    data = path.read_bytes()
+    begin, end = data.index(b"PK\1\2"), data.index(b"PK\5\6")
+    entry, count = data[begin:end], 50
+    tail = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, count, count, len(entry) * count, begin, 0)
+    path.write_bytes(data[:begin] + entry * count + tail)
+    with pytest.raises(FileError, match=r"the npz file is damaged: it has .* bytes and announces"):
+        nd.load(path)
 
 
 def test_np_save(tmp_path: Path) -> None:
