@@ -51,6 +51,10 @@ class ArgumentError(ArrayTypeError, AssertionError):
     """An argument that should have been an array; MXNet asserts it."""
 
 
+class MismatchError(ArrayValueError, AssertionError):
+    """Things that do not belong together, such as a file and a network; MXNet asserts it."""
+
+
 class UnknownTypeError(ArrayTypeError, KeyError):
     """A NumPy type that no array can have; MXNet finds no key for it."""
 

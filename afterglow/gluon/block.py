@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import autograd, ndarray, symbol
 from .._core import Array, Scope
-from ..error import ArrayNotImplementedError
+from ..error import ArrayNotImplementedError, ArrayValueError, MismatchError
 from ..initializer import Uniform
 from ..name import NameManager, Prefix
 from ..util import is_np_array
@@ -317,16 +317,17 @@ class Block:
         if not allow_missing:
             found = {id(params[name]) for name in loaded if name in params}
             for name, parameter in params.items():
-                assert id(parameter) in found, (
-                    f"Parameter '{name}' is missing in file '{filename}', which contains "
-                    f"parameters: {quoted(loaded)}. Set allow_missing=True to ignore missing "
-                    "parameters."
-                )
+                if id(parameter) not in found:
+                    raise MismatchError(
+                        f"Parameter '{name}' is missing in file '{filename}', which contains "
+                        f"parameters: {quoted(loaded)}. Set allow_missing=True to ignore missing "
+                        "parameters."
+                    )
         for name, value in loaded.items():
             if name in params:
                 params[name]._load_init(value, ctx, cast_dtype, dtype_source)
             elif not ignore_extra:
-                raise ValueError(
+                raise ArrayValueError(
                     f"Parameter '{name}' loaded from file '{filename}' is not present in Block, "
                     f"choices are: {quoted(params)}. Set ignore_extra=True to ignore."
                 )

@@ -17,7 +17,7 @@ from .._core import Array, operation
 from .._dtype import dtype_number
 from .._shapes import Shape, as_integers
 from ..context import Context, context_numbers, context_of, cpu, current_context
-from ..error import MXNetError
+from ..error import MismatchError, MXNetError
 from ..util import is_np_array, is_np_shape
 
 __all__ = [
@@ -291,15 +291,16 @@ class Parameter:
         """Take the value from a file."""
         failed = f"Failed loading Parameter '{self.name}' from saved params: "
         assert dtype_source in ("current", "saved"), "dtype_source must be 'current' or 'saved'"
-        if self._shape is not None:
-            assert _fits(self._shape, data.shape), (
+        if self._shape is not None and not _fits(self._shape, data.shape):
+            raise MismatchError(
                 f"{failed}shape incompatible expected {self.shape} vs saved {data.shape}"
             )
         if self._dtype is not None and dtype_number(self._dtype) != data._dtype_number:
-            assert cast_dtype, (
-                f"{failed}dtype incompatible expected {self.dtype} vs saved {data.dtype}. Set "
-                "cast_dtype=True to cast the dtype of saved params."
-            )
+            if not cast_dtype:
+                raise MismatchError(
+                    f"{failed}dtype incompatible expected {self.dtype} vs saved {data.dtype}. Set "
+                    "cast_dtype=True to cast the dtype of saved params."
+                )
             if dtype_source == "current":
                 data = data.astype(self._dtype)
             else:
@@ -314,10 +315,11 @@ class Parameter:
                 value = data._as_class(not is_np_array())
                 self._set_copies(value.copyto(contexts[0]), contexts)
             return
-        assert contexts is None or set(contexts) == set(self.list_ctx()), (
-            f"Failed to load Parameter '{self.name}' on {contexts} because it was previous "
-            f"initialized on {self.list_ctx()}."
-        )
+        if contexts is not None and set(contexts) != set(self.list_ctx()):
+            raise MismatchError(
+                f"Failed to load Parameter '{self.name}' on {contexts} because it was previous "
+                f"initialized on {self.list_ctx()}."
+            )
         self.set_data(data)
 
     def _initialized(self) -> dict[tuple[int, int], Any]:
@@ -755,27 +757,29 @@ class ParameterDict:
     ) -> None:
         """Take the values from a dictionary, with names that lack ``restore_prefix``."""
         for name in self.keys():
-            assert name.startswith(restore_prefix), (
-                f"restore_prefix is '{restore_prefix}' but Parameters name '{name}' does not start "
-                f"with '{restore_prefix}'."
-            )
+            if not name.startswith(restore_prefix):
+                raise MismatchError(
+                    f"restore_prefix is '{restore_prefix}' but Parameters name '{name}' does not "
+                    f"start with '{restore_prefix}'."
+                )
         source = f"file: {filename}" if filename else "param_dict"
         loaded = {
             restore_prefix + (key[4:] if key.startswith(("arg:", "aux:")) else key): value
             for key, value in param_dict.items()
         }
         if not allow_missing:
-            for name in self.keys():
-                assert name in loaded, (
-                    f"Parameter '{name.removeprefix(restore_prefix)}' is missing in {source}, "
+            missing = next((name for name in self.keys() if name not in loaded), None)
+            if missing is not None:
+                raise MismatchError(
+                    f"Parameter '{missing.removeprefix(restore_prefix)}' is missing in {source}, "
                     f"which contains parameters: {quoted(param_dict)}. Please make sure source "
                     "and target networks have the same prefix."
                 )
         for name, value in loaded.items():
             if name in self._params:
                 self._params[name]._load_init(value, ctx, cast_dtype, dtype_source)
-            else:
-                assert ignore_extra, (
+            elif not ignore_extra:
+                raise MismatchError(
                     f"Parameter '{name.removeprefix(restore_prefix)}' loaded from {source} is not "
                     f"present in ParameterDict, choices are: {quoted(self.keys())}. Set "
                     "ignore_extra to True to ignore."
@@ -786,7 +790,8 @@ def load_file(filename: str) -> dict[str, Any]:
     """Return the named arrays of a file."""
     loaded = _functions.load(filename)
     if not isinstance(loaded, dict):
-        assert not loaded, f"the arrays in '{filename}' have no names"
+        if loaded:
+            raise MismatchError(f"the arrays in '{filename}' have no names")
         return {}
     return loaded
 

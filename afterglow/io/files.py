@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
+import struct
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
@@ -68,8 +70,10 @@ def _table(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: str) -> 
     place = Path(path)
     files = sorted(one for one in place.iterdir() if one.is_file()) if place.is_dir() else [place]
     try:
-        contents = [BytesIO(_files.read(file)) for file in files]
-        tables = [onp.loadtxt(one, dtype=dtype, delimiter=",", ndmin=2) for one in contents]
+        contents = [content for file in files if (content := _files.read(file).strip())]
+        tables = [
+            onp.loadtxt(BytesIO(one), dtype=dtype, delimiter=",", ndmin=2) for one in contents
+        ]
         return onp.concatenate(tables).reshape(-1, *shape)
     except MXNetError:
         raise
@@ -153,13 +157,12 @@ def _idx_file(path: str | os.PathLike[str], magic: int, dimensions: int) -> Host
     """Return the array of bytes in a file of the format of MNIST."""
     content = _files.read(path)
     header = 4 * (dimensions + 1)
-    numbers = onp.frombuffer(content[:header], ">i4")
-    if len(numbers) <= dimensions or numbers[0] != magic:
+    if len(content) < header or int.from_bytes(content[:4], "big") != magic:
         raise FileError(
             f"[MNISTIter] {path} is not a file of MNIST: its first number is not {magic}"
         )
-    shape = tuple(int(extent) for extent in numbers[1:])
-    if min(shape) < 0 or len(content) - header != onp.prod(shape, dtype="int64"):
+    shape = struct.unpack_from(f">{dimensions}i", content, 4)
+    if min(shape) < 0 or len(content) - header != math.prod(shape):
         raise FileError(f"[MNISTIter] {path} has not the {shape} bytes that it announces")
     return onp.frombuffer(content, "uint8", offset=header).reshape(shape)
 
