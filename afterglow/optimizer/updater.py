@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .._core import Array, issue_for_rows
+from .._dtype import DTYPES
 from ..context import context_of
-from ..error import ArrayTypeError
+from ..error import ArrayTypeError, MismatchError
 from ._states import arrays_in, dumps, loads
 from .base import Optimizer, Rates
 
@@ -58,7 +59,15 @@ class Updater:
         elif not self.states_synced[index]:
             # A file does not tell whose arrays they are: MXNet writes all as those of nd.
             state = self.sync_state_context(states[index], context_of(weight._context_numbers))
-            states[index] = _in_world(state, weight._legacy)
+            state = _in_world(state, weight._legacy)
+            new = self.optimizer.create_state_multi_precision(index, weight)
+            try:
+                states[index] = _completed(state, new)
+            except ValueError:
+                raise MismatchError(
+                    f"[set_states] weight {index} of shape {weight.shape} was given the state "
+                    f"{_described(state)}; {type(self.optimizer).__name__} needs {_described(new)}"
+                ) from None
             self.states_synced[index] = True
         return states[index]
 
@@ -129,6 +138,30 @@ class Updater:
             self.states = {index: _turned(state) for index, state in self.states.items()}
         self.states_synced = dict.fromkeys(self.states, False)
         self._alike = None
+
+
+def _completed(state: Any, new: Any) -> Any:
+    """Return a state from a file; what is not in it, such as a momentum, is that of a new one."""
+    if state is None:
+        return new
+    if isinstance(state, (tuple, list)) and isinstance(new, (tuple, list)):
+        return type(state)(_completed(*both) for both in zip(state, new, strict=True))
+    is_array = isinstance(state, Array)
+    if is_array and isinstance(new, Array):
+        fits = (state.shape, state._dtype_number) == (new.shape, new._dtype_number)
+    else:
+        fits = type(state) is type(new) or (is_array and new is None)  # not needed any more
+    if not fits:
+        raise ValueError
+    return state
+
+
+def _described(state: Any) -> str:
+    if isinstance(state, Array):
+        return f"{state.shape} {DTYPES[state._dtype_number]}"
+    if isinstance(state, (tuple, list)):
+        return f"({', '.join(map(_described, state))})"
+    return "none" if state is None else f"{state!r:.40}"
 
 
 def _turned(state: Any) -> Any:

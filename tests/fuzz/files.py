@@ -11,12 +11,14 @@ import base64
 import functools
 import io
 import json
+import math
 import pickle
 import random
 import re
 import resource
 import signal
 import struct
+import sys
 import tempfile
 import threading
 import time
@@ -29,8 +31,12 @@ import numpy as onp
 
 import afterglow as mx
 from afterglow import gluon, nd, np
-from afterglow._pickles import numpy_array, read
+from afterglow._pickles import Made, Name, numpy_array, read, write
 from afterglow.error import ArrayMemoryError
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
+
+from states import BEFORE, make_weights, numbers, train
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
 #: Bytes of address space beyond what is in use. The files have kilobytes.
@@ -63,7 +69,11 @@ def _read_one(seed: int, path: str) -> None:
     generator = random.Random(seed)
     name = generator.choice(list(FORMATS))
     reader, originals, is_text = FORMATS[name]
-    data = _damaged(generator, generator.choice(originals()), is_text)
+    original = generator.choice(originals())
+    if name == "values of states":
+        data = write(_with_another_value(generator, read(original)))
+    else:
+        data = _damaged(generator, original, is_text)
     Path(path).write_bytes(data)
     try:
         with _limits():
@@ -158,6 +168,25 @@ def _change_bytes(generator: random.Random, changed: bytearray) -> None:
             changed[place : place + length] = changed[other : other + length]
         case 6:
             del changed[place:]
+
+
+_VALUES = (None, True, 0, -1, 2**40, 10**100, 0.0, -1e300, math.inf, math.nan, "", "text", b"", (),
+           (None,), [], [0], {}, {0: 0}, {"a": None}, Name("os", "system"),
+           Made(Name("os", "system"), ("true",)))  # fmt: skip
+
+
+def _with_another_value(generator: random.Random, value: Any) -> Any:
+    """Return what a pickle holds with another value somewhere inside, names and all else kept."""
+    inside = [value.arguments, value.state] if isinstance(value, Made) else value
+    if not isinstance(inside, (tuple, list, dict)) or not inside or generator.random() < 0.05:
+        return generator.choice(_VALUES)
+    changed = dict(inside) if isinstance(inside, dict) else dict(enumerate(inside))
+    place = generator.choice([*changed])
+    changed[place] = _with_another_value(generator, changed[place])
+    if isinstance(value, Made):
+        arguments = changed[0] if isinstance(changed[0], tuple) else ()
+        return Made(value.name, arguments, changed[1], value.is_new)
+    return changed if isinstance(value, dict) else type(value)(changed.values())
 
 
 # --- formats ---
@@ -271,12 +300,12 @@ def _use_graph(path: str) -> None:
 
 
 def _use_states(path: str) -> None:
-    net = gluon.nn.Dense(1, in_units=4)
-    net.initialize()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
-    trainer.load_states(path)
-    trainer.save_states(path)
-    trainer.load_states(path)
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=0.1))
+    updater.set_states(Path(path).read_bytes())
+    updater.set_states(updater.get_states(dump_optimizer=True))
+    weights = make_weights(nd.array, "float32")
+    train(nd.array, updater, weights, BEFORE, BEFORE + 1)
+    numbers(weights)
 
 
 def _use_pickle(path: str) -> None:
@@ -313,6 +342,7 @@ FORMATS: dict[str, tuple[Callable[[str], None], Callable[[], list[bytes]], bool]
         "npz": (_use_arrays, _npz, False),
         "graph": (_use_graph, _graphs, True),
         "states": (_use_states, _states, False),
+        "values of states": (_use_states, _states, False),
         "pickle": (_use_pickle, _pickles, False),
         "images": (_use_images, _images, False),
         "labels": (_use_labels, _labels, False),
@@ -320,4 +350,7 @@ FORMATS: dict[str, tuple[Callable[[str], None], Callable[[], list[bytes]], bool]
     }.items()
 }  # fmt: skip
 #: What may be raised besides errors of ours.
-ALLOWED: dict[str, tuple[type[BaseException], ...]] = {"pickle": (ValueError,)}
+ALLOWED: dict[str, tuple[type[BaseException], ...]] = {
+    "pickle": (ValueError,),
+    "values of states": (ArithmeticError,),  # rates that a rule cannot compute with
+}

@@ -19,7 +19,7 @@ import pytest
 import afterglow as mx
 from afterglow import autograd, gluon, lr_scheduler, nd, optimizer
 from afterglow._pickles import Made, Name, read, write
-from afterglow.error import ArrayValueError
+from afterglow.error import ArrayValueError, MismatchError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
 
@@ -361,6 +361,43 @@ def test_shared_bytes_are_not_multiplied() -> None:
     bomb += b"".join(again[:1] + bytes([i % 256]) + again[2:] for i in range(1, 250)) + b"u."
     with pytest.raises(ValueError, match="more bytes than the file"):
         updater.set_states(bomb)
+
+
+WRONG = {
+    "another shape": nd.zeros((5,)),
+    "another type": nd.zeros((3,), dtype="float64"),
+    "a pair": (nd.zeros((3,)), nd.zeros((3,))),
+    "a number": 3,
+    "text": "text",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_states_of_other_weights(name: str) -> None:
+    """A file of another network, or of another rule, is told from a fitting one."""
+    written = optimizer.get_updater(optimizer.SGD(momentum=0.9))
+    written.states = {"w": WRONG[name]}
+    updater = optimizer.get_updater(optimizer.SGD(momentum=0.9))
+    updater.set_states(written.get_states())
+    weight = nd.zeros((3,))
+    with pytest.raises(
+        MismatchError, match=r"weight w of shape \(3,\) .* SGD needs \(3,\) float32"
+    ):
+        updater("w", nd.ones((3,)), weight)
+    assert weight.asnumpy().tolist() == [0, 0, 0]
+
+
+def test_states_of_a_rule_without_momentum() -> None:
+    """A momentum that is not there begins at zero, and one that is not needed does no harm."""
+    for before, after, expected in ((0.0, 0.5, -2.5), (0.5, 0.0, -2)):
+        written = optimizer.get_updater(optimizer.SGD(momentum=before))
+        written(0, nd.ones((3,)), nd.zeros((3,)))
+        updater = optimizer.get_updater(optimizer.SGD(learning_rate=1, momentum=after))
+        updater.set_states(written.get_states())
+        weight = nd.zeros((3,))
+        for _ in range(2):
+            updater(0, nd.ones((3,)), weight)
+        assert weight.asnumpy().tolist() == [expected] * 3
 
 
 def test_missing_file(tmp_path: Path) -> None:
