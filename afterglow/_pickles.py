@@ -290,7 +290,8 @@ def numpy_array(value: Any) -> onp.ndarray[Any, Any]:
         raise ValueError(f"{value.name} is not known")
     if not isinstance(data, bytes):
         raise ValueError("an array without bytes")
-    host = onp.frombuffer(data, _numpy_type(dtype))
+    kind = _numpy_type(dtype)
+    host = onp.frombuffer(data, kind).astype(kind.newbyteorder("="), copy=False)
     return host.reshape(_shape(shape, host.size), order="F" if in_fortran_order else "C")
 
 

@@ -13,7 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from .. import ndarray, numpy
+from .. import _files, ndarray, numpy
 from .._core import Array, operation
 from ..context import Context
 from ..error import ArrayTypeError
@@ -114,7 +114,7 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
 def check_sha1(filename: str, sha1_hash: str) -> bool:
     """Tell whether a file has that SHA-1 sum, or one that begins so."""
     digest = hashlib.sha1()
-    with open(filename, "rb") as file:
+    with _files.open_to_read(filename) as file:
         while block := file.read(1 << 20):
             digest.update(block)
     sum_of_file = digest.hexdigest()

@@ -106,8 +106,11 @@ def get_mnist_pkl() -> Any:
     """Return MNIST from data/mnist.pkl.gz: three pairs of images and labels."""
     path = Path("data", "mnist.pkl.gz")
     try:
-        pairs = _pickles.read(_unpacked(path))
-        return tuple(tuple(onp.array(_pickles.numpy_array(one)) for one in pair) for pair in pairs)
+        train, valid, test = _pickles.read(_unpacked(path))
+        return tuple(
+            (onp.array(_pickles.numpy_array(images)), onp.array(_pickles.numpy_array(labels)))
+            for images, labels in (train, valid, test)
+        )
     except (TypeError, ValueError) as error:
         raise FileError(f"[get_mnist_pkl] {path} is damaged: {error}") from None
 
