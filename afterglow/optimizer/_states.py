@@ -23,8 +23,9 @@ from ..lr_scheduler import LRScheduler
 from ..util import is_np_shape, restore_array
 from . import adaptive, large_batch, layerwise, sgd
 from .base import Optimizer
+from .updater import arrays_in
 
-__all__ = ["Loaded", "arrays_in", "dumps", "loads"]
+__all__ = ["Loaded", "dumps", "loads"]
 
 _MXNET_ARRAYS = {  # whether the class is that of ``nd``
     Name("mxnet.ndarray.ndarray", "NDArray"): True,
@@ -57,13 +58,6 @@ class Loaded(NamedTuple):
     states: dict[Any, Any]
     optimizer: Optimizer | None
     is_old: bool  #: written by Afterglow before it wrote MXNet's pickles
-
-
-def arrays_in(state: Any) -> list[Any]:
-    """Return the arrays of a state, in order."""
-    if isinstance(state, (tuple, list)):
-        return [array for one in state for array in arrays_in(one)]
-    return [] if state is None else [state]
 
 
 # --- writing ---

@@ -10,7 +10,6 @@ from .._core import Array, issue_for_rows
 from .._dtype import DTYPES
 from ..context import context_of
 from ..error import ArrayTypeError, MismatchError
-from ._states import arrays_in, dumps, loads
 from .base import Optimizer, Rates
 
 __all__ = ["Updater", "get_updater"]
@@ -28,6 +27,13 @@ class _Alike(NamedTuple):
     weights: list[Any]
     states: list[Any]
     rows: list[tuple[Any, ...]]  #: of each: the weight, nothing for its gradient, and its state
+
+
+def arrays_in(state: Any) -> list[Any]:
+    """Return the arrays of a state, in order."""
+    if isinstance(state, (tuple, list)):
+        return [array for one in state for array in arrays_in(one)]
+    return [] if state is None else [state]
 
 
 class Updater:
@@ -126,10 +132,14 @@ class Updater:
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """Return all states as bytes that MXNet can read. Waits for their values."""
+        from ._states import dumps  # here: many programs write no states
+
         return dumps(self.states, self.optimizer if dump_optimizer else None)
 
     def set_states(self, states: bytes) -> None:
         """Take over states from bytes, MXNet's or ours."""
+        from ._states import loads
+
         if not isinstance(states, (bytes, bytearray)):
             raise ArrayTypeError(f"[set_states] needs bytes, not {type(states)}")
         loaded = loads(bytes(states))
