@@ -176,6 +176,9 @@ class _Reader:
     def last(self, count: int) -> list[Any]:
         return [self._stack.pop() for _ in range(count)][::-1]
 
+    def append(self, values: list[Any]) -> None:
+        self.top(list).extend(values)
+
     def set_items(self, items: list[Any]) -> None:
         keys, values = items[::2], items[1::2]
         # Of other keys some cannot be looked up, and some are looked up without end.
@@ -240,8 +243,8 @@ _INSTRUCTIONS: dict[bytes, Callable[[_Reader], Any]] = {
     b"\x86": lambda r: r.push(tuple(r.last(2))),
     b"\x87": lambda r: r.push(tuple(r.last(3))),
     b"]": lambda r: r.push([]),
-    b"a": lambda r: _append(r, r.last(1)),
-    b"e": lambda r: _append(r, r.marked()),
+    b"a": lambda r: r.append(r.last(1)),
+    b"e": lambda r: r.append(r.marked()),
     b"}": lambda r: r.push({}),
     b"s": lambda r: r.set_items(r.last(2)),
     b"u": lambda r: r.set_items(r.marked()),
@@ -256,10 +259,6 @@ _INSTRUCTIONS: dict[bytes, Callable[[_Reader], Any]] = {
     b"h": lambda r: r.recall(r.number("<B")),
     b"j": lambda r: r.recall(r.number("<I")),
 }
-
-
-def _append(reader: _Reader, values: list[Any]) -> None:
-    reader.top(list).extend(values)
 
 
 # --- NumPy's arrays ---
@@ -287,7 +286,7 @@ def numpy_array(value: Any) -> onp.ndarray[Any, Any]:
         dtype, data = _fields(value.arguments, 2)
         shape, in_fortran_order = (), False
     else:
-        raise ValueError(f"{value.name} is not known")
+        raise ValueError(f"{value.name!s:.100} is not known")
     if not isinstance(data, bytes):
         raise ValueError("an array without bytes")
     kind = _numpy_type(dtype)

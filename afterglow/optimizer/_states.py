@@ -186,10 +186,10 @@ class _Loader:
         kind = _kinds().get(noted.name)
         if kind is None:
             raise ValueError(
-                f"it names {noted.name}, which is no optimizer and no scheduler of this program"
+                f"it names {noted.name!s:.100}, which is no optimizer or scheduler of this program"
             )
         if not isinstance(noted.state, dict):
-            raise ValueError(f"{noted.name} has no attributes")
+            raise ValueError(f"{noted.name!s:.100} has no attributes")
         given = {str(key): self.value(one, depth + 1) for key, one in noted.state.items()}
         return _made(kind, _renamed(given))
 
