@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import io
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -136,14 +136,14 @@ def test_other_arrays_of_numpy(host: Any) -> None:
 def test_no_module_reads_pickles_of_files() -> None:
     """Modules that read what others wrote use the reader above."""
     folder = Path(mx.__file__).parent
-    found = set()
-    for path in folder.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-            if {"pickle", "_pickle", "marshal", "shelve", "dill"} & set(names):
-                found.add(path.relative_to(folder).as_posix())
-            assert not (isinstance(node, ast.keyword) and node.arg == "allow_pickle")
+    unpickles = re.compile(
+        r"^\s*(import|from) (pickle|_pickle|marshal|shelve|dill)\b|allow_pickle", re.MULTILINE
+    )
+    found = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*.py")
+        if unpickles.search(path.read_text(encoding="utf-8"))
+    }
     # What a loader sends to its own workers.
     assert found <= {"gluon/data/dataloader.py", "gluon/data/_workers.py"}
 
