@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any
 
+from .._background import Background
 from ..error import ArrayValueError
 from .batches import DataBatch, DataDesc, DataIter
 
@@ -114,12 +115,8 @@ class PrefetchingIter(DataIter):
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
         self.current_batch: DataBatch | None = None
-        self._pool = ThreadPoolExecutor(self.n_iter, thread_name_prefix="prefetch")
+        self._threads = Background(self.n_iter, "prefetch")
         self._coming = self._ask()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_pool"):
-            self._pool.shutdown(wait=False, cancel_futures=True)
 
     @property
     def provide_data(self) -> list[DataDesc]:
@@ -133,6 +130,7 @@ class PrefetchingIter(DataIter):
 
     def reset(self) -> None:
         """Begin again: what was read ahead is forgotten."""
+        self._threads.check()
         for future in self._coming:
             future.result()
         for iterator in self.iters:
@@ -141,6 +139,7 @@ class PrefetchingIter(DataIter):
 
     def iter_next(self) -> bool:
         """Move on to the next batch; tell whether there is one."""
+        self._threads.check()
         batches = [future.result() for future in self._coming]
         parts = [batch for batch in batches if batch is not None]
         if len(parts) != self.n_iter:
@@ -183,7 +182,7 @@ class PrefetchingIter(DataIter):
         return self._batch().pad
 
     def _ask(self) -> list[Future[DataBatch | None]]:
-        return [self._pool.submit(_next_of, iterator) for iterator in self.iters]
+        return [self._threads.submit(_next_of, iterator) for iterator in self.iters]
 
     def _batch(self) -> DataBatch:
         if self.current_batch is None:

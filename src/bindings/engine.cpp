@@ -159,6 +159,14 @@ void bind_engine(nb::module_& module) {
   module.def("seed_context", [](std::uint64_t seed, int type, int id) {
     lazy::seed_random({static_cast<Context::Type>(type), static_cast<std::int16_t>(id)}, seed);
   });
+  module.def(
+      "draw_iteration",
+      [] {
+        // The stream of a context that nobody has: what is drawn elsewhere stays as it is.
+        const lazy::Draw drawn = lazy::draw_random({Context::cpu_shared, -1}, 1);
+        return nb::make_tuple(drawn.key, drawn.counter);
+      },
+      "From the seed, and how often this was called since: for the draws of other processes.");
 
   module.def("trim_memory", [] { memory::pool().trim(); });
   module.def("reset_peak_memory", [] { memory::pool().reset_peak(); });

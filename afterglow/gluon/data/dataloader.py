@@ -6,18 +6,15 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import sys
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, wait
 from itertools import islice
 from typing import Any
 
-from ... import ndarray as nd
-from ... import numpy as np
-from ..._core import Array
+from ..._background import Background
 from ...error import ArrayTypeError, ArrayValueError
+from ._workers import Workers, late
 from .batchify import default_batchify_fn
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
@@ -28,62 +25,48 @@ default_mp_batchify_fn = default_batchify_fn
 Batchify = Callable[[list[Any]], Any]
 
 
-class _HostArray:
-    """An array on its way between processes."""
+class _Maker:
+    """Makes the batch of a list of indices; a class, so that it can travel to a worker."""
 
-    def __init__(self, array: Any) -> None:
-        self.host = array.asnumpy()
-        self.legacy = array._legacy
+    def __init__(self, dataset: Any, batchify: Batchify) -> None:
+        self._dataset = dataset
+        self._batchify = batchify
 
-    def restored(self) -> Any:
-        return (nd if self.legacy else np).array(self.host, dtype=self.host.dtype)
-
-
-def _packed(value: Any) -> Any:
-    if isinstance(value, Array):
-        return _HostArray(value)
-    if isinstance(value, (list, tuple)):
-        return type(value)(_packed(one) for one in value)
-    if isinstance(value, dict):
-        return {key: _packed(one) for key, one in value.items()}
-    return value
+    def __call__(self, indices: Any) -> Any:
+        return self._batchify([self._dataset[index] for index in indices])
 
 
-def _unpacked(value: Any) -> Any:
-    if isinstance(value, _HostArray):
-        return value.restored()
-    if isinstance(value, (list, tuple)):
-        return type(value)(_unpacked(one) for one in value)
-    if isinstance(value, dict):
-        return {key: _unpacked(one) for key, one in value.items()}
-    return value
+class _Threads:
+    """Threads in the place of worker processes."""
 
+    def __init__(self, make: _Maker, count: int) -> None:
+        self._make = make
+        self._count = count
 
-# Of a worker process: what it was started with.
-_dataset: Any = None
-_batchify: Batchify | None = None
+    def start(self) -> None:
+        self._threads = Background(self._count, "afterglow-loader")
 
+    def submit(self, indices: Any) -> Future[Any]:
+        return self._threads.submit(self._make, indices)
 
-def _start_worker(dataset: Any, batchify: Batchify) -> None:
-    global _dataset, _batchify
-    _dataset, _batchify = dataset, batchify
+    def result(self, future: Future[Any], seconds: float) -> Any:
+        self._threads.check()
+        try:
+            if not wait([future], seconds).done:
+                raise late(seconds)
+            return future.result()
+        finally:
+            del future  # else the error that it holds would hold it, by the traceback
 
+    def no_more(self) -> None:
+        """Threads end when they are told to."""
 
-def _make_in_worker(indices: list[int]) -> Any:
-    assert _batchify is not None
-    try:
-        return _packed(_batchify([_dataset[index] for index in indices]))
-    except Exception as error:
-        _check_travels(error)
-        raise
+    def finish(self) -> None:
+        """There is nothing to wait for."""
 
-
-def _check_travels(error: Exception) -> None:
-    """Raise what the other process can read, if an exception cannot be sent there."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        raise RuntimeError(traceback.format_exc()) from None
+    def close(self) -> None:
+        if hasattr(self, "_threads"):
+            self._threads.close()
 
 
 class DataLoader:
@@ -146,84 +129,50 @@ class DataLoader:
         return len(self._batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
+        make = _Maker(self._dataset, self._batchify_fn)
         if not self._num_workers:
-            for indices in self._batch_sampler:
-                yield self._make(indices)
-            return
-        pool = self._pool()
-        try:
-            yield from self._ahead(pool)
-        except BaseException:  # also when the loop over the batches is left early
-            # Nobody waits for what is in the making, and a worker that hangs must not be joined.
-            for process in list((getattr(pool, "_processes", None) or {}).values()):
-                process.kill()
-            raise
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            yield from map(make, self._batch_sampler)
+        elif self._thread_pool:
+            yield from self._ahead(_Threads(make, self._num_workers))
+        else:
+            method = multiprocessing.get_start_method()
+            if method != "fork":
+                _check_pickles(make, method)
+            yield from self._ahead(Workers(make, self._num_workers, method))
 
-    def _make(self, indices: list[int]) -> Any:
-        return self._batchify_fn([self._dataset[index] for index in indices])
-
-    def _pool(self) -> Executor:
-        if self._thread_pool:
-            return ThreadPoolExecutor(self._num_workers, "afterglow-loader")
-        if multiprocessing.get_start_method() != "fork":
-            self._check_pickles()
-        return ProcessPoolExecutor(
-            self._num_workers,
-            initializer=_start_worker,
-            initargs=(self._dataset, self._batchify_fn),
-        )
-
-    def _check_pickles(self) -> None:
-        """Refuse a dataset that workers could not read, before they die of it."""
-        how = (
-            f"[DataLoader] with the start method {multiprocessing.get_start_method()!r} the "
-            "dataset travels to the workers as a pickle, "
-        )
-        advice = "Define its class in a module, or use thread_pool=True or num_workers=0"
-        try:
-            data = pickle.dumps((self._dataset, self._batchify_fn))
-        except Exception as error:
-            raise ArrayTypeError(f"{how}which fails: {error}. {advice}") from error
-        main = sys.modules["__main__"]
-        if b"__main__" in data and not hasattr(main, "__file__"):
-            raise ArrayTypeError(
-                f"{how}but something in it is defined in __main__, which is no file that they "
-                f"could import. {advice}"
-            )
-
-    def _ahead(self, pool: Executor) -> Iterator[Any]:
+    def _ahead(self, workers: _Threads | Workers) -> Iterator[Any]:
         """Keep some batches in the making, and hand them out in order."""
         batches = iter(self._batch_sampler)
-        task: Callable[[list[int]], Any] = self._make if self._thread_pool else _make_in_worker
-        waiting: deque[Future[Any]] = deque(
-            pool.submit(task, indices) for indices in islice(batches, self._prefetch)
-        )
-        while waiting:
-            waiting.extend(pool.submit(task, indices) for indices in islice(batches, 1))
-            yield self._result(waiting.popleft())
-
-    def _result(self, future: Future[Any]) -> Any:
+        waiting: deque[Any] = deque()
         try:
-            made = future.result(self._timeout)
-        except BrokenProcessPool as error:
-            method = multiprocessing.get_start_method()
-            raise RuntimeError(
-                "a worker process of the DataLoader died (killed, out of memory, or a crash in "
-                "the dataset)"
-                + (
-                    ""
-                    if method == "fork"
-                    else f"; with the start method {method!r} the program must make the loader "
-                    'under if __name__ == "__main__", for workers import it'
-                )
-            ) from error
-        except TimeoutError:
-            if future.done():
-                raise
-            raise RuntimeError(
-                f"a worker of the DataLoader has not made a batch within {self._timeout} seconds; "
-                "give it more with timeout="
-            ) from None
-        return made if self._thread_pool else _unpacked(made)
+            workers.start()
+            waiting.extend(map(workers.submit, islice(batches, self._prefetch)))
+            while waiting:
+                more = [workers.submit(indices) for indices in islice(batches, 1)]
+                waiting.extend(more)
+                if not more:
+                    workers.no_more()
+                yield workers.result(waiting.popleft(), self._timeout)
+            workers.finish()
+        finally:  # also when the loop over the batches is left early
+            workers.close()
+            waiting.clear()  # whoever keeps the traceback does not keep batches
+
+
+def _check_pickles(make: _Maker, method: str) -> None:
+    """Refuse a dataset that workers could not read, before they die of it."""
+    how = (
+        f"[DataLoader] with the start method {method!r} the dataset travels to the workers as a "
+        "pickle, "
+    )
+    advice = "Define its class in a module, or use thread_pool=True or num_workers=0"
+    try:
+        data = pickle.dumps(make)
+    except Exception as error:
+        raise ArrayTypeError(f"{how}which fails: {error}. {advice}") from error
+    main = sys.modules["__main__"]
+    if b"__main__" in data and not hasattr(main, "__file__"):
+        raise ArrayTypeError(
+            f"{how}but something in it is defined in __main__, which is no file that they "
+            f"could import. {advice}"
+        )

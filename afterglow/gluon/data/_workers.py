@@ -1,0 +1,747 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Worker processes of a loader: how they are started, what travels between, how they end.
+
+All workers of one iteration read tasks from one socket, whose messages come whole and to one of
+them each. With a task travels a file without a name (``memfd``), into which the worker writes the
+batch; small batches, and all where there is no such file, come back through the worker's own pipe.
+
+Every end of a pipe or socket has one owner. So a worker that dies is the end of its pipe for the
+parent, and a parent that dies, however, is the end of a third pipe for the worker: that is a signal
+which ends it even inside of a sample. Nothing has a name in the file system, so nothing is left.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import io
+import mmap
+import multiprocessing
+import os
+import pickle
+import random
+import select
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import forkserver, reduction, resource_tracker, util
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from ... import _core
+from ... import ndarray as nd
+from ... import numpy as np
+from ..._core import Array
+from ...error import FileError, MXNetError
+
+__all__ = ["Workers", "late"]
+
+#: Bytes that travel through pipes and sockets rather than files; a pipe holds 65536.
+_SMALL = 32768
+#: Files of one iteration; tasks beyond do without.
+_MOST_FILES = 32
+#: Seconds after which whoever waits looks whether the other process is still there. The ends of
+#: pipes tell it at once, unless a fork in another thread has just copied one.
+_TICK = 1.0
+#: Seconds for a worker to end by itself after its last batch, and for a killed one to be gone.
+_PATIENCE, _BURIAL = 2.0, 10.0
+
+_LENGTH = struct.Struct("<I")
+
+
+# --- descriptors ---
+
+#: Whatever is open here, in the process that owns it.
+_open: set[Any] = set()
+
+
+class _Starting(threading.local):
+    """What the fork that this thread is about to make leaves open in the child."""
+
+    kept: tuple[Any, ...] = ()
+
+
+_starting = _Starting()
+
+
+def _close_in_child() -> None:
+    for one in _open.difference(_starting.kept):
+        one.close()
+    _open.clear()
+
+
+os.register_at_fork(after_in_child=_close_in_child)
+
+
+def _close(*files: Any) -> None:
+    for one in files:
+        _open.discard(one)  # first: a number that is free may be somebody else's in a child
+        one.close()
+
+
+def _pipe() -> tuple[io.FileIO, io.FileIO]:
+    reader, writer = os.pipe()
+    ends = io.FileIO(reader, "rb"), io.FileIO(writer, "wb")
+    _open.update(ends)
+    return ends
+
+
+def _sockets() -> tuple[socket.socket, socket.socket]:
+    ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    _open.update(ends)
+    tick = struct.pack("ll", int(_TICK), 0)
+    ends[1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, tick)
+    return ends
+
+
+def _nameless_file() -> Any:
+    """Return a file in memory that is gone with its last descriptor, wherever /dev/shm is full."""
+    if hasattr(os, "memfd_create"):
+        file: Any = io.FileIO(os.memfd_create("afterglow-loader", os.MFD_CLOEXEC), "r+")
+    else:
+        file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+    _open.add(file)
+    return file
+
+
+class _Passed:
+    """A descriptor on its way to a process that does not inherit it."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (reduction.DupFd(self._file.fileno()),)
+
+
+def _arrived(passed: Any) -> int:
+    number: int = passed.detach()
+    return number
+
+
+def _write_at(descriptor: int, part: memoryview, place: int) -> None:
+    while part:
+        written = os.pwrite(descriptor, part, place)
+        part, place = part[written:], place + written
+
+
+# --- interrupts ---
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C wait: workers are wholly started and wholly ended."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    handler = signal.getsignal(signal.SIGINT)
+    came: list[int] = []
+    # The mask is for the child. Here another thread may take the signal, for which Python calls
+    # the handler in its main thread all the same.
+    replaced = callable(handler) and threading.current_thread() is threading.main_thread()
+    try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        if replaced:
+            signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+        yield
+    finally:
+        if replaced:
+            signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _ignore(number: int, frame: Any) -> None:
+    """Do nothing; other than SIG_IGN this is not inherited by programs that a sample starts."""
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, _ignore)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+# --- what travels ---
+
+
+class _Part(NamedTuple):
+    """A stretch of bytes of a packed value."""
+
+    start: int
+    length: int
+    copied_anyway: bool  # by whoever reads it; other readers keep what they are given
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles arrays of ours and of NumPy's without a copy of their bytes."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file, protocol=5, buffer_callback=self._take)
+        self.buffers: list[tuple[memoryview, bool]] = []
+        self._of_arrays: list[pickle.PickleBuffer] = []
+
+    def _take(self, buffer: pickle.PickleBuffer) -> None:
+        ours = any(buffer is one for one in self._of_arrays)
+        self.buffers.append((buffer.raw(), ours))
+
+    def reducer_override(self, value: Any) -> Any:
+        if not isinstance(value, Array):
+            return NotImplemented
+        host: Any = onp.ascontiguousarray(value.__array__(copy=False))  # type: ignore[attr-defined]
+        buffer = pickle.PickleBuffer(host)
+        self._of_arrays.append(buffer)
+        return _restored, (buffer, host.dtype, value.shape, value._legacy)  # type: ignore[attr-defined]
+
+
+def _restored(buffer: Any, dtype: Any, shape: tuple[int, ...], legacy: bool) -> Any:
+    host: Any = onp.ndarray(shape, dtype, buffer)
+    return (nd if legacy else np).array(host, dtype=dtype)
+
+
+def _packed(value: Any) -> tuple[list[_Part], list[memoryview]]:
+    """Return a value as bytes, and where each stretch of them belongs."""
+    file = io.BytesIO()
+    pickler = _Pickler(file)
+    pickler.dump(value)
+    parts: list[_Part] = []
+    stretches = [(file.getbuffer(), False), *pickler.buffers]
+    end = 0
+    for stretch, ours in stretches:
+        start = -(-end // 64) * 64  # as processors like it
+        parts.append(_Part(start, stretch.nbytes, ours))
+        end = start + stretch.nbytes
+    return parts, [stretch for stretch, _ in stretches]
+
+
+def _unpacked(parts: Sequence[_Part], memory: memoryview) -> Any:
+    first, *rest = (memory[part.start : part.start + part.length] for part in parts)
+    kinds = [part.copied_anyway for part in parts[1:]]
+    return pickle.loads(
+        first,
+        buffers=[
+            one if copied else bytearray(one) for one, copied in zip(rest, kinds, strict=True)
+        ],
+    )
+
+
+class _Reply(NamedTuple):
+    """What a worker says of a task; its bytes follow, unless they are in the file of the task."""
+
+    number: int
+    made: bool
+    parts: list[_Part]
+    in_file: bool
+
+    @property
+    def size(self) -> int:
+        return self.parts[-1].start + self.parts[-1].length
+
+
+#: Sent by a worker that ends because there is nothing more to do.
+_FAREWELL = -1
+
+
+class _Failure(NamedTuple):
+    """What a sample raised."""
+
+    error: bytes | None  # a pickle, if it can be one
+    text: str
+
+
+class _WorkerTraceback(Exception):  # noqa: N818
+    """Where it happened in the worker, as the cause of the exception that is raised here."""
+
+    def __str__(self) -> str:
+        return f'\n"""\n{self.args[0]}"""'
+
+
+def _failure(error: BaseException) -> _Failure:
+    text = "".join(traceback.format_exception(error))
+    try:
+        pickled = pickle.dumps(error)
+        travels = type(pickle.loads(pickled)) is type(error)
+    except Exception:
+        travels = False
+    return _Failure(pickled if travels else None, text)
+
+
+def _raise(failure: _Failure) -> None:
+    error: Any = None
+    if failure.error is not None:
+        with suppress(Exception):
+            error = pickle.loads(failure.error)
+    if not isinstance(error, BaseException):
+        raise MXNetError(failure.text)
+    error.__cause__ = _WorkerTraceback(failure.text)
+    raise error
+
+
+def late(seconds: float) -> MXNetError:
+    """Return what to raise for a batch that is not there in time."""
+    return MXNetError(
+        f"a worker of the DataLoader has not made a batch within {seconds} seconds; "
+        "give it more with timeout="
+    )
+
+
+# --- random numbers ---
+
+
+def _entropy() -> bytes:
+    """Return what the draws of one iteration begin from: another for each, none is used up here."""
+    states = _core.draw_iteration(), random.getstate(), onp.random.get_state(legacy=False)
+    return hashlib.blake2b(pickle.dumps(states), digest_size=32).digest()
+
+
+def _seed(entropy: bytes, number: int) -> None:
+    """Let the draws for a batch depend on its number, whichever worker makes it."""
+    digest = hashlib.blake2b(entropy, digest_size=24, salt=number.to_bytes(16, "little")).digest()
+    ours, theirs, *words = struct.unpack("<QQII", digest)
+    _core.seed(ours)
+    random.seed(theirs)
+    onp.random.seed(words)
+
+
+# --- in the worker ---
+
+
+def _end_with(lifeline: int) -> None:
+    """Have the kernel send a signal, of which one dies, when the other end closes."""
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(lifeline, fcntl.F_GETFL)
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, flags | os.O_ASYNC)
+    gone = select.poll()
+    gone.register(lifeline, 0)  # of the end a poll always tells
+    if gone.poll(0):
+        os._exit(1)
+
+
+class _Worker:
+    """Makes batches until there are no more tasks, or nobody to give them."""
+
+    def __init__(
+        self, make: Callable[[Any], Any], entropy: bytes, tasks: int, results: int, lifeline: int
+    ) -> None:
+        self._make = make
+        self._entropy = entropy
+        self._numbers = tasks, results, lifeline
+
+    def run(self) -> None:
+        tasks, self._results, lifeline = self._numbers
+        _leave_interrupts_to_the_parent()
+        _end_with(lifeline)
+        self._tasks = socket.socket(fileno=tasks)
+        with suppress(BrokenPipeError):  # nobody reads any more
+            while (task := self._next_task()) is not None:
+                self._answer(*task)
+            self._reply(_Reply(_FAREWELL, True, [_Part(0, 0, False)], False), [])
+
+    def _next_task(self) -> tuple[int, Any, int | None] | None:
+        parent = os.getppid()
+        while True:
+            try:
+                message, files, _, _ = socket.recv_fds(
+                    self._tasks, 2 * _SMALL, 1, socket.MSG_CMSG_CLOEXEC
+                )
+            except BlockingIOError:  # a tick
+                if os.getppid() != parent:
+                    return None
+                continue
+            if not message:
+                return None
+            file = files[0] if files else None
+            number, indices, length = pickle.loads(message)
+            if length is not None:
+                assert file is not None, "[DataLoader] a task has not found its way"
+                indices = pickle.loads(os.pread(file, length, 0))
+            return number, indices, file
+
+    def _answer(self, number: int, indices: Any, file: int | None) -> None:
+        try:
+            _seed(self._entropy, number)
+            try:
+                made, (parts, stretches) = True, _packed(self._make(indices))
+            except BaseException as error:
+                made, (parts, stretches) = False, _packed(_failure(error))
+            reply = _Reply(number, made, parts, False)
+            if file is not None and reply.size > _SMALL:
+                with suppress(OSError):  # no room there: through the pipe, then
+                    for part, stretch in zip(parts, stretches, strict=True):
+                        _write_at(file, stretch, part.start)
+                    reply = reply._replace(in_file=True)
+            self._reply(reply, [] if reply.in_file else stretches)
+        finally:
+            if file is not None:
+                os.close(file)
+
+    def _reply(self, reply: _Reply, stretches: list[memoryview]) -> None:
+        head = pickle.dumps(tuple(reply))
+        message = bytearray(_LENGTH.pack(len(head)) + head)
+        begin = len(message)
+        for part, stretch in zip(reply.parts, stretches, strict=False):
+            message += bytes(part.start - (len(message) - begin))
+            message += stretch
+        rest = memoryview(message)
+        while rest:
+            rest = rest[os.write(self._results, rest) :]
+
+
+def _work_elsewhere(tasks: int, results: int, lifeline: int, program: int) -> None:
+    """Be the worker in a process that has inherited nothing."""
+    with open(program, "rb", closefd=True) as file:
+        file.seek(0)
+        make, entropy = pickle.load(file)
+    _Worker(make, entropy, tasks, results, lifeline).run()
+
+
+# --- in the parent: processes ---
+
+
+class _Forked:
+    """A process that was forked here."""
+
+    def __init__(self, work: Callable[[], None], kept: tuple[Any, ...]) -> None:
+        process = multiprocessing.get_context("fork").Process(target=work, daemon=False)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, ValueError, OSError):
+                stream.flush()  # else the child writes it as well
+        _starting.kept = kept
+        try:
+            self._number = os.fork()
+        finally:
+            _starting.kept = ()
+        if self._number == 0:
+            status = 1
+            try:
+                # As multiprocessing does it, whose objects datasets may hold. Its own way to start
+                # a process keeps descriptors when the fork fails.
+                status = process._bootstrap()  # type: ignore[attr-defined]
+            finally:
+                os._exit(status)
+
+    def ended_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        pause = 0.0005
+        while True:
+            try:
+                if os.waitpid(self._number, os.WNOHANG)[0]:
+                    break
+            except ChildProcessError:  # somebody else has waited for it
+                break
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(pause)
+            pause = min(2 * pause, 0.02)
+        self.ended_within = lambda seconds: True  # type: ignore[method-assign]
+        return True
+
+    def kill(self) -> None:
+        if not self.ended_within(0):
+            os.kill(self._number, signal.SIGKILL)
+
+    def close(self) -> None:
+        self.ended_within(_BURIAL)
+
+
+class _Process(multiprocessing.Process):
+    """A process of multiprocessing that only its parent ever waits for."""
+
+    def __init__(self, *files: Any) -> None:
+        passed = tuple(map(_Passed, files))
+        super().__init__(target=_work_elsewhere, args=passed, daemon=False)
+        self._owner = os.getpid()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        _leave_interrupts_to_the_parent()
+        self.__dict__.update(state)
+
+    def join(self, timeout: float | None = None) -> None:
+        if os.getpid() == self._owner:  # multiprocessing also tries in forks, as they exit
+            super().join(timeout)
+
+
+class _Spawned:
+    """A process that multiprocessing starts in another way than by forking this one."""
+
+    def __init__(self, *files: Any) -> None:
+        self._process = _Process(*files)
+        self._process.start()
+
+    def ended_within(self, seconds: float) -> bool:
+        self._process.join(seconds)
+        return not self._process.is_alive()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        self._process.join(_BURIAL)
+        with suppress(ValueError):  # it is still there
+            self._process.close()
+
+
+class _Inbox:
+    """The replies of one worker, as they come."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self.file = file
+        self.ended = False  # it said so, or it is gone
+        self._bytes = bytearray()
+        self._head: _Reply | None = None
+
+    def read(self) -> bool:
+        """Take what is there; return whether that was the end."""
+        got = os.read(self.file.fileno(), 1 << 20)
+        self._bytes += got
+        return not got
+
+    def replies(self) -> Iterator[tuple[_Reply, bytearray]]:
+        """Give every reply that is complete, with its bytes."""
+        while True:
+            if self._head is None:
+                if len(self._bytes) < _LENGTH.size:
+                    return
+                end = _LENGTH.size + _LENGTH.unpack_from(self._bytes)[0]
+                if len(self._bytes) < end:
+                    return
+                number, made, parts, in_file = pickle.loads(self._bytes[_LENGTH.size : end])
+                self._head = _Reply(number, made, parts, in_file)
+                del self._bytes[:end]
+            size = 0 if self._head.in_file else self._head.size
+            if len(self._bytes) < size:
+                return
+            head, self._head = self._head, None
+            memory = self._bytes[:size]
+            del self._bytes[:size]
+            yield head, memory
+
+
+class _Held:
+    """Everything that must end with an iteration."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.processes: list[_Forked | _Spawned] = []
+        self.files: list[Any] = []
+        self.ended = False
+
+    def end(self) -> None:
+        if os.getpid() != self.owner:
+            return  # a fork: its descriptors are closed, and the processes are not its own
+        with _uninterrupted():
+            self.ended = True
+            for process in self.processes:
+                process.kill()
+            _close(*self.files)
+            self.files.clear()
+            for process in self.processes:
+                process.close()
+            self.processes.clear()
+
+
+class Workers:
+    """Processes that make batches of lists of indices, ahead of time and in any order."""
+
+    def __init__(self, make: Callable[[Any], Any], count: int, method: str) -> None:
+        self._make = make
+        self._count = count
+        self._method = method
+        self._held = _Held()
+        # Also when this is forgotten, or the interpreter ends: multiprocessing calls it before it
+        # waits for its processes.
+        self._forgotten = util.Finalize(self, self._held.end, exitpriority=100)
+        self._inboxes: list[_Inbox] = []
+        self._unsent: deque[tuple[bytes, Any]] = deque()
+        self._ready: dict[int, tuple[_Reply, bytearray]] = {}
+        self._spare: list[Any] = []
+        self._files: dict[int, Any] = {}
+        self._submitted = 0
+        self._no_more = False
+        self._lost = False
+
+    # --- begin and end ---
+
+    def start(self) -> None:
+        """Start the processes, by one of the methods of multiprocessing."""
+        try:
+            # The processes that it keeps for itself do not inherit what is blocked below.
+            if self._method == "spawn":
+                resource_tracker.ensure_running()
+            elif self._method == "forkserver":
+                forkserver.ensure_running()
+            with _uninterrupted():
+                self._start()
+        except OSError as error:
+            started = len(self._held.processes)
+            self.close()
+            raise FileError(
+                error.errno,
+                f"[DataLoader] worker {started + 1} of {self._count} could not be started: "
+                f"{error.strerror}. Each takes a process and a few descriptors; use fewer workers, "
+                "thread_pool=True, or raise the limits of the process (ulimit -u, ulimit -n)",
+            ) from error
+
+    def _start(self) -> None:
+        held, entropy = self._held.files, _entropy()
+        self._tasks, for_workers = _sockets()
+        held += self._tasks, for_workers
+        theirs: list[Any] = [for_workers]
+        if self._method != "fork":
+            program = _nameless_file()
+            held.append(program)
+            theirs.append(program)
+            _write_at(program.fileno(), memoryview(pickle.dumps((self._make, entropy))), 0)
+        for _ in range(self._count):
+            mine, results = _pipe()
+            held += mine, results
+            lifeline, kept_open = _pipe()
+            held += lifeline, kept_open
+            if self._method == "fork":
+                numbers = [one.fileno() for one in (for_workers, results, lifeline)]
+                work = _Worker(self._make, entropy, *numbers).run
+                process: Any = _Forked(work, (for_workers, results, lifeline))
+            else:
+                process = _Spawned(for_workers, results, lifeline, program)
+            self._held.processes.append(process)
+            self._inboxes.append(_Inbox(mine))
+            _close(results, lifeline)
+        _close(*theirs)
+
+    def no_more(self) -> None:
+        """Let workers end after the last task, while its batch is still being waited for."""
+        if not self._no_more:
+            self._no_more = True
+            self._send()
+
+    def finish(self) -> None:
+        """Wait for workers to end by themselves, but not for long."""
+        deadline = time.monotonic() + _PATIENCE
+        for process in self._held.processes:
+            process.ended_within(max(0.0, deadline - time.monotonic()))
+
+    def close(self) -> None:
+        """End whatever is left, at once."""
+        self._held.end()
+        self._forgotten.cancel()
+
+    # --- tasks and batches ---
+
+    def submit(self, indices: Any) -> int:
+        """Ask for a batch; returns its number."""
+        number = self._submitted
+        self._submitted += 1
+        file = self._file()
+        if file is not None:
+            self._files[number] = file
+        message = pickle.dumps((number, indices, None))
+        if len(message) > _SMALL and file is not None:
+            content = pickle.dumps(indices)
+            _write_at(file.fileno(), memoryview(content), 0)
+            message = pickle.dumps((number, None, len(content)))
+        self._unsent.append((message, file))
+        self._send()
+        return number
+
+    def _file(self) -> Any:
+        if self._spare:
+            return self._spare.pop()
+        if len(self._files) >= _MOST_FILES:
+            return None
+        try:
+            file = _nameless_file()
+        except OSError:  # no descriptor for it
+            return None
+        self._held.files.append(file)
+        return file
+
+    def _send(self) -> None:
+        """Give the workers what fits into the socket."""
+        try:
+            while self._unsent:
+                message, file = self._unsent[0]
+                numbers = [] if file is None else [file.fileno()]
+                socket.send_fds(self._tasks, [message], numbers, socket.MSG_DONTWAIT)
+                self._unsent.popleft()
+            if self._no_more:
+                self._tasks.shutdown(socket.SHUT_WR)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            if error.errno not in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
+                raise
+            self._lost = True
+
+    def result(self, number: int, seconds: float) -> Any:
+        """Return a batch; raises what the worker raised, that one died, or that it takes long."""
+        if os.getpid() != self._held.owner:
+            raise MXNetError(
+                "[DataLoader] this iterator belongs to the process that began it, not to its fork; "
+                "begin another one with iter(loader)"
+            )
+        deadline = time.monotonic() + seconds
+        while number not in self._ready:
+            left = deadline - time.monotonic()
+            if self._lost:
+                raise MXNetError(self._epitaph())
+            if left <= 0:
+                raise late(seconds)
+            self._exchange(min(left, _TICK))
+        reply, memory = self._ready.pop(number)
+        file = self._files.pop(number, None)
+        view = memoryview(memory)
+        if reply.in_file:
+            view = memoryview(mmap.mmap(file.fileno(), reply.size, access=mmap.ACCESS_READ))
+        value = _unpacked(reply.parts, view)
+        if file is not None:
+            self._spare.append(file)
+        if not reply.made:
+            _raise(value)
+        return value
+
+    def _epitaph(self) -> str:
+        text = (
+            "a worker process of the DataLoader died (killed, out of memory, or a crash in the "
+            "dataset)"
+        )
+        if self._method == "fork":
+            return text
+        return (
+            f"{text}; with the start method {self._method!r} the program must make the loader "
+            'under if __name__ == "__main__", for workers import it'
+        )
+
+    def _exchange(self, seconds: float) -> None:
+        """Send and receive what can be, and wait for more if that is nothing."""
+        waiting = select.poll()
+        if self._unsent:
+            waiting.register(self._tasks, select.POLLOUT)
+        inboxes = {one.file.fileno(): one for one in self._inboxes if not one.ended}
+        for descriptor in inboxes:
+            waiting.register(descriptor, select.POLLIN)
+        events = waiting.poll(1000 * seconds)
+        if not events:
+            couples = zip(self._inboxes, self._held.processes, strict=True)
+            self._lost = any(not one.ended and process.ended_within(0) for one, process in couples)
+        for descriptor, _ in events:
+            if descriptor not in inboxes:
+                self._send()
+                continue
+            inbox = inboxes[descriptor]
+            over = inbox.read()
+            for reply, memory in inbox.replies():
+                if reply.number == _FAREWELL:
+                    inbox.ended = True
+                else:
+                    self._ready[reply.number] = reply, memory
+            if over and not inbox.ended:
+                inbox.ended = self._lost = True
