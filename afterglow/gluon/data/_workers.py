@@ -31,7 +31,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, reduction, resource_tracker, util
 from typing import Any, NamedTuple
@@ -129,10 +129,28 @@ def _arrived(passed: Any) -> int:
     return number
 
 
+def _check_room(count: int) -> None:
+    """Raise OSError if so many more descriptors cannot be had."""
+    taken: list[int] = []
+    try:
+        taken.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(count))
+    finally:
+        for one in taken:
+            os.close(one)
+
+
 def _write_at(descriptor: int, part: memoryview, place: int) -> None:
     while part:
         written = os.pwrite(descriptor, part, place)
         part, place = part[written:], place + written
+
+
+def _contents(file: Any) -> memoryview:
+    try:
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except OSError:  # mmap takes a descriptor, too
+        file.seek(0)
+        return memoryview(file.readall())
 
 
 # --- interrupts ---
@@ -172,14 +190,6 @@ def _leave_interrupts_to_the_parent() -> None:
 # --- what travels ---
 
 
-class _Part(NamedTuple):
-    """A stretch of bytes of a packed value."""
-
-    start: int
-    length: int
-    copied_anyway: bool  # by whoever reads it; other readers keep what they are given
-
-
 class _Pickler(pickle.Pickler):
     """Pickles arrays of ours and of NumPy's without a copy of their bytes."""
 
@@ -198,38 +208,45 @@ class _Pickler(pickle.Pickler):
         host: Any = onp.ascontiguousarray(value.__array__(copy=False))  # type: ignore[attr-defined]
         buffer = pickle.PickleBuffer(host)
         self._of_arrays.append(buffer)
-        return _restored, (buffer, host.dtype, value.shape, value._legacy)  # type: ignore[attr-defined]
+        return _restored, (buffer, host.dtype.str, value.shape, value._legacy)  # type: ignore[attr-defined]
 
 
-def _restored(buffer: Any, dtype: Any, shape: tuple[int, ...], legacy: bool) -> Any:
+def _restored(buffer: Any, dtype: str, shape: tuple[int, ...], legacy: bool) -> Any:
     host: Any = onp.ndarray(shape, dtype, buffer)
     return (nd if legacy else np).array(host, dtype=dtype)
 
 
-def _packed(value: Any) -> tuple[list[_Part], list[memoryview]]:
-    """Return a value as bytes, and where each stretch of them belongs."""
+#: The lengths of stretches of bytes, and of each whether its reader makes a copy anyway: other
+#: readers keep what they are given.
+_Parts = list[tuple[int, bool]]
+
+
+def _packed(value: Any) -> tuple[_Parts, list[memoryview]]:
+    """Return a value as stretches of bytes."""
     file = io.BytesIO()
     pickler = _Pickler(file)
     pickler.dump(value)
-    parts: list[_Part] = []
     stretches = [(file.getbuffer(), False), *pickler.buffers]
-    end = 0
-    for stretch, ours in stretches:
-        start = -(-end // 64) * 64  # as processors like it
-        parts.append(_Part(start, stretch.nbytes, ours))
-        end = start + stretch.nbytes
-    return parts, [stretch for stretch, _ in stretches]
+    return [(one.nbytes, kind) for one, kind in stretches], [one for one, _ in stretches]
 
 
-def _unpacked(parts: Sequence[_Part], memory: memoryview) -> Any:
-    first, *rest = (memory[part.start : part.start + part.length] for part in parts)
-    kinds = [part.copied_anyway for part in parts[1:]]
-    return pickle.loads(
-        first,
-        buffers=[
-            one if copied else bytearray(one) for one, copied in zip(rest, kinds, strict=True)
-        ],
-    )
+def _unpacked(parts: _Parts, memory: memoryview) -> Any:
+    first, *rest = [
+        part if copied else bytearray(part)
+        for part, copied in (
+            (memory[start : start + length], copied)
+            for start, (length, copied) in zip(_starts(parts), parts, strict=False)
+        )
+    ]
+    return pickle.loads(first, buffers=rest)
+
+
+def _starts(parts: _Parts) -> list[int]:
+    """Return where each of them begins, as processors like it, and where the last ends."""
+    starts = [0]
+    for length, _ in parts:
+        starts.append(-(-(starts[-1] + length) // 64) * 64)
+    return starts
 
 
 class _Reply(NamedTuple):
@@ -237,12 +254,12 @@ class _Reply(NamedTuple):
 
     number: int
     made: bool
-    parts: list[_Part]
+    parts: _Parts
     in_file: bool
 
     @property
     def size(self) -> int:
-        return self.parts[-1].start + self.parts[-1].length
+        return _starts(self.parts)[-1]
 
 
 #: Sent by a worker that ends because there is nothing more to do.
@@ -281,7 +298,10 @@ def _raise(failure: _Failure) -> None:
     if not isinstance(error, BaseException):
         raise MXNetError(failure.text)
     error.__cause__ = _WorkerTraceback(failure.text)
-    raise error
+    try:
+        raise error
+    finally:
+        del error  # else it would hold itself, by the traceback
 
 
 def late(seconds: float) -> MXNetError:
@@ -303,11 +323,11 @@ def _entropy() -> bytes:
 
 def _seed(entropy: bytes, number: int) -> None:
     """Let the draws for a batch depend on its number, whichever worker makes it."""
-    digest = hashlib.blake2b(entropy, digest_size=24, salt=number.to_bytes(16, "little")).digest()
-    ours, theirs, *words = struct.unpack("<QQII", digest)
+    digest = hashlib.blake2b(entropy, digest_size=20, salt=number.to_bytes(16, "little")).digest()
+    ours, pythons, numpys = struct.unpack("<QQI", digest)
     _core.seed(ours)
-    random.seed(theirs)
-    onp.random.seed(words)
+    random.seed(pythons)
+    onp.random.seed(numpys)
 
 
 # --- in the worker ---
@@ -344,7 +364,7 @@ class _Worker:
         with suppress(BrokenPipeError):  # nobody reads any more
             while (task := self._next_task()) is not None:
                 self._answer(*task)
-            self._reply(_Reply(_FAREWELL, True, [_Part(0, 0, False)], False), [])
+            self._reply(_Reply(_FAREWELL, True, [], False), [])
 
     def _next_task(self) -> tuple[int, Any, int | None] | None:
         parent = os.getppid()
@@ -376,10 +396,10 @@ class _Worker:
             reply = _Reply(number, made, parts, False)
             if file is not None and reply.size > _SMALL:
                 with suppress(OSError):  # no room there: through the pipe, then
-                    for part, stretch in zip(parts, stretches, strict=True):
-                        _write_at(file, stretch, part.start)
+                    for start, stretch in zip(_starts(parts), stretches, strict=False):
+                        _write_at(file, stretch, start)
                     reply = reply._replace(in_file=True)
-            self._reply(reply, [] if reply.in_file else stretches)
+            self._reply(reply, stretches)
         finally:
             if file is not None:
                 os.close(file)
@@ -387,10 +407,10 @@ class _Worker:
     def _reply(self, reply: _Reply, stretches: list[memoryview]) -> None:
         head = pickle.dumps(tuple(reply))
         message = bytearray(_LENGTH.pack(len(head)) + head)
-        begin = len(message)
-        for part, stretch in zip(reply.parts, stretches, strict=False):
-            message += bytes(part.start - (len(message) - begin))
-            message += stretch
+        if not reply.in_file:
+            for stretch in stretches:
+                message += stretch
+                message += bytes(-len(stretch) % 64)
         rest = memoryview(message)
         while rest:
             rest = rest[os.write(self._results, rest) :]
@@ -457,6 +477,8 @@ class _Process(multiprocessing.Process):
     """A process of multiprocessing that only its parent ever waits for."""
 
     def __init__(self, *files: Any) -> None:
+        # Where descriptors run out half-way, multiprocessing would keep those that it has.
+        _check_room(len(files) + 8)
         passed = tuple(map(_Passed, files))
         super().__init__(target=_work_elsewhere, args=passed, daemon=False)
         self._owner = os.getpid()
@@ -534,11 +556,13 @@ class _Held:
         self.processes: list[_Forked | _Spawned] = []
         self.files: list[Any] = []
         self.ended = False
+        # At exit the thread that iterates may be about to start or to end workers.
+        self.lock = threading.RLock()
 
     def end(self) -> None:
         if os.getpid() != self.owner:
             return  # a fork: its descriptors are closed, and the processes are not its own
-        with _uninterrupted():
+        with _uninterrupted(), self.lock:
             self.ended = True
             for process in self.processes:
                 process.kill()
@@ -579,17 +603,17 @@ class Workers:
                 resource_tracker.ensure_running()
             elif self._method == "forkserver":
                 forkserver.ensure_running()
-            with _uninterrupted():
+            with _uninterrupted(), self._held.lock:
+                self._check()
                 self._start()
         except OSError as error:
             started = len(self._held.processes)
             self.close()
             raise FileError(
-                error.errno,
                 f"[DataLoader] worker {started + 1} of {self._count} could not be started: "
                 f"{error.strerror}. Each takes a process and a few descriptors; use fewer workers, "
-                "thread_pool=True, or raise the limits of the process (ulimit -u, ulimit -n)",
-            ) from error
+                "thread_pool=True, or raise the limits of the process (ulimit -u, ulimit -n)"
+            ) from error.with_traceback(None)  # whose frames keep descriptors
 
     def _start(self) -> None:
         held, entropy = self._held.files, _entropy()
@@ -638,6 +662,7 @@ class Workers:
 
     def submit(self, indices: Any) -> int:
         """Ask for a batch; returns its number."""
+        self._check()
         number = self._submitted
         self._submitted += 1
         file = self._file()
@@ -683,30 +708,41 @@ class Workers:
 
     def result(self, number: int, seconds: float) -> Any:
         """Return a batch; raises what the worker raised, that one died, or that it takes long."""
-        if os.getpid() != self._held.owner:
-            raise MXNetError(
-                "[DataLoader] this iterator belongs to the process that began it, not to its fork; "
-                "begin another one with iter(loader)"
-            )
+        self._check()
         deadline = time.monotonic() + seconds
         while number not in self._ready:
             left = deadline - time.monotonic()
             if self._lost:
+                self._check()
                 raise MXNetError(self._epitaph())
             if left <= 0:
                 raise late(seconds)
-            self._exchange(min(left, _TICK))
+            try:
+                self._exchange(min(left, _TICK))
+            except (OSError, ValueError):  # a closed file
+                self._check()
+                raise
         reply, memory = self._ready.pop(number)
         file = self._files.pop(number, None)
         view = memoryview(memory)
         if reply.in_file:
-            view = memoryview(mmap.mmap(file.fileno(), reply.size, access=mmap.ACCESS_READ))
+            view = _contents(file)
         value = _unpacked(reply.parts, view)
         if file is not None:
             self._spare.append(file)
         if not reply.made:
             _raise(value)
         return value
+
+    def _check(self) -> None:
+        if os.getpid() != self._held.owner:
+            raise MXNetError(
+                "[DataLoader] this iterator belongs to the process that began it, not to its fork; "
+                "begin another one with iter(loader)"
+            )
+        if self._held.ended:
+            # Only the end of the program ends what is in use, and only daemon threads see it.
+            threading.Event().wait()
 
     def _epitaph(self) -> str:
         text = (
