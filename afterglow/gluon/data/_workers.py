@@ -665,26 +665,28 @@ class Workers:
         self._check()
         number = self._submitted
         self._submitted += 1
-        file = self._file()
-        if file is not None:
-            self._files[number] = file
         message = pickle.dumps((number, indices, None))
-        if len(message) > _SMALL and file is not None:
+        file = self._file(needed=len(message) > _SMALL)
+        if len(message) > _SMALL:
             content = pickle.dumps(indices)
             _write_at(file.fileno(), memoryview(content), 0)
             message = pickle.dumps((number, None, len(content)))
+        if file is not None:
+            self._files[number] = file
         self._unsent.append((message, file))
         self._send()
         return number
 
-    def _file(self) -> Any:
+    def _file(self, needed: bool) -> Any:
         if self._spare:
             return self._spare.pop()
-        if len(self._files) >= _MOST_FILES:
+        if len(self._files) >= _MOST_FILES and not needed:
             return None
         try:
             file = _nameless_file()
         except OSError:  # no descriptor for it
+            if needed:
+                raise
             return None
         self._held.files.append(file)
         return file
@@ -699,12 +701,11 @@ class Workers:
                 self._unsent.popleft()
             if self._no_more:
                 self._tasks.shutdown(socket.SHUT_WR)
-        except BlockingIOError:
-            pass
         except OSError as error:
-            if error.errno not in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
+            if error.errno in (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN):
+                self._lost = True
+            elif error.errno not in (errno.EAGAIN, errno.ETOOMANYREFS):  # full, of files too
                 raise
-            self._lost = True
 
     def result(self, number: int, seconds: float) -> Any:
         """Return a batch; raises what the worker raised, that one died, or that it takes long."""

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Worker processes of the loader: what travels, what they draw, what they do without."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import random
+import resource
+from typing import Any, NamedTuple
+
+import numpy as onp
+import pytest
+from support import run_child
+
+import afterglow as mx
+from afterglow import nd, np
+from afterglow.gluon import data
+
+
+def _descriptors():
+    return sorted(os.listdir("/proc/self/fd"))
+
+
+@pytest.fixture(autouse=True)
+def no_descriptors_left():
+    before = _descriptors()
+    yield
+    assert _descriptors() == before
+
+
+# --- what travels ---
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@dataclasses.dataclass
+class Record:
+    array: Any
+    text: str
+
+
+def _batch(samples):
+    """Return all sorts of things, some too large for a pipe."""
+    (number,) = samples
+    host = onp.arange(100_000, dtype="float64") + number
+    return Pair(
+        nd.array(onp.full((3, 2), number), dtype="float16"),
+        {
+            "empty": [np.zeros((0, 3)), onp.zeros((2, 0), "int8")],
+            "scalars": (np.array(3.5), onp.float32(number), onp.str_("text"), b"bytes", None, 7),
+            "large": (host, np.array(host), nd.array(host, dtype="int64")),
+            "ours": Record(nd.array(host), "text"),
+            "orders": [host[::2], onp.asfortranarray(host[:6].reshape(2, 3)), host.reshape(1, -1)],
+            "types": [nd.array([1, 2], dtype=kind) for kind in ("uint8", "int32", "float64")],
+            "strings": onp.array(["ab", "c"]),
+            "objects": onp.array(["a", None], object),
+            "long": ["a sentence"] * 9000,
+        },
+    )  # fmt: skip
+
+
+def _flat(value):
+    """Return types and contents, to compare."""
+    if isinstance(value, (nd.NDArray, np.ndarray)):
+        return type(value), str(onp.dtype(value.dtype)), _flat(value.asnumpy())
+    if isinstance(value, onp.ndarray):
+        return type(value), value.dtype, value.shape, value.tolist()
+    if isinstance(value, dict):
+        return type(value), {key: _flat(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value), [_flat(one) for one in value]
+    if isinstance(value, Record):
+        return Record, _flat(value.array), value.text
+    return type(value), value
+
+
+def _same_as_here(batches):
+    batches = list(batches)
+    assert len(batches) == 3
+    for number, batch in enumerate(batches):
+        assert _flat(batch) == _flat(_batch([number]))
+    return batches
+
+
+def _loader(**options):
+    return data.DataLoader(range(3), 1, batchify_fn=_batch, num_workers=2, **options)
+
+
+def test_batches_arrive_as_they_were_made():
+    first, *_ = _same_as_here(_loader())
+    host = first.right["large"][0]
+    host[0] = -1  # NumPy arrays are the receiver's own
+    assert host[0] == -1
+
+
+def test_without_files_in_memory(monkeypatch):
+    def refused(*arguments):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(os, "memfd_create", refused)
+    _same_as_here(_loader())
+
+
+def test_on_systems_that_have_no_such_files(monkeypatch):
+    monkeypatch.delattr(os, "memfd_create")
+    _same_as_here(_loader())
+
+
+def test_without_room_in_files(monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    _same_as_here(_loader())
+
+
+@pytest.mark.parametrize("memory", [True, False])
+def test_large_tasks_and_many_of_them(memory, monkeypatch):
+    if not memory:
+        monkeypatch.delattr(os, "memfd_create")
+    length = 40_000
+    rows = [[number] * length for number in range(100)]
+    loader = data.DataLoader(
+        range(100), batch_sampler=rows, batchify_fn=sum, num_workers=2, prefetch=90
+    )
+    assert list(loader) == [number * length for number in range(100)]
+
+
+# --- random numbers ---
+
+
+class Draws(data.Dataset):
+    def __len__(self):
+        return 24
+
+    def __getitem__(self, index):
+        return onp.random.rand(), random.random(), nd.random.uniform(shape=(1,)).asscalar()
+
+
+def _drawn(workers):
+    loaders = [data.DataLoader(Draws(), 4, num_workers=workers) for _ in range(2)]
+    batches = [batch for loader in loaders for _ in range(2) for batch in loader]
+    here = onp.random.rand(), random.random(), nd.random.uniform(shape=(1,)).asscalar()
+    return onp.array([[one.asnumpy() for one in batch] for batch in batches]), here
+
+
+def _seed(number):
+    mx.random.seed(number)
+    onp.random.seed(number)
+    random.seed(number)
+
+
+def test_workers_never_repeat_each_other():
+    drawn, _ = _drawn(3)
+    for kind in range(3):
+        assert len(set(drawn[:, kind].ravel())) == drawn[:, kind].size
+
+
+def test_draws_depend_on_the_seed_alone():
+    _seed(3)
+    drawn, here = _drawn(2)
+    _seed(3)
+    again, after = _drawn(3)
+    assert (drawn == again).all()
+    assert here == after
+    _seed(3)
+    assert here == (onp.random.rand(), random.random(), nd.random.uniform(shape=(1,)).asscalar())
+    _seed(4)
+    other, _ = _drawn(2)
+    assert not onp.isin(other, drawn).any()
+
+
+# --- what cannot be had ---
+
+
+def test_a_fork_that_fails(monkeypatch):
+    fork, calls = os.fork, []
+
+    def sometimes():
+        calls.append(1)
+        if len(calls) == 3:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return fork()
+
+    monkeypatch.setattr(os, "fork", sometimes)
+    with pytest.raises(
+        OSError, match=r"worker 3 of 4 .* temporarily unavailable.* fewer workers"
+    ) as caught:
+        list(data.DataLoader(range(8), 2, num_workers=4))
+    assert isinstance(caught.value, mx.MXNetError)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_descriptors_that_run_out():
+    first = os.dup(0)
+    os.close(first)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    samples = [onp.full(50_000, number) for number in range(4)]
+    said, complete = set(), 0
+    try:
+        for more in range(24):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (first + more, limits[1]))
+            try:
+                got = [
+                    batch[0, 0].asscalar() for batch in data.DataLoader(samples, 1, num_workers=2)
+                ]
+            except OSError as error:
+                said.add(str(error).partition(":")[0])
+            else:
+                assert got == [0, 1, 2, 3]
+                complete += 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert complete > 5
+    assert said == {f"[DataLoader] worker {which} of 2 could not be started" for which in (1, 2)}
+
+
+def test_what_was_printed_is_printed_once():
+    done = run_child(
+        """
+        from afterglow.gluon import data
+        print("before", end=" ")
+        print(len(list(data.DataLoader(range(4), 2, num_workers=2))))
+        """
+    )
+    assert (done.out, done.err) == ("before 2\n", "")
+
+
+# --- threads ---
+
+
+HANGS = """
+    from afterglow import io
+    from afterglow.gluon import data
+    class Hangs:
+        def __len__(self): return 8
+        def __getitem__(self, index):
+            if index > 1: time.sleep(1000)
+            return index
+    class HangingIter(io.NDArrayIter):
+        def next(self):
+            if self.cursor >= 0: time.sleep(1000)
+            return super().next()
+    def threads():
+        return iter(data.DataLoader(Hangs(), 2, num_workers=2, thread_pool=True, timeout=1000))
+    def prefetching():
+        return io.PrefetchingIter(HangingIter(mx.nd.arange(8), batch_size=2))
+    batches = {batches}()
+    next(batches)
+"""
+
+
+@pytest.mark.parametrize("batches", ["threads", "prefetching"])
+@pytest.mark.parametrize("kept", ["", "batches = None"])
+def test_threads_that_hang_do_not_keep_the_program(batches, kept):
+    done = run_child(HANGS.format(batches=batches) + f"    {kept}\n    print('end')", timeout=20)
+    assert (done.code, done.out, done.err) == (0, "end\n", "")
+
+
+@pytest.mark.parametrize("batches", ["threads", "prefetching"])
+def test_threads_stay_with_their_process(batches):
+    done = run_child(
+        HANGS.format(batches=batches)
+        + """
+    if os.fork():
+        print(os.wait()[1])
+    else:
+        try:
+            next(batches)
+        except mx.MXNetError as error:
+            os._exit(0 if "its fork" in str(error) else 1)
+        """,
+        timeout=20,
+    )
+    assert (done.code, done.out, done.err) == (0, "0\n", "")
