@@ -46,8 +46,8 @@ from ...error import FileError, MXNetError
 
 __all__ = ["Workers", "late"]
 
-#: Bytes that travel through pipes and sockets rather than files; a pipe holds 65536.
-_SMALL = 32768
+#: Bytes that travel through pipes and sockets rather than files, and how many a pipe shall hold.
+_SMALL, _PIPE = 32768, 1 << 18
 #: Files of one iteration; tasks beyond do without.
 _MOST_FILES = 32
 #: Seconds after which whoever waits looks whether the other process is still there. The ends of
@@ -74,25 +74,27 @@ class _Starting(threading.local):
 _starting = _Starting()
 
 
+def _close(*files: Any) -> None:
+    for one in files:
+        _open.discard(one)  # first: a number that is free may be somebody else's in a child
+        with suppress(BufferError):  # a mapping that a traceback looks at goes with it
+            one.close()
+
+
 def _close_in_child() -> None:
-    for one in _open.difference(_starting.kept):
-        one.close()
+    _close(*_open.difference(_starting.kept))
     _open.clear()
 
 
 os.register_at_fork(after_in_child=_close_in_child)
 
 
-def _close(*files: Any) -> None:
-    for one in files:
-        _open.discard(one)  # first: a number that is free may be somebody else's in a child
-        one.close()
-
-
 def _pipe() -> tuple[io.FileIO, io.FileIO]:
     reader, writer = os.pipe()
     ends = io.FileIO(reader, "rb"), io.FileIO(writer, "wb")
     _open.update(ends)
+    with suppress(OSError):  # users have a limit for all of theirs
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, _PIPE)
     return ends
 
 
@@ -143,14 +145,6 @@ def _write_at(descriptor: int, part: memoryview, place: int) -> None:
     while part:
         written = os.pwrite(descriptor, part, place)
         part, place = part[written:], place + written
-
-
-def _contents(file: Any) -> memoryview:
-    try:
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    except OSError:  # mmap takes a descriptor, too
-        file.seek(0)
-        return memoryview(file.readall())
 
 
 # --- interrupts ---
@@ -230,15 +224,13 @@ def _packed(value: Any) -> tuple[_Parts, list[memoryview]]:
     return [(one.nbytes, kind) for one, kind in stretches], [one for one, _ in stretches]
 
 
-def _unpacked(parts: _Parts, memory: memoryview) -> Any:
-    first, *rest = [
-        part if copied else bytearray(part)
-        for part, copied in (
-            (memory[start : start + length], copied)
+def _unpacked(parts: _Parts, memory: Any) -> Any:
+    with memoryview(memory) as view:
+        first, *rest = [
+            view[start : start + length] if copied else bytearray(view[start : start + length])
             for start, (length, copied) in zip(_starts(parts), parts, strict=False)
-        )
-    ]
-    return pickle.loads(first, buffers=rest)
+        ]
+        return pickle.loads(first, buffers=rest)
 
 
 def _starts(parts: _Parts) -> list[int]:
@@ -431,6 +423,7 @@ class _Forked:
     """A process that was forked here."""
 
     def __init__(self, work: Callable[[], None], kept: tuple[Any, ...]) -> None:
+        self._ended = False
         process = multiprocessing.get_context("fork").Process(target=work, daemon=False)
         for stream in (sys.stdout, sys.stderr):
             with suppress(AttributeError, ValueError, OSError):
@@ -452,18 +445,20 @@ class _Forked:
     def ended_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
         pause = 0.0005
-        while True:
-            try:
-                if os.waitpid(self._number, os.WNOHANG)[0]:
-                    break
-            except ChildProcessError:  # somebody else has waited for it
-                break
+        while not self._has_ended():
             if time.monotonic() >= deadline:
                 return False
             time.sleep(pause)
             pause = min(2 * pause, 0.02)
-        self.ended_within = lambda seconds: True  # type: ignore[method-assign]
         return True
+
+    def _has_ended(self) -> bool:
+        if not self._ended:
+            try:
+                self._ended = os.waitpid(self._number, os.WNOHANG)[0] != 0
+            except ChildProcessError:  # somebody else has waited for it
+                self._ended = True
+        return self._ended
 
     def kill(self) -> None:
         if not self.ended_within(0):
@@ -517,7 +512,7 @@ class _Inbox:
 
     def __init__(self, file: io.FileIO) -> None:
         self.file = file
-        self.ended = False  # it said so, or it is gone
+        self.ended = False  # the worker said so, or is gone
         self._bytes = bytearray()
         self._head: _Reply | None = None
 
@@ -589,6 +584,7 @@ class Workers:
         self._ready: dict[int, tuple[_Reply, bytearray]] = {}
         self._spare: list[Any] = []
         self._files: dict[int, Any] = {}
+        self._mapped: dict[Any, mmap.mmap] = {}
         self._submitted = 0
         self._no_more = False
         self._lost = False
@@ -725,15 +721,28 @@ class Workers:
                 raise
         reply, memory = self._ready.pop(number)
         file = self._files.pop(number, None)
-        view = memoryview(memory)
-        if reply.in_file:
-            view = _contents(file)
-        value = _unpacked(reply.parts, view)
+        value = _unpacked(reply.parts, self._contents(file) if reply.in_file else memory)
         if file is not None:
             self._spare.append(file)
         if not reply.made:
             _raise(value)
         return value
+
+    def _contents(self, file: Any) -> Any:
+        """Return the memory of a file; it stays mapped, for that takes longer than the copy."""
+        mapped = self._mapped.get(file)
+        if mapped is None or len(mapped) < os.fstat(file.fileno()).st_size:
+            if mapped is not None:
+                _close(mapped)
+            try:
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except OSError:  # that takes a descriptor, too
+                file.seek(0)
+                return file.readall()
+            _open.add(mapped)
+            self._held.files.append(mapped)
+            self._mapped[file] = mapped
+        return mapped
 
     def _check(self) -> None:
         if os.getpid() != self._held.owner:
@@ -742,8 +751,11 @@ class Workers:
                 "begin another one with iter(loader)"
             )
         if self._held.ended:
-            # Only the end of the program ends what is in use, and only daemon threads see it.
-            threading.Event().wait()
+            # Nothing but the end of the program ends what is in use; daemon threads sleep from
+            # then on.
+            if threading.current_thread().daemon:
+                threading.Event().wait()
+            raise MXNetError("[DataLoader] this iterator has ended with the program")
 
     def _epitaph(self) -> str:
         text = (
