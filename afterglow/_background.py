@@ -43,9 +43,12 @@ class Background:
         try:
             for thread in self.threads:
                 thread.start()
-        except BaseException:
+        except RuntimeError as error:
             self.close()
-            raise
+            raise MXNetError(
+                f"{error} to read ahead, after {sum(map(threading.Thread.is_alive, self.threads))} "
+                f"of {count}; use fewer of them, or raise the limits of the process (ulimit -u)"
+            ) from error
 
     def __del__(self) -> None:
         self.close()

@@ -200,7 +200,8 @@ def main():
         failed = []
         thread = threading.Thread(target=kept(work, failed), daemon=True)
         thread.start()
-        thread.join()
+        while thread.is_alive():
+            thread.join(0.1)  # a signal just before a longer wait would not end it
         if failed:
             raise failed[0]
     else:

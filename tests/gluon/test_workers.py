@@ -7,6 +7,7 @@ import dataclasses
 import os
 import random
 import resource
+import threading
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -232,6 +233,24 @@ def test_what_was_printed_is_printed_once():
 
 
 # --- threads ---
+
+
+def test_threads_that_cannot_be_had(monkeypatch):
+    start, calls = threading.Thread.start, []
+
+    def sometimes(thread):
+        calls.append(thread)
+        if len(calls) == 3:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", sometimes)
+    loader = data.DataLoader(range(8), 2, num_workers=3, thread_pool=True)
+    with pytest.raises(mx.MXNetError, match="can't start new thread to read ahead, after 2 of 3"):
+        list(loader)
+    for thread in calls[:2]:
+        thread.join(10)
+        assert not thread.is_alive()
 
 
 HANGS = """
