@@ -170,7 +170,9 @@ def test_np_mode():
         assert _first([1.5, 2.0], 2) == ("np", "float64", [1.5, 2.0])
         dataset = data.ArrayDataset(np.ones((3, 2)), np.arange(3))
         assert [one[0] for one in _first(dataset, 2)[1:]] == ["np", "np"]
-        assert _first([1, 2, 3], 3, num_workers=1) == ("np", "int64", [1, 2, 3])
+        for threads in (False, True):
+            here = _first([1, 2, 3], 3, num_workers=1, thread_pool=threads)
+            assert here == ("np", "int64", [1, 2, 3])
     finally:
         npx.reset_np()
 
@@ -339,6 +341,7 @@ SPAWNED = """
     import multiprocessing
     multiprocessing.set_start_method("spawn")
     from afterglow.gluon import data
+    mx.npx.set_np()
 
     class Own(data.Dataset):
         def __len__(self): return 2
@@ -346,7 +349,7 @@ SPAWNED = """
 
     try:
         for batch in data.DataLoader({dataset}, 2, num_workers=1):
-            print(batch.asnumpy().tolist())
+            print(type(batch) is mx.np.ndarray, batch.asnumpy().tolist())
     except TypeError as error:
         print(error)
 """
@@ -355,7 +358,7 @@ SPAWNED = """
 @pytest.mark.parametrize(
     ("dataset", "expected"),
     [
-        ("[3, 4]", "[3, 4]"),
+        ("[3, 4]", "True [3, 4]"),
         ("Own()", "__main__"),
         ("[lambda: 1, 2]", "which fails"),
     ],
@@ -364,5 +367,5 @@ def test_spawned_workers(dataset, expected):
     done = run_child(SPAWNED.format(dataset=dataset))
     assert done.code == 0, done.err
     assert expected in done.out
-    if expected != "[3, 4]":
+    if expected != "True [3, 4]":
         assert "thread_pool=True" in done.out

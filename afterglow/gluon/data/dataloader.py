@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._background import Background
 from ...error import ArrayTypeError, ArrayValueError
+from ...util import is_np_array, is_np_shape, np_array, np_shape
 from ._workers import Workers, late
 from .batchify import default_batchify_fn
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -31,9 +32,12 @@ class _Maker:
     def __init__(self, dataset: Any, batchify: Batchify) -> None:
         self._dataset = dataset
         self._batchify = batchify
+        self._switches = is_np_shape(), is_np_array()  # of this thread, so workers lack them
 
     def __call__(self, indices: Any) -> Any:
-        return self._batchify([self._dataset[index] for index in indices])
+        shape, array = self._switches
+        with np_shape(shape), np_array(array):
+            return self._batchify([self._dataset[index] for index in indices])
 
 
 class _Threads:
