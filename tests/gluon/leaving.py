@@ -166,7 +166,11 @@ def main():
     if method == "spawn":
         resource_tracker.ensure_running()
     elif method == "forkserver":
-        forkserver.ensure_running()
+        # While it starts, Ctrl-C ends the server that forks: wait until it has served.
+        first = multiprocessing.Process(target=os.getpid)
+        first.start()
+        first.join()
+        first.close()
     mx.nd.ones(3).asnumpy()
     gc.collect()
     before = state()

@@ -602,12 +602,13 @@ class Workers:
             with _uninterrupted(), self._held.lock:
                 self._check()
                 self._start()
-        except OSError as error:
+        except (OSError, EOFError) as error:  # EOFError: the server that forks has died
             started = len(self._held.processes)
+            reason = error.strerror if isinstance(error, OSError) else error
             self.close()
             raise FileError(
                 f"[DataLoader] worker {started + 1} of {self._count} could not be started: "
-                f"{error.strerror}. Each takes a process and a few descriptors; use fewer workers, "
+                f"{reason}. Each takes a process and a few descriptors; use fewer workers, "
                 "thread_pool=True, or raise the limits of the process (ulimit -u, ulimit -n)"
             ) from error.with_traceback(None)  # whose frames keep descriptors
 
