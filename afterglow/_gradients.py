@@ -564,14 +564,30 @@ def _read_back(c: RecordedCall, g: Any) -> Any:
     return c.fit(1, found)
 
 
+def _along_all(c: RecordedCall, g: Any, axis: int, index: Any) -> list[Any]:
+    """Return index arrays of all axes: the one given, and along each other axis its own places."""
+    result, shape = [], c.shape(0)
+    for other, extent in enumerate(shape):
+        if other == axis:
+            result.append(index)
+        else:
+            line = c.op("arange")(0.0, 1.0, extent, 1, INT64, ctx=g._context_numbers)
+            result.append(line._shaped((extent, *(1,) * (len(shape) - other - 1))))
+    return result
+
+
 def _put_where_picked(c: RecordedCall, g: Any) -> Any:
-    shape, index = c.shape(0), c[1]
+    shape, index, mode = c.shape(0), c[1], c.arguments["mode"]
     axis = c.arguments["axis"] % len(shape)
     kept = (*shape[:axis], 1, *shape[axis + 1 :])
     depth = shape[axis]
+    if index.ndim == len(shape) and index.shape != kept:
+        # Several indices for a line, or one for several lines: gradients of one element add up.
+        everywhere = _along_all(c, g, axis, index)
+        return c.op("scatter_nd")([c.zeros(0), g, *everywhere], axis=0, mode=mode, add=True)
     index = index._shaped(kept)
-    wraps = c.arguments["mode"] == "wrap"
-    index = index % depth if wraps else c.op("clip")(index, 0, depth - 1)
+    clips = mode in ("clip", "label")
+    index = c.op("clip")(index, 0, depth - 1) if clips else index % depth
     line = c.op("arange")(0.0, 1.0, depth, 1, index._dtype_number, ctx=g._context_numbers)
     places = line._shaped((depth, *(1,) * (len(shape) - axis - 1)))
     broadcast = _operation("equal", False)(places._as_class(False), index._as_class(False))
@@ -592,13 +608,7 @@ def _put_where_sorted(c: RecordedCall, g: Any) -> Any:
     axis, ascending = c.arguments["axis"], c.arguments["ascending"]
     argsort, depth = c.op("argsort"), g.shape[axis]
     ranks = argsort(argsort(c[0], axis, ascending), axis)
-    lines = []
-    for other, extent in enumerate(c.shape(0)):
-        if other == axis % g.ndim:
-            lines.append(c.op("minimum")(ranks, depth - 1))
-            continue
-        line = c.op("arange")(0.0, 1.0, extent, 1, INT64, ctx=g._context_numbers)
-        lines.append(line._shaped((extent, *(1,) * (g.ndim - other - 1))))
+    lines = _along_all(c, g, axis % g.ndim, c.op("minimum")(ranks, depth - 1))
     found = c.op("gather_nd")([g, *lines], axis=0, mode="clip")
     kept = _operation("less", False)(ranks._as_class(False), depth)
     return c.where(kept, found, 0)

@@ -243,9 +243,10 @@ def log_softmax(x: Any, axis: int) -> Any:
     return shifted - op(x, "log")(reduce("sum", op(x, "exp")(shifted), axes, keepdims=True))
 
 
-def pick(x: Any, indices: Any, axis: int) -> Any:
-    """Return one element along an axis, named by an index; the axis is kept with extent 1."""
-    position = normal_axis(axis, x.ndim)
-    lines = x.shape[:position] + x.shape[position + 1 :]
-    index = indices._as_class(x._legacy)._shaped(lines)
-    return op(x, "pick")(x, index, axis=position, keepdims=True, mode="clip")
+def pick_labels(x: Any, labels: Any, axis: int) -> Any:
+    """Return the element of each line along an axis that its label names; the axis is kept.
+
+    A negative label names the first element. The result of one that is too great cannot be read.
+    """
+    index = labels._as_class(x._legacy)
+    return op(x, "pick")(x, index, axis=axis, keepdims=True, mode="label")

@@ -110,6 +110,12 @@ def test_index_out_of_range_that_is_computed() -> None:
         x.asnumpy()
 
 
+def test_label_beyond_the_classes() -> None:
+    value = gluon.loss.SoftmaxCELoss()(nd.zeros((2, 3)), nd.array([0, 3]))
+    with pytest.raises(IndexError, match="label 3"):
+        value.asnumpy()
+
+
 def test_statistics_move_in_the_recorded_pass() -> None:
     layer = gluon.nn.BatchNorm(momentum=0.5)
     layer.initialize()

@@ -159,7 +159,7 @@ def _softmax_loss(block: Any, pred: Any, label: Any, sample_weight: Any = None) 
     if not block._from_logits:
         pred = _functions.log_softmax(pred, axis=axis)
     if block._sparse_label:
-        result = -_functions.pick(pred, label, axis=axis, keepdims=True)
+        result = -_functions.pick(pred, label, axis=axis, keepdims=True, __labels__=True)
     else:
         product = pred * _functions.reshape_like(label, pred)
         result = -_functions.sum(product, axis=axis, keepdims=True)

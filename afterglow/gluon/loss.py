@@ -16,7 +16,9 @@ from .. import _layers
 from .._ctc import ctc_loss
 from .._host import from_host
 from .._layers import op
+from .._shapes import Shape, normal_axis
 from .._worlds import where
+from ..error import ArrayValueError
 from .block import HybridBlock
 
 __all__ = [
@@ -38,11 +40,6 @@ __all__ = [
     "SquaredHingeLoss",
     "TripletLoss",
 ]
-
-
-def _like(x: Any, other: Any) -> Any:
-    """Return an array in the shape of another one."""
-    return x if x.shape == other.shape else x._shaped(other.shape)
 
 
 def _apply_weighting(
@@ -81,6 +78,18 @@ class Loss(HybridBlock):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
+    def _like(self, x: Any, other: Any, names: str = "label pred") -> Any:
+        """Return an array in the shape of another one, which has as many elements."""
+        if x.shape == other.shape:
+            return x
+        if x.size != other.size:
+            given, wanted = names.split()
+            raise ArrayValueError(
+                f"[{type(self).__name__}] {given} has shape {x.shape} and {wanted} has shape "
+                f"{other.shape}; they must have equally many elements"
+            )
+        return x._shaped(other.shape)
+
     def _weighted(self, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
         """Return the loss times the weights."""
         weight = factor if self._weight is None else self._weight * factor
@@ -109,7 +118,7 @@ class L2Loss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
-        distance = _like(label, pred) - pred
+        distance = self._like(label, pred) - pred
         return self._finish(distance * distance, sample_weight, 0.5)
 
 
@@ -128,7 +137,7 @@ class L1Loss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
-        return self._finish(abs(_like(label, pred) - pred), sample_weight)
+        return self._finish(abs(self._like(label, pred) - pred), sample_weight)
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
@@ -158,7 +167,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         self, F: Any, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
     ) -> Any:
         """Return one number per sample."""
-        label = _like(label, pred)
+        label = self._like(label, pred)
         if self._from_sigmoid:
             tiny = 1e-12
             hit = _log(pred + tiny) * label
@@ -208,12 +217,25 @@ class SoftmaxCrossEntropyLoss(Loss):
         """Return one number per sample."""
         if not self._from_logits:
             pred = _layers.log_softmax(pred, self._axis)
+        axis = normal_axis(self._axis, pred.ndim)
         if self._sparse_label:
-            loss = -_layers.pick(pred, label, self._axis)
+            self._check_classes(pred.shape, label.shape, axis)
+            loss = -_layers.pick_labels(pred, label, axis)
         else:
-            axis = self._axis % pred.ndim
-            loss = -_layers.reduce("sum", pred * _like(label, pred), (axis,), keepdims=True)
+            loss = -_layers.reduce("sum", pred * self._like(label, pred), (axis,), keepdims=True)
         return self._finish(loss, sample_weight)
+
+    def _check_classes(self, shape: Shape, labels: Shape, axis: int) -> None:
+        """Refuse labels that are not one for each line along the axis."""
+        lines = shape[:axis] + shape[axis + 1 :]
+        kept = (*shape[:axis], 1, *shape[axis + 1 :])
+        if labels in (lines, kept):
+            return
+        hint = "; probabilities of all classes need sparse_label=False" if labels == shape else ""
+        raise ArrayValueError(
+            f"[{type(self).__name__}] label has shape {labels} and pred has shape {shape}; with "
+            f"one class per label along axis {axis} it must be {lines} or {kept}{hint}"
+        )
 
 
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
@@ -269,7 +291,7 @@ class HuberLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
-        size = abs(_like(label, pred) - pred)
+        size = abs(self._like(label, pred) - pred)
         rho = self._rho
         loss = where(size > rho, size - 0.5 * rho, size * size * (0.5 / rho))
         return self._finish(loss, sample_weight)
@@ -293,7 +315,7 @@ class HingeLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
-        return self._finish(self._lack(pred, _like(label, pred)), sample_weight)
+        return self._finish(self._lack(pred, self._like(label, pred)), sample_weight)
 
     def _lack(self, pred: Any, label: Any) -> Any:
         return _relu(self._margin - pred * label)
@@ -338,7 +360,7 @@ class LogisticLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
-        label = _like(label, pred)
+        label = self._like(label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) * 0.5
         return self._finish(_logistic(pred, label), sample_weight)
@@ -365,7 +387,8 @@ class TripletLoss(Loss):
         self, F: Any, pred: Any, positive: Any, negative: Any, sample_weight: Any = None
     ) -> Any:
         """Return one number per sample."""
-        near, far = _like(positive, pred) - pred, _like(negative, pred) - pred
+        near = self._like(positive, pred, "positive pred") - pred
+        far = self._like(negative, pred, "negative pred") - pred
         axes = _layers.all_axes_but(pred, self._batch_axis)
         distance = _layers.reduce("sum", near * near - far * far, axes)
         return self._weighted(_relu(distance + self._margin), sample_weight)
@@ -400,7 +423,7 @@ class PoissonNLLLoss(Loss):
         self, F: Any, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8
     ) -> Any:
         """Return the mean."""
-        target = _like(target, pred)
+        target = self._like(target, pred, "target pred")
         if self._from_logits:
             loss = op(pred, "exp")(pred) - target * pred
         else:
@@ -434,7 +457,7 @@ class CosineEmbeddingLoss(Loss):
         self, F: Any, input1: Any, input2: Any, label: Any, sample_weight: Any = None
     ) -> Any:
         """Return one number per sample, in a column."""
-        input1 = _like(input1, input2)
+        input1 = self._like(input1, input2, "input1 input2")
         cosine = self._cosine(input1, input2)
         label = label._shaped((label.size, 1))
         margin = self._margin
@@ -527,6 +550,11 @@ class SDMLLoss(Loss):
 
     def hybrid_forward(self, F: Any, x1: Any, x2: Any) -> Any:
         """Return one number per sample."""
+        if x1.ndim != 2 or x1.shape != x2.shape:
+            raise ArrayValueError(
+                f"[SDMLLoss] x1 has shape {x1.shape} and x2 has shape {x2.shape}; both must be "
+                "(batch, width), and equal"
+            )
         rows, width = x1.shape
         apart = x1._shaped((rows, 1, width)) - x2._shaped((1, rows, width))
         likeness = _layers.log_softmax(-_layers.reduce("sum", apart * apart, (2,)), 1)

@@ -12,7 +12,7 @@ import numpy as onp
 from .._core import Array, operation
 from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number
 from .._host import from_host, host_array
-from .._rearrange import diagonal
+from .._rearrange import diagonal, part
 from .._shapes import as_shape, normal_axis, range_length
 from ..context import Context, context_numbers
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
@@ -236,7 +236,7 @@ def arange_like(
     size = math.prod(shape)
     place = data.ctx if ctx is None else ctx
     numbers = _counted(start, step, -(-size // repeat), repeat, data._dtype_number, place)
-    result = numbers._shaped(shape)
+    result = part(numbers, 0, 0, size)._shaped(shape)
     return result if out is None else _copy(result, out=out)
 
 

@@ -275,6 +275,11 @@ def SVMOutput(  # noqa: N802
     """
     known = need(label, "label").detach()
     scores = need(data).detach()
+    if known.size != scores.size // max(1, scores.shape[-1]):
+        raise ArrayValueError(
+            f"[SVMOutput] the label has shape {known.shape}; data of shape {data.shape} needs "
+            f"{data.shape[:-1]}"
+        )
 
     def gradient(head: Any) -> Any:
         rows = scores._shaped((scores.size // scores.shape[-1], scores.shape[-1]))

@@ -226,7 +226,7 @@ def resize(a: Any, new_shape: Any) -> ndarray:
         return result
     rounds = -(-total // array.size)
     everything: ndarray = store(*tiled(array._shaped((array.size,)), (rounds,)))
-    return everything._shaped(extents)
+    return part(everything, 0, 0, total)._shaped(extents)
 
 
 # --- other orders ---

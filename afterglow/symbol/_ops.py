@@ -18,6 +18,7 @@ from typing import Any, TypeGuard
 from .. import ndarray
 from .._core import describe_table
 from .._dtype import BOOL, FLOAT32, INT64, dtype_number
+from .._layers import pick_labels
 from ..error import ArrayNotImplementedError, MXNetError
 from . import _custom, _np_ops
 from . import _shape_rules as rules
@@ -160,6 +161,20 @@ _BINARY: dict[str, Function] = {
 
 def _batch_norm_with_relu(**arguments: Any) -> Any:
     return _functions.relu(_functions.BatchNorm(**arguments))
+
+
+def _pick(
+    data: Any,
+    index: Any,
+    axis: int = -1,
+    keepdims: bool = False,
+    mode: str = "clip",
+    __labels__: bool = False,
+) -> Any:
+    """Pick elements. Losses say of their node that the indices are labels, which are checked."""
+    if __labels__:
+        return pick_labels(data, index, axis)
+    return _functions.pick(data, index, axis, keepdims, mode)
 
 
 def _zeros(shape: Any = (1,), ctx: Any = None, dtype: Any = None) -> Any:
@@ -665,6 +680,8 @@ def _basic(name: str) -> Entry:
         return Entry(name, ("lhs", "rhs"), (), lambda lhs, rhs: operated(lhs, rhs))
     if name in _CREATION:
         return _derived(name, _CREATION[name], 0, True)
+    if name == "pick":
+        return _derived(name, _pick, 2, True)
     if name == "_split_v2":
         return _derived(name, _split_v2, 1, True)
     if name == "_contrib_BatchNormWithReLU":

@@ -255,14 +255,17 @@ Shape numbers_from(PyObject* tuple) {
   return numbers;
 }
 
-/// Refuses a view that would reach outside of its storage: a mistake here must never touch memory.
-void check_inside(const Array& view) {
+/// Refuses a view that would reach outside of the array it is a view of: a mistake here must never
+/// touch elements of others, be they in the same memory or not.
+void check_inside(const Array& view, const Array& whole) {
   if (!view.size()) return;
   const auto [low, high] = view.layout->extent();
-  const auto item_bytes = static_cast<std::int64_t>(size_of(view.dtype));
-  if (view.offset + low < 0 || (view.offset + high + 1) * item_bytes > view.storage->bytes()) {
-    throw Error(ErrorKind::index,
-                "a view of shape " + to_string(view.shape()) + " reaches outside of its array");
+  const auto [first, last] = whole.layout->extent();
+  if (!whole.size() || view.offset + low < whole.offset + first ||
+      view.offset + high > whole.offset + last) {
+    throw Error(ErrorKind::index, "a view of shape " + to_string(view.shape()) +
+                                      " reaches outside of its array of shape " +
+                                      to_string(whole.shape()));
   }
 }
 
@@ -273,7 +276,7 @@ Array part_of(const Array& array, std::int64_t offset, const Shape& shape, const
   Array result = array;
   result.offset += offset;
   result.layout = Layout::strided(shape, strides);
-  check_inside(result);
+  check_inside(result, array);
   return result;
 }
 
@@ -295,10 +298,11 @@ PyObject* view(PyObject* self, PyObject* arguments) {
 
 /// A view without gaps: of another shape, or of elements that a key names.
 PyObject* contiguous_view(PyObject* self, std::int64_t offset, const Shape& shape) {
-  Array result = as_array(self).array;
+  const Array& whole = as_array(self).array;
+  Array result = whole;
   result.offset += offset;
   result.layout = Layout::contiguous(shape);
-  check_inside(result);
+  check_inside(result, whole);
   nb::object made = nb::steal(wrap_like(std::move(result), self));
   if (autograd::state().recording) {
     const auto strides = as_array(made.ptr()).array.layout->strides();
@@ -308,7 +312,23 @@ PyObject* contiguous_view(PyObject* self, std::int64_t offset, const Shape& shap
 }
 
 PyObject* shaped(PyObject* self, PyObject* shape) {
-  return guarded<PyObject*>(nullptr, [&] { return contiguous_view(self, 0, to_shape(shape)); });
+  return guarded<PyObject*>(nullptr, [&] {
+    const Shape extents = to_shape(shape);
+    const Layout& layout = *as_array(self).array.layout;
+    const std::int64_t count = element_count(extents);
+    if (count != layout.size()) {
+      throw Error(ErrorKind::value, "[reshape] an array of shape " + to_string(layout.shape()) +
+                                        " has " + std::to_string(layout.size()) +
+                                        " elements; the shape " + to_string(extents) + " needs " +
+                                        std::to_string(count));
+    }
+    if (!layout.is_contiguous()) {
+      throw Error(ErrorKind::value, "[reshape] the elements of this view of shape " +
+                                        to_string(layout.shape()) +
+                                        " have gaps between them; copy it first");
+    }
+    return contiguous_view(self, 0, extents);
+  });
 }
 
 PyObject* view_of(PyObject* self, Array result, const Place& place) {

@@ -132,6 +132,12 @@ class IndexReader {
                                     std::to_string(extent));
 }
 
+[[noreturn]] void refuse_label(std::int64_t label, std::int64_t classes) {
+  throw Error(ErrorKind::index, "label " + std::to_string(label) + " is not one of the " +
+                                    std::to_string(classes) + " classes, 0 to " +
+                                    std::to_string(classes - 1));
+}
+
 template <IndexMode mode>
 std::int64_t inside(std::int64_t index, std::int64_t extent) {
   if (static_cast<std::uint64_t>(index) < static_cast<std::uint64_t>(extent)) return index;
@@ -142,6 +148,10 @@ std::int64_t inside(std::int64_t index, std::int64_t extent) {
   }
   if constexpr (mode == IndexMode::from_end) {
     if (index < 0 && index >= -extent) return index + extent;
+  }
+  if constexpr (mode == IndexMode::label) {
+    if (index < 0) return 0;
+    refuse_label(index, extent);
   }
   refuse(index, extent);
 }
@@ -179,6 +189,9 @@ class Positions {
           break;
         case IndexMode::strict:
           add<IndexMode::strict>(reader.array(), indices, count, offsets);
+          break;
+        case IndexMode::label:
+          add<IndexMode::label>(reader.array(), indices, count, offsets);
           break;
       }
     }

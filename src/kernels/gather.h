@@ -17,6 +17,7 @@ enum class IndexMode : std::uint8_t {
   wrap,      ///< counted on from the other end
   from_end,  ///< negative ones count from the end, all others throw Error(index)
   strict,    ///< throws Error(index)
+  label,     ///< a class: negative ones mean the first, those too great throw Error(index)
 };
 
 /// Some axes of an array. Strides are in elements.

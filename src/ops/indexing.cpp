@@ -25,6 +25,7 @@ IndexMode mode_argument(const Inference& inference) {
   if (*name == "clip") return IndexMode::clip;
   if (*name == "wrap") return IndexMode::wrap;
   if (*name == "raise") return inference.legacy ? IndexMode::strict : IndexMode::from_end;
+  if (*name == "label") return IndexMode::label;
   inference.refuse("mode is '" + *name + "'; it must be 'clip', 'wrap' or 'raise'");
 }
 
@@ -242,7 +243,8 @@ std::unique_ptr<lazy::Pass> gather_kernel(const Call& call) {
 }
 
 /// One index per element of all axes but one: the index array has the rank of the data, or lacks
-/// the axis. Without keepdims an axis of one element is left out of the result.
+/// the axis. Without keepdims an axis of one element is left out of the result. NumPy's way to
+/// count indices goes with its broadcasting and several indices per line.
 void pick_infer(Inference& inference) {
   need_arrays(inference);
   Call& call = inference.call;
@@ -259,22 +261,29 @@ void pick_infer(Inference& inference) {
     strides.insert(strides.begin() + axis, 0);
     index.given = std::exchange(index.layout, Layout::strided(shape, strides));
   }
-  const bool fits = index.layout->rank() == rank && (keep || index.shape()[axis] == 1);
-  if (!fits) inference.refuse("the index array must have the shape of the data without the axis");
+  const IndexMode mode = mode_argument(inference);
+  const bool broadcasts = mode == IndexMode::from_end;
+  const auto refuse = [&] {
+    Shape without(data.shape().begin(), data.shape().end()), one = without;
+    without.erase(without.begin() + axis);
+    one[static_cast<std::size_t>(axis)] = 1;
+    inference.refuse("the index array must have the shape of the data without axis " +
+                     std::to_string(axis) + ", " + to_string(without) + " or " + to_string(one));
+  };
+  if (index.layout->rank() != rank) refuse();
+  if (index.shape()[axis] != 1 && !(keep && broadcasts)) refuse();
   Shape shape(index.shape().begin(), index.shape().end());
   for (int other = 0; other < rank; ++other) {
     const std::int64_t extent = data.shape()[other];
-    if (other == axis || extent == shape[other] || extent == 1) continue;
-    if (shape[other] != 1) {
-      inference.refuse("the index array must have the shape of the data without the axis");
-    }
-    shape[other] = extent;
+    if (other == axis || extent == shape[other]) continue;
+    if (!broadcasts || (extent != 1 && shape[other] != 1)) refuse();
+    if (shape[other] == 1) shape[other] = extent;
   }
   stretch(index, shape);
   const std::int64_t count = element_count(shape);
   refuse_empty_axes(inference, count, axis, 1);
   call.attributes[0].integer = axis;
-  call.attributes[1].integer = static_cast<std::int64_t>(mode_argument(inference));
+  call.attributes[1].integer = static_cast<std::int64_t>(mode);
   if (!keep) shape.erase(shape.begin() + axis);
   if (inference.legacy && shape.empty()) shape.push_back(1);
   inference.add_output(shape, data.dtype);

@@ -176,6 +176,24 @@ CASES = {
         [(2, 3)],
         False,
     ),
+    **{
+        f"pick, as numpy does: {indices}": (
+            lambda legacy, x, indices=indices: _call(
+                "pick", legacy, x * x, _indices(legacy, indices), axis=1, keepdims=True
+            ),
+            [(2, 3)],
+            False,
+        )
+        # The last one, several for a line, one for all lines.
+        for indices in ([[-1], [0]], [[0, 2, 2, 1], [1, -1, -3, 0]], [[1]], [[2, 2, 0]])
+    },
+    "pick from one line": (
+        lambda legacy, x: _call(
+            "pick", legacy, x, _indices(legacy, [[0, 1], [1, 1], [2, 0]]), axis=1, keepdims=True
+        ),
+        [(1, 3)],
+        False,
+    ),
     "store by arrays": (lambda legacy, x, y: _stored(legacy, x, y), [(3, 4), (2, 4)], False),
     "store by mask": (lambda legacy, x: _masked(legacy, x), [(3, 4)], False),
     "dot of vectors": (lambda legacy, x, y: _call("dot", legacy, x, y), [(4,), (4,)], False),

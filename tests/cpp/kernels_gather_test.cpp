@@ -146,6 +146,12 @@ TEST("indices outside") {
   CHECK(result[2] == 10 && result[3] == 12 && result[4] == 11);
   CHECK(refuses([&] { gather(IndexMode::from_end); }));
   CHECK(refuses([&] { gather(IndexMode::strict); }));
+  CHECK(refuses([&] { gather(IndexMode::label); }));
+  const float labels[] = {0, 2.9f, 1, -1, -5, 2, -1e30f, NAN};
+  indexed.indices[0].data = labels;
+  gather(IndexMode::label);
+  const std::int32_t named[] = {10, 12, 11, 10, 10, 12, 10, 10};
+  CHECK(std::ranges::equal(result, named));
 }
 
 TEST("nothing is written when an index is outside") {

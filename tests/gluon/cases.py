@@ -88,6 +88,32 @@ LOSSES: dict[str, tuple[str, str]] = {
     "ctc with lengths": ("CTCLoss(layout='TNC')", "time sequences with lengths"),
 }
 
+#: Losses of a prediction and a label, and shapes of both that may fit or not.
+LOSSES_OF_TWO = [
+    "L1Loss()",
+    "L2Loss()",
+    "SigmoidBCELoss()",
+    "SigmoidBCELoss(from_sigmoid=True)",
+    "SoftmaxCELoss()",
+    "SoftmaxCELoss(axis=0)",
+    "SoftmaxCELoss(sparse_label=False)",
+    "KLDivLoss()",
+    "HuberLoss()",
+    "HingeLoss()",
+    "SquaredHingeLoss()",
+    "LogisticLoss()",
+    "PoissonNLLLoss()",
+    "CosineEmbeddingLoss()",
+]
+SHAPES_OF_TWO = [
+    *(((4, 3), shape) for shape in [(4, 3), (5, 3), (3, 4), (12,), (4,), (5,), (4, 1), (1, 4)]),
+    *(((4, 3), shape) for shape in [(2, 2), (1,), (3,), (1, 3)]),
+    *(((4, 2), shape) for shape in [(4,), (100,)]),
+    *(((4,), shape) for shape in [(4,), (1,), (5,)]),
+    *(((2, 3, 4), shape) for shape in [(2, 3), (2, 3, 1), (6,), (2, 4), (2, 1), (24,), (2, 3, 4)]),
+    *(((1, 3), shape) for shape in [(1,), (5,)]),
+]
+
 #: name: the optimizer and its arguments, for the training of a small network.
 OPTIMIZERS: dict[str, tuple[str, dict[str, Any]]] = {
     "sgd": ("SGD", {"learning_rate": 0.5}),
@@ -193,6 +219,22 @@ def answer_of_loss(mx: Any, name: str, array: Any) -> dict[str, Any]:
         value = loss(pred, *further)
     value.backward(array(numbers(value.shape, 9)))
     return {"loss": value.asnumpy().tolist(), "grad": pred.grad.asnumpy().tolist()}
+
+
+def shapes_that_fit(mx: Any, text: str, array: Any, hybridized: bool = False) -> dict[str, Any]:
+    """Return the numbers of the shapes for which a loss gives an answer."""
+    found = []
+    for number, (shape, label) in enumerate(SHAPES_OF_TWO):
+        loss = eval(text, vars(mx.gluon.loss))
+        if hybridized:
+            loss.hybridize()
+        first = [array(onp.full(shape, 0.5, "float32"))] * (2 if "Cosine" in text else 1)
+        try:
+            loss(*first, array(onp.ones(label, "float32"))).asnumpy()
+        except (ValueError, mx.MXNetError):
+            continue
+        found.append(number)
+    return {"fits": found}
 
 
 def _sequences(words: list[str], array: Any) -> tuple[list[Any], list[Any]]:

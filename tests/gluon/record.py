@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import mxnet
-from cases import LAYERS, LOSSES, OPTIMIZERS, answer_of_layer, answer_of_loss, training_curve
+from cases import (
+    LAYERS,
+    LOSSES,
+    LOSSES_OF_TWO,
+    OPTIMIZERS,
+    answer_of_layer,
+    answer_of_loss,
+    shapes_that_fit,
+    training_curve,
+)
 
 
 def _array(host: Any) -> Any:
@@ -56,6 +65,7 @@ def main() -> None:
     answers = {
         "layers": {name: answer_of_layer(mxnet, name, _array) for name in LAYERS},
         "losses": {name: answer_of_loss(mxnet, name, _array) for name in LOSSES},
+        "shapes": {text: shapes_that_fit(mxnet, text, _array) for text in LOSSES_OF_TWO},
         "curves": {name: {"loss": _curve(name)} for name in OPTIMIZERS},
     }
     lines = [

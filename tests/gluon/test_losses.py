@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from gluon.cases import LOSSES, answer_of_loss, numbers
+from gluon.cases import LOSSES, LOSSES_OF_TWO, answer_of_loss, numbers, shapes_that_fit
 
 import afterglow as mx
-from afterglow import autograd, nd, np
+from afterglow import autograd, nd, np, sym
 from afterglow.gluon import loss
 
-ANSWERS = json.loads(Path(__file__).with_name("mxnet.json").read_text())["losses"]
+RECORDED = json.loads(Path(__file__).with_name("mxnet.json").read_text())
+ANSWERS = RECORDED["losses"]
 
 
 @pytest.mark.parametrize("world", [nd, np])
@@ -82,8 +83,95 @@ def test_poisson_with_the_term_of_stirling() -> None:
 def test_labels_are_reshaped() -> None:
     found = loss.L2Loss()(nd.array([[1], [2]]), nd.array([1, 4]))
     assert found.asnumpy().tolist() == [0, 2]
-    with pytest.raises(mx.MXNetError):
-        loss.L2Loss()(nd.ones((2, 3)), nd.ones((2, 2)))
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("world", [nd, np])
+@pytest.mark.parametrize("text", LOSSES_OF_TWO)
+def test_shapes_fit_as_in_mxnet(text: str, world: Any, hybridized: bool) -> None:
+    def inside_of_more(host: Any) -> Any:
+        # What lies behind the array must not be taken for a part of it.
+        return world.array(onp.append(host.ravel(), [1.0] * 40), dtype=host.dtype)[
+            : host.size
+        ].reshape(host.shape)
+
+    found = shapes_that_fit(mx, text, inside_of_more, hybridized)
+    assert found == RECORDED["shapes"][text]
+
+
+@pytest.mark.parametrize(
+    ("made", "shapes", "message"),
+    [
+        (loss.L1Loss(), [(4, 2), (4,)], r"\[L1Loss\] label .*\(4,\).* pred .*\(4, 2\); .* equally"),
+        (loss.TripletLoss(), [(4, 3), (4, 3), (5, 3)], r"\[TripletLoss\] negative .*\(5, 3\)"),
+        (loss.PoissonNLLLoss(), [(4, 3), (2, 3)], r"\[PoissonNLLLoss\] target .*\(2, 3\)"),
+        (loss.CosineEmbeddingLoss(), [(4, 3), (5, 3), (4,)], r"input1 .*\(4, 3\).* input2"),
+        (loss.SDMLLoss(), [(4, 3), (5, 3)], r"\[SDMLLoss\] x1 .*\(4, 3\).*\(5, 3\)"),
+        (loss.SoftmaxCELoss(), [(4, 3), (5,)], r"\(5,\).*must be \(4,\) or \(4, 1\)$"),
+        (loss.SoftmaxCELoss(), [(4, 3), (4, 3)], "sparse_label=False"),
+        (loss.L2Loss(), [(4, 3), (4, 3), (5, 1)], r"\(4, 3\).*\(5, 1\)"),
+    ],
+)
+def test_wrong_sizes_are_named(made: Any, shapes: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        made(*(nd.ones(shape) for shape in shapes))
+
+
+@pytest.mark.parametrize("text", ["L1Loss()", "L2Loss()", "SigmoidBCELoss()", "SoftmaxCELoss()"])
+def test_symbols_compare_sizes(text: str) -> None:
+    graph = eval(text, vars(loss))(sym.var("pred"), sym.var("label"))
+    with pytest.raises(mx.MXNetError, match=r"\(5, 3\).*"):
+        graph.eval(pred=nd.ones((4, 3)), label=nd.ones((5, 3)))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "uint8"])
+@pytest.mark.parametrize("way", ["nd", "np", "hybridized", "symbol", "axis"])
+def test_labels_beyond_the_classes(way: str, dtype: str) -> None:
+    made = loss.SoftmaxCELoss(axis=1 if way == "axis" else -1)
+    world = np if way == "np" else nd
+    if way == "hybridized":
+        made.hybridize()
+
+    def call(labels: list[int]) -> Any:
+        label = world.array(labels, dtype=dtype)
+        pred = world.zeros((4, 10))
+        if way == "axis":
+            pred, label = pred.expand_dims(2), label.expand_dims(1)
+        if way == "symbol":
+            graph = made(sym.var("pred"), sym.var("label"))
+            return graph.eval(pred=pred, label=label)[0]
+        return made(pred, label)
+
+    for _ in range(3):
+        onp.testing.assert_allclose(call([0, 9, 3, 4]).asnumpy(), onp.log(10), 1e-6)
+    for _ in range(2):
+        bad = call([0, 9, 12, 4])  # nothing is read yet
+        after = bad * 2 + 1
+        for one in (bad, after):
+            with pytest.raises(IndexError, match=r"(?s)label 12 .* 10 classes, .*test_losses\.py:"):
+                one.asnumpy()
+
+
+def test_negative_labels_name_the_first_class() -> None:
+    # As in MXNet; programs that mask such rows afterwards rely on an answer.
+    pred = nd.array([[0, 1, 2], [3, 1, 0]])
+    pred.attach_grad()
+    with autograd.record():
+        value = loss.SoftmaxCELoss()(pred, nd.array([-1, 0]))
+    value.backward()
+    probabilities = onp.exp(pred.asnumpy()) / onp.exp(pred.asnumpy()).sum(1, keepdims=True)
+    onp.testing.assert_allclose(value.asnumpy(), -onp.log(probabilities[:, 0]), 1e-6)
+    onp.testing.assert_allclose(pred.grad.asnumpy(), probabilities - [1, 0, 0], 1e-5, 1e-6)
+
+
+def test_what_surrounds_checked_labels_is_fused() -> None:
+    made, pred, label = loss.SoftmaxCELoss(), nd.ones((512, 64)), nd.zeros((512,))
+    made(pred, label).wait_to_read()
+    before = mx.engine.stats()
+    made(pred * 2, label).wait_to_read()
+    after = mx.engine.stats()
+    # Scaled, shifted, exponentiated, summed up and so on in one pass, then picked.
+    assert after["fused_calls"] - before["fused_calls"] >= 6
 
 
 def test_refusals() -> None:

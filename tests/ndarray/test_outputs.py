@@ -178,6 +178,8 @@ def test_refusals() -> None:
             call()
     with pytest.raises(AssertionError):
         nd.SVMOutput(x, [0, 1])
+    with pytest.raises(ValueError, match=r"\[SVMOutput\] the label .*\(3,\).*\(2,\)"):
+        nd.SVMOutput(nd.ones((2, 3)), nd.ones((3,)))
 
 
 def test_examples() -> None:

@@ -209,8 +209,12 @@ def test_pick_anywhere(front: Any) -> None:
 def test_pick_refuses(front: Any) -> None:
     pick = nd.pick if front is nd else npx.pick
     x = table(front)
-    with pytest.raises(ValueError, match="without the axis"):
-        pick(x, front.array([0, 1]))
+    # MXNet broadcasts no index.
+    for shape in [(2,), (1,), (1, 1), (3, 2), (3, 4), (4,), (3, 1, 1)]:
+        with pytest.raises(ValueError, match=r"without axis 1, \(3,\) or \(3, 1\)"):
+            pick(x, front.zeros(shape))
+    with pytest.raises(ValueError, match=r"without axis 0, \(4,\) or \(1, 4\)"):
+        pick(x[:1], front.zeros((2, 4)), axis=0, keepdims=True)
     with pytest.raises(ValueError, match="axis"):
         pick(x, front.array([0, 1, 3]), axis=None)
     with pytest.raises(ValueError, match="mode"):

@@ -166,3 +166,33 @@ def test_iteration_over_nothing(front: Any) -> None:
     assert list(front.zeros((0, 3))) == []
     with pytest.raises(TypeError):
         list(front.array(3.0))
+
+
+@both
+def test_another_shape_has_the_same_elements(front: Any) -> None:
+    part = front.arange(100)[10:14]
+    for shape in [(4, 2), (5,), (3,), (0,), ()]:
+        with pytest.raises(ValueError, match=r"\(4,\) has 4 elements"):
+            part._shaped(shape)
+    assert part._shaped((2, 2)).asnumpy().tolist() == [[10, 11], [12, 13]]
+    turned = table(front)._reordered((1, 0))
+    with pytest.raises(ValueError, match="gaps"):
+        turned._shaped((12,))
+
+
+@both
+def test_views_stay_inside_of_their_array(front: Any) -> None:
+    part = front.arange(100)[10:14]
+    for offset, shape, strides in [
+        (-1, (4,), (1,)),
+        (1, (4,), (1,)),
+        (0, (3,), (2,)),
+        (0, (2,), (-1,)),
+    ]:
+        with pytest.raises(IndexError, match="outside"):
+            part._view(offset, shape, strides)
+        with pytest.raises(IndexError, match="outside"):
+            part._write(7, offset, shape, strides)
+    backwards = part._view(3, (2, 2), (-1, -2)) + 0
+    assert backwards.asnumpy().tolist() == [[13, 11], [12, 10]]
+    assert front.zeros((0,))._view(5, (0,), (1,)).shape == (0,)
