@@ -156,7 +156,7 @@ def test_dense_takes_shapes_from_the_first_batch() -> None:
 
 def test_dropout() -> None:
     layer, x = nn.Dropout(0.25), nd.ones((200, 50))
-    assert layer(x) is x
+    assert layer(x).asnumpy().all()
     x.attach_grad()
     with autograd.record():
         y = layer(x)
@@ -165,6 +165,60 @@ def test_dropout() -> None:
     assert set(onp.unique(values)) == {0, onp.float32(1 / 0.75)}
     assert abs((values == 0).mean() - 0.25) < 0.03
     onp.testing.assert_array_equal(x.grad.asnumpy(), values)
+
+
+@pytest.mark.parametrize("rate", [1.5, -0.5, float("nan")])
+def test_dropout_refuses_what_is_no_share(rate: float) -> None:
+    with pytest.raises(ValueError, match=f"rate is {rate}.* from 0 to 1"):
+        nn.Dropout(rate)
+    assert not nn.Dropout(1)(nd.zeros((2,))).asnumpy().any()
+
+
+def _chain(*layers: Any) -> Any:
+    chain = nn.HybridSequential()
+    chain.add(*layers)
+    return chain
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("mode", [autograd.predict_mode, autograd.train_mode, autograd.record])
+@pytest.mark.parametrize("world", [nd, np])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.Dropout(0.5),
+        lambda: nn.Dropout(0),
+        lambda: nn.Flatten(),
+        lambda: nn.Activation("relu"),
+        lambda: nn.LeakyReLU(1.0),
+        lambda: _chain(nn.Dropout(0.5), nn.Flatten()),
+    ],
+)
+def test_writing_to_a_result_leaves_the_input(
+    make: Any, world: Any, mode: Any, hybridized: bool
+) -> None:
+    layer, batch = make(), world.ones((2, 3))
+    if hybridized:
+        layer.hybridize()
+    for _ in range(4):
+        with mode():
+            result = layer(batch)
+        result += 100
+        result[:] = 7
+        assert batch.asnumpy().tolist() == [[1, 1, 1]] * 2
+
+
+def test_copies_of_layers_run_with_their_neighbours() -> None:
+    x = nd.ones((64, 8, 8))
+    net = _chain(nn.Activation("tanh"), nn.Dropout(0.5), nn.Flatten(), nn.Dropout(0.5))
+    net(x).wait_to_read()
+    before = mx.engine.stats()
+    y = net(x * 2)
+    y.wait_to_read()
+    after = mx.engine.stats()
+    # x * 2, tanh and the first two copies are one pass.
+    assert after["fused_calls"] - before["fused_calls"] >= 4
+    onp.testing.assert_allclose(y.asnumpy(), onp.full((64, 64), onp.tanh(2)), 1e-6)
 
 
 def test_dropout_along_axes() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from ... import _layers, autograd, ndarray, numpy, numpy_extension
 from ..._dtype import DTYPES, FLOAT16, dtype_number
 from ..._shapes import Shape
+from ...error import ArrayValueError
 from ...util import is_np_array
 from ..block import Block, HybridBlock, _indented
 from ..parameter import Parameter, ParameterDict
@@ -204,6 +205,8 @@ class Dropout(HybridBlock):
 
     def __init__(self, rate: float, axes: Shape = (), **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        if not 0 <= rate <= 1:
+            raise ArrayValueError(f"[Dropout] rate is {rate}; it must be a number from 0 to 1")
         self._rate = rate
         self._axes = axes
 
@@ -214,7 +217,7 @@ class Dropout(HybridBlock):
         """Drop, if this is training."""
         if self._rate > 0 and autograd.is_training():
             return _layers.dropout(x, self._rate, self._axes)
-        return x
+        return _layers.op(x, "copy")(x)  # what is written to the result must not reach the input
 
 
 class _Norm(HybridBlock):
@@ -547,7 +550,8 @@ class Flatten(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Merge all axes but the first."""
-        return x._shaped((x.shape[0], prod(x.shape[1:])))
+        # A copy first: in the shape of the input it runs in one pass with what computes that.
+        return _layers.op(x, "copy")(x)._shaped((x.shape[0], prod(x.shape[1:])))
 
 
 def _find_function(name: str) -> Callable[..., Any]:
