@@ -27,6 +27,10 @@ class ArrayIndexError(MXNetError, IndexError):
     """An index outside of the array."""
 
 
+class ArrayAttributeError(MXNetError, AttributeError):
+    """Something that an object lacks."""
+
+
 class AxisError(ArrayValueError, ArrayIndexError):
     """An axis that the array does not have: both a wrong value and a wrong index, as in NumPy."""
 

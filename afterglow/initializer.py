@@ -20,6 +20,7 @@ import numpy as onp
 
 from ._core import Array, operation
 from ._host_calls import on_host
+from ._keywords import NamedKeywords
 from .error import ArrayNotImplementedError
 
 __all__ = [
@@ -141,7 +142,7 @@ def _draw(name: str, first: float, second: float, arr: Any) -> None:
     )
 
 
-class Initializer:
+class Initializer(NamedKeywords):
     """Fills arrays according to their names. Subclasses say in ``_init_weight`` what weights are.
 
     >>> from afterglow import init, nd
@@ -548,7 +549,7 @@ class FusedRNN(Initializer):
 
 
 @register
-class Mixed:
+class Mixed(NamedKeywords):
     """The initializer of the first pattern (a regular expression) that a name matches.
 
     >>> from afterglow import init, nd
@@ -585,7 +586,7 @@ class Mixed:
 
 
 @register
-class Load:
+class Load(NamedKeywords):
     """Values from a file or a dictionary; what is not there is left to ``default_init``.
 
     >>> from afterglow import init, nd

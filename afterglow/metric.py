@@ -17,6 +17,7 @@ from typing import Any
 import numpy as onp
 
 from ._core import Array
+from ._keywords import NamedKeywords
 from .error import ArrayValueError
 
 __all__ = [
@@ -102,7 +103,7 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
     return klass(*args, **kwargs)
 
 
-class EvalMetric:
+class EvalMetric(NamedKeywords):
     """The base class: a sum and a count, since the last reset and over all.
 
     Subclasses define :meth:`measure`, which returns both for one pair of arrays.

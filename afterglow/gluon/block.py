@@ -7,13 +7,19 @@ import re
 import threading
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import autograd, ndarray, symbol
 from .._core import Array, Scope
-from ..error import ArrayNotImplementedError, ArrayValueError, MismatchError
+from .._keywords import NamedKeywords
+from ..error import (
+    ArrayAttributeError,
+    ArrayNotImplementedError,
+    ArrayValueError,
+    MismatchError,
+)
 from ..initializer import Uniform
 from ..name import NameManager, Prefix
 from ..util import is_np_array
@@ -57,11 +63,45 @@ class _NameScope(Scope):
         return self, [(_scope, "block", self._block), *changes]
 
 
+#: Attributes that ``Block`` itself keeps.
+_OWN_CONTAINERS = frozenset(("_children", "_reg_params", "_names", "_flags"))
+
+
 def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
 
 
-class Block:
+class _SetByInit:
+    """What ``__init__`` sets for each block: to look for it before tells that it was not called."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner = owner.__name__
+
+    def __get__(self, block: Any, kind: type) -> Any:
+        if block is None:
+            return self
+        raise ArrayAttributeError(
+            f"[{kind.__name__}] {self._owner}.__init__ has not been called; call "
+            f"super().__init__() first in {kind.__name__}.__init__, before anything is assigned"
+        )
+
+
+def _unregistered(container: Any, known: set[int]) -> Iterator[Block | Parameter]:
+    """Yield what is not known of the blocks with parameters, and the parameters, in a container."""
+    stack = [container]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, (list, tuple, dict, Block, Parameter)) and id(value) not in known:
+            known.add(id(value))
+            if isinstance(value, Parameter) or (
+                isinstance(value, Block) and value._structured_params()
+            ):
+                yield value
+            elif not isinstance(value, Block):
+                stack += reversed(list(value.values() if isinstance(value, dict) else value))
+
+
+class Block(NamedKeywords):
     """A part of a network: its parameters, its children, and what it does to its inputs.
 
     Blocks and parameters that are assigned to attributes are found by ``collect_params`` and the
@@ -86,6 +126,11 @@ class Block:
     [[6.]]
     <NDArray 1x1 @cpu(0)>
     """
+
+    if not TYPE_CHECKING:
+        # What is looked at first, whatever is done with a block.
+        _prefix, _name, _params, _children = (_SetByInit() for _ in range(4))
+        _reg_params, _forward_pre_hooks, _watchers = (_SetByInit() for _ in range(3))
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         parent = _scope.block
@@ -184,6 +229,7 @@ class Block:
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
         """Return the parameters of the block and its children whose names match a pattern."""
+        self._warn_of_containers()
         result = ParameterDict(self._params.prefix)
         if select is None:
             result.update(self.params)
@@ -195,6 +241,31 @@ class Block:
         for child in self._children.values():
             result.update(child.collect_params(select))
         return result
+
+    def _warn_of_containers(self) -> None:
+        """Warn of blocks and parameters in lists and the like, which nobody finds there."""
+        for name, value in vars(self).items():
+            if not isinstance(value, (list, tuple, dict)) or not value or name in _OWN_CONTAINERS:
+                continue
+            known = {id(one) for one in (*self._descendants(), *self._params.values())}
+            lost = [one.name for one in _unregistered(value, known)]
+            if lost:
+                warnings.warn(
+                    f"{type(self).__name__}.{name} holds {quoted(lost)}, which collect_params() "
+                    f"does not find there: they are not initialized, trained or saved with "
+                    f"{self.name}. Put blocks into nn.Sequential or nn.HybridSequential, or call "
+                    "register_child() with each; make parameters by params.get(), or assign each "
+                    "to an attribute.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+
+    def _descendants(self) -> Iterator[Block | Parameter]:
+        """Yield all blocks below, and the parameters that are attributes of blocks."""
+        yield from self._reg_params.values()
+        for child in self._children.values():
+            yield child
+            yield from child._descendants()
 
     def _structured_params(self, prefix: str = "") -> dict[str, Parameter]:
         """Return the parameters by the attributes that lead to them, as in "0.weight"."""
@@ -472,6 +543,9 @@ class HybridBlock(Block):
     [1. 2.]
     <NDArray 2 @cpu(0)>
     """
+
+    if not TYPE_CHECKING:
+        _active, _compiled = _SetByInit(), _SetByInit()
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix, params)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from .. import _files
 from .. import optimizer as opt
 from .._core import first_stale, set_stale
+from .._keywords import NamedKeywords
 from ..error import ArrayValueError
 from ..kvstore import updates_weights
 from .parameter import Parameter
@@ -23,7 +24,7 @@ class _Device(NamedTuple):
     weights: list[Any]
 
 
-class Trainer:
+class Trainer(NamedKeywords):
     """Updates parameters after ``backward``: sums gradients over devices, then steps.
 
     ``kvstore`` and ``compression_params`` are accepted; the devices of one process need no store.

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from ..._background import Background
+from ..._keywords import NamedKeywords
 from ...error import ArrayTypeError, ArrayValueError
 from ...util import is_np_array, is_np_shape, np_array, np_shape
 from ._workers import Workers, late
@@ -73,7 +74,7 @@ class _Threads:
             self._threads.close()
 
 
-class DataLoader:
+class DataLoader(NamedKeywords):
     """Iterates over batches of a dataset.
 
     With ``num_workers`` batches are made ahead of time in worker processes, or with
