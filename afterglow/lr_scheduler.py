@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi
 
+from ._keywords import NamedKeywords
 from .error import ArrayValueError
 
 __all__ = [
@@ -18,7 +20,7 @@ __all__ = [
 ]
 
 
-class LRScheduler:
+class LRScheduler(NamedKeywords):
     """The base class, with a warm-up of the first updates."""
 
     def __init__(
@@ -52,6 +54,10 @@ class LRScheduler:
         raise NotImplementedError("a scheduler must define __call__(num_update)")
 
 
+def _log_change(num_update: int, rate: float) -> None:
+    logging.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
+
+
 class FactorScheduler(LRScheduler):
     """The rate is multiplied by a factor every few updates, down to a least one."""
 
@@ -81,7 +87,16 @@ class FactorScheduler(LRScheduler):
             return self.get_warmup_lr(num_update)
         while num_update > self.count + self.step:
             self.count += self.step
-            self.base_lr = max(self.base_lr * self.factor, self.stop_factor_lr)
+            self.base_lr *= self.factor
+            if self.base_lr >= self.stop_factor_lr:
+                _log_change(num_update, self.base_lr)
+                continue
+            self.base_lr = self.stop_factor_lr
+            logging.info(
+                "Update[%d]: now learning rate arrived at %0.5e, will not change in the future",
+                num_update,
+                self.base_lr,
+            )
         return self.base_lr
 
 
@@ -117,6 +132,7 @@ class MultiFactorScheduler(LRScheduler):
             self.count = self.step[self.cur_step_ind]
             self.cur_step_ind += 1
             self.base_lr *= self.factor
+            _log_change(num_update, self.base_lr)
         return self.base_lr
 
 

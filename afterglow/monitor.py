@@ -104,6 +104,7 @@ def _text(value: Any) -> str:
     return "".join(f"{_plain(one) if isinstance(one, Array) else one}\t" for one in values)
 
 
-def _plain(array: Array) -> Any:
+def _plain(array: Array) -> str:
     values = array.asnumpy()
-    return values.reshape(())[()] if values.size == 1 else values
+    # A number in as many digits as its own type needs, which its formatting does not respect.
+    return str(values.reshape(())[()] if values.size == 1 else values)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from .._core import operation
 from .._dtype import FLOAT16, FLOAT32
+from .._keywords import NamedKeywords
 from ..error import ArrayValueError
 from ..lr_scheduler import LRScheduler
 
@@ -66,7 +67,7 @@ _USED_TOGETHER = (
 )
 
 
-class Optimizer:
+class Optimizer(NamedKeywords):
     """The base class: subclasses define ``create_state`` and ``step``.
 
     ``step`` is given the gradient scaled by ``rescale_grad`` and clipped to ``clip_gradient``.
@@ -108,6 +109,11 @@ class Optimizer:
         self.lr_scheduler = lr_scheduler
         self.lr = 0.01 if learning_rate is None else learning_rate
         if lr_scheduler is not None and learning_rate is not None:
+            if lr_scheduler.base_lr != learning_rate:
+                print(
+                    "learning rate from ``lr_scheduler`` has been overwritten by "
+                    "``learning_rate`` in optimizer."
+                )
             lr_scheduler.base_lr = learning_rate
         elif lr_scheduler is not None:
             self.lr = getattr(lr_scheduler, "base_lr", self.lr)
@@ -135,10 +141,11 @@ class Optimizer:
     def register(klass: type[Optimizer]) -> type[Optimizer]:
         """Make a class known by its name, in any case."""
         name = klass.__name__.lower()
-        if name in Optimizer.opt_registry and Optimizer.opt_registry[name] is not klass:
+        known = Optimizer.opt_registry.get(name, klass)
+        if known is not klass:
             warnings.warn(
                 f"WARNING: New optimizer {klass.__module__}.{klass.__name__} is overriding "
-                f"existing optimizer {Optimizer.opt_registry[name].__name__}",
+                f"existing optimizer {known.__module__}.{known.__name__}",
                 stacklevel=2,
             )
         Optimizer.opt_registry[name] = klass

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, ClassVar
 
 from .base import Index, Rates, function, register, sqrt
@@ -52,6 +53,14 @@ class LBSGD(SGD):
         **kwargs: Any,
     ) -> None:
         super().__init__(momentum=momentum, multi_precision=multi_precision, **kwargs)
+        logging.info("Running Large-Batch SGD Algorithm")
+        logging.info(
+            "(Batch_scale=%f, warmup_epochs=%d, warmup_strategy=%s, updates_per_epoch=%d)",
+            batch_scale,
+            warmup_epochs,
+            warmup_strategy,
+            updates_per_epoch,
+        )
         self.warmup_strategy = warmup_strategy
         self.warmup_epochs = warmup_epochs
         self.batch_scale = batch_scale

@@ -78,8 +78,11 @@ class Symbol:
         return next(iter(nodes.values())).name if len(nodes) == 1 else None
 
     def attr(self, key: str) -> str | None:
-        """Return an attribute of the node."""
-        return shown(self._node("attr").attributes).get(key)
+        """Return an attribute of the node, or its name; None for what there is not."""
+        if self.name is None:
+            return None
+        attributes = shown(self._node("attr").attributes)
+        return attributes.get(key, self.name if key == "name" else None)
 
     def list_attr(self, recursive: bool = False) -> dict[str, str]:
         """Return all attributes of the node."""

@@ -211,7 +211,7 @@ def test_refusals() -> None:
         (lambda: x.gradient(["x"]), mx.MXNetError),
         (lambda: sym.contrib.foreach(None, x, []), NotImplementedError),
         (lambda: sym.load_json(3), TypeError),
-        (lambda: sym.Group([x, x + 1]).attr("a"), mx.MXNetError),
+        (lambda: sym.Group([x, x + 1]).list_attr(), mx.MXNetError),
         (lambda: x.list_attr(recursive=True), DeprecationWarning),
     ):
         with pytest.raises(kind):
