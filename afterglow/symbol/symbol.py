@@ -758,9 +758,10 @@ def _sorted(
         elif key.startswith("__") and key.endswith("__"):
             parameters[key] = value
         else:
+            public = ", ".join(one for one in entry.parameters if not one.startswith("__"))
             raise MXNetError(
-                f"Cannot find argument '{key}', Possible Arguments: {', '.join(entry.parameters)}, "
-                f"in operator {entry.name}"
+                f"Cannot find argument '{key}', Possible Arguments: {public}, in operator "
+                f"{entry.name}"
             )
     return symbols, parameters
 
