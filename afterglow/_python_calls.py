@@ -2,44 +2,29 @@
 """Calls on the tape whose gradient is a Python function of the user's.
 
 The tape knows ops by name, so such a call is written down as *writes* that no call performs: every
-input is "written" to a hub, and the hub to every output. Their offset, which is negative here and
-never otherwise, says whose writes they are::
+input is "written" to a hub, and the hub to every output. Their offset is negative, as it never is
+otherwise, and each knows the call (``hold``)::
 
-    keeper, x0, x1, ... -> hub -> y0, y1, ...
+    x0, x1, ... -> hub -> y0, y1, ...
 
 Backward, latest write first, the gradients of all outputs arrive at the hub before those of the
-inputs are asked for, so the user's function is called once. The keeper is a variable whose gradient
-borrows memory from the call: what the tape keeps alive keeps the call alive, and nothing else does.
+inputs are asked for, so the user's function is called once. The arrays that were computed from the
+outputs own the call until the tape is released, so whatever it refers to may refer to them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from itertools import count
 from typing import Any
-from weakref import WeakValueDictionary
 
-import numpy as onp
-
-from ._core import (
-    Array,
-    TapeNode,
-    from_memory,
-    is_recording,
-    mark_variable,
-    operation,
-    origin_of,
-)
+from ._core import Array, TapeNode, held_by, hold, is_recording, operation, origin_of
 from ._dtype import FLOAT32
 from ._gradients import RecordedCall, Rule
 
 Backward = Callable[[list[Any]], Sequence[Any]]
 
-_FROM_KEEPER, _FROM_INPUT, _TO_OUTPUT = range(3)
-
-_numbers = count(1)
-_calls: WeakValueDictionary[int, _PythonCall] = WeakValueDictionary()
+_FROM_INPUT, _TO_OUTPUT = range(2)
 
 
 class _PythonCall:
@@ -50,7 +35,6 @@ class _PythonCall:
         self._outputs = [
             (one.shape, one._dtype_number, one._context_numbers, one._legacy) for one in outputs
         ]
-        self.memory = onp.zeros(1, onp.float32)
 
     def arrive(self, walk: dict[Any, Any], index: int, gradient: Any) -> None:
         """Take the gradient of an output."""
@@ -84,24 +68,20 @@ def _token() -> Any:
 def record_call(inputs: Sequence[Any], outputs: Sequence[Any], backward: Backward) -> list[Any]:
     """Return the outputs as arrays that were computed from the inputs.
 
-    ``backward`` gets the gradients of all outputs and returns those of all inputs. It must not hold
-    the arrays returned: they hold it.
+    ``backward`` gets the gradients of all outputs and returns those of all inputs.
     """
     results = [output._detached() for output in outputs]
     if not is_recording() or not any(_is_recorded(array) for array in inputs):
         return results
-    number = next(_numbers)
     call = _PythonCall(backward, results)
-    _calls[number] = call
-    hub, keeper = _token()._detached(), _token()._detached()
-    borrowed = from_memory(call.memory.ctypes.data, (1,), FLOAT32, call, True)
-    mark_variable(keeper, borrowed, 0)
-    hub._written(keeper, -number, (_FROM_KEEPER, 0), ())
+    hub = _token()._detached()
     for index, array in enumerate(inputs):
         if _is_recorded(array):
-            hub._written(array, -number, (_FROM_INPUT, index), ())
+            hub._written(array, -1, (_FROM_INPUT, index), ())
+            hold(hub, call)
     for index, result in enumerate(results):
-        result._written(hub, -number, (_TO_OUTPUT, index), ())
+        result._written(hub, -1, (_TO_OUTPUT, index), ())
+        hold(result, call)
     return results
 
 
@@ -110,7 +90,7 @@ def rules_of(node: TapeNode) -> tuple[Rule | None, ...] | None:
     arguments = node.arguments
     if arguments["offset"] >= 0:
         return None
-    call = _calls[-arguments["offset"]]
+    call = held_by(node)
     kind, index = arguments["shape"]
 
     def from_output(c: RecordedCall, gradient: Any) -> Any:

@@ -130,7 +130,7 @@ SETTINGS: dict[str, Setting] = {
 #: Variables that only the project's own tests read.
 FOR_TESTS: dict[str, str] = {
     "AFTERGLOW_TEST_SEED": "the seed of all random numbers in the Python tests",
-    "AFTERGLOW_RANDOM_PROGRAMS": "how many random programs the C++ tests of the window run",
+    "AFTERGLOW_RANDOM_PROGRAMS": "how many random programs tests of the window and of blocks run",
     "AFTERGLOW_BLAS": "where the C++ tests find the maths library",
 }
 

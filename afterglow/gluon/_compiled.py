@@ -3,35 +3,36 @@
 
 A call is told from others by its *signature*: shapes, types, devices and nesting of the arrays,
 values of plain arguments, whether it is recorded and whether in training. The first call of a
-signature runs as it is. The second does too, but what it issues is written down (``Recipe``, in
-C++); from the third on the recipe is issued, and no line of the block's Python runs. Where that
+signature runs as it is. The second does too, but what it issues is written down (``Plan``, in
+C++); from the third on the plan is issued, and no line of the block's Python runs. Where that
 would not give the same result, the block goes on running as it is, and says why, once.
+
+While a call is written down, ``forward`` gets handles of its own for the arrays it is given. So
+what it reads of an input is known from what it reads of a parameter, also if they share memory.
 """
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from .. import autograd
 from .._core import (
     Array,
-    Recipe,
-    abandon_capture,
-    answer,
-    arguments_of_replay,
-    finish_capture,
+    BlockCapture,
+    Plan,
+    call_hybridized,
     is_recording,
-    next_tape_sequence,
     origin_of,
-    split_capture,
-    start_capture,
+    replayed_call,
+    run_as_is,
+    run_forward,
+    set_block_functions,
 )
 from .._gradients import RecordedCall, Rule, define
-from ..error import ArrayNotImplementedError
-from ._layers import run_forward
+from ..error import ArrayNotImplementedError, ArrayValueError, MXNetError
+from . import _layers
 
 if TYPE_CHECKING:
     from .block import HybridBlock
@@ -39,25 +40,24 @@ if TYPE_CHECKING:
 #: So many signatures are remembered; the oldest is forgotten for a new one.
 _MOST_SIGNATURES = 512
 
+#: Results are looked into so deep: a list may also be inside of itself.
+_MOST_NESTED = 32
 
-class _Busy(threading.local):
-    """Whether this thread is inside of a block that looks after its children's calls."""
-
-    now = False
-
-
-_busy = _Busy()
+#: What is known of a signature: None if it was seen once, False if its calls cannot be written
+#: down, else the plan and what the block returns.
+_Known: TypeAlias = "tuple[Plan, Any] | Literal[False] | None"
 
 
-class _Seen:
-    """A signature that was seen once: the next call is written down."""
+class _Input(NamedTuple):
+    """Stands for an array among the arguments."""
+
+    number: int
 
 
-class _Refused:
-    """A signature whose calls cannot be written down."""
+class _Output(NamedTuple):
+    """Stands for an array that the block makes."""
 
-
-_SEEN, _REFUSED = _Seen(), _Refused()
+    number: int
 
 
 class _RefusedError(Exception):
@@ -68,7 +68,8 @@ class Compiled:
     """The calls of one hybridized block, by signature."""
 
     def __init__(self) -> None:
-        self._plans: dict[bytes, Recipe | _Seen | _Refused] = {}
+        self._plans: dict[bytes, _Known] = {}
+        self._changes = 0
         self._has_warned = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -77,64 +78,57 @@ class Compiled:
 
     def forget(self) -> None:
         """Start anew: the block, a child or a parameter has changed."""
+        self._changes += 1
         self._plans.clear()
+
+    def holds(self, array: Any) -> bool:
+        """Tell whether a plan reads or writes the memory of an array by reference."""
+        return any(known and known[0].holds(array) for known in self._plans.values())
 
     def __call__(self, block: HybridBlock, args: tuple[Any, ...]) -> Any:
         """Compute what ``forward`` of the block returns."""
-        if _busy.now:
-            return run_forward(block, args)
-        found = answer(self._plans, block, args)
-        if found is None:
-            return run_forward(block, args)
-        if found[0]:
-            return found[1]
-        _, key, plan, arrays = found
-        if plan is not None and plan is not _SEEN:  # refused, or the inputs overlap
-            return run_forward(block, args)
-        _busy.now = True
-        try:
-            if plan is None:
-                result = run_forward(block, args)
-                self._remember(key, _SEEN)
-                return result
-            return self._write_down(block, key, args, arrays)
-        finally:
-            _busy.now = False
+        return call_hybridized(self, self._plans, block, args)
 
-    def _remember(self, key: bytes, plan: Recipe | _Seen | _Refused) -> None:
+    def _remember(self, key: bytes, known: _Known) -> None:
         while len(self._plans) >= _MOST_SIGNATURES and key not in self._plans:
             del self._plans[next(iter(self._plans))]
-        self._plans[key] = plan
-
-    # --- writing down ---
+        self._plans[key] = known
 
     def _write_down(
-        self, block: HybridBlock, key: bytes, args: tuple[Any, ...], arrays: list[Any]
+        self,
+        capture: BlockCapture,
+        block: HybridBlock,
+        key: bytes,
+        args: tuple[Any, ...],
+        arrays: list[Any],
     ) -> Any:
         """Call ``forward`` and make a plan of what it issued."""
-        hooked = any(
-            child._forward_hooks or child._forward_pre_hooks for child in _blocks_below(block)
-        )
-        if hooked or not arrays:  # a hook sees every call; without arrays there is nothing to gain
-            self._remember(key, _REFUSED)
+        if any(child._forward_hooks or child._forward_pre_hooks for child in _blocks_below(block)):
+            self._remember(key, False)  # a hook sees every call
             return run_forward(block, args)
         self._watch(block)
-        first_node = next_tape_sequence()
-        start_capture()
+        changes = self._changes
+        inputs = capture.inputs
+        places = {id(array): index for index, array in enumerate(arrays)}
+        arguments = _mapped(
+            args, lambda one: _Input(places[id(one)]) if isinstance(one, Array) else one
+        )
+        result = run_forward(block, _filled(arguments, [], inputs))
         try:
-            result = run_forward(block, args)
-            try:
-                plan = _plan(block, arrays, result, first_node)
-            except _RefusedError as refusal:
-                self._refuse(block, key, str(refusal))
-            else:
-                self._remember(key, plan)
-        finally:
-            abandon_capture()
+            capture.pass_writes_on()
+            outputs: list[Any] = []
+            described = _described(result, inputs, outputs)
+            result = _filled(described, outputs, arrays)
+            plan = _plan(capture, block, inputs, outputs, arguments)
+        except _RefusedError as refusal:
+            self._refuse(block, key, str(refusal))
+        else:
+            if changes == self._changes:  # else it may hold arrays that are none of the block's now
+                self._remember(key, (plan, None if type(described) is _Output else described))
         return result
 
     def _refuse(self, block: HybridBlock, key: bytes, reason: str) -> None:
-        self._remember(key, _REFUSED)
+        self._remember(key, False)
         if not self._has_warned:
             self._has_warned = True
             warnings.warn(
@@ -164,50 +158,97 @@ def _blocks_below(block: HybridBlock) -> Iterator[Any]:
             pending.extend(child._children.values())
 
 
-def _plan(block: HybridBlock, arrays: list[Any], result: Any, first_node: int) -> Recipe:
-    """Return the recipe of what was written down, with the gradients of what is recorded."""
-    leaves: list[Any] = []
-    rebuild = _structure(result, arrays, leaves)
-    recorded = [False] * len(leaves)
+# --- nested arguments and results ---
+
+
+def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """Return lists and tuples like those given, with what a function makes of each element."""
+    kind = type(value)
+    if kind in (_Input, _Output) or not isinstance(value, (list, tuple)):
+        return function(value)
+    make = getattr(kind, "_make", kind)  # of a named tuple
+    return make([_mapped(one, function) for one in value])
+
+
+def _filled(described: Any, outputs: list[Any], inputs: list[Any]) -> Any:
+    """Return what was described, with these arrays."""
+
+    def fill(value: Any) -> Any:
+        kind = type(value)
+        if kind is _Input:
+            return inputs[value.number]
+        return outputs[value.number] if kind is _Output else value
+
+    return _mapped(described, fill)
+
+
+def _described(result: Any, inputs: list[Any], outputs: list[Any], depth: int = 0) -> Any:
+    """Return a result with numbers in the places of its arrays, which are added to ``outputs``."""
+    for index, array in enumerate(inputs):
+        if result is array:
+            return _Input(index)
+    if isinstance(result, Array):
+        outputs.append(result)
+        return _Output(len(outputs) - 1)
+    kind = type(result)
+    if kind in (list, tuple) or (isinstance(result, tuple) and hasattr(kind, "_make")):
+        if depth == _MOST_NESTED:
+            raise _RefusedError("it returns lists within lists without end")
+        parts = [_described(one, inputs, outputs, depth + 1) for one in result]
+        return getattr(kind, "_make", kind)(parts)
+    if result is None or isinstance(result, (bool, int, float, str)):
+        return result
+    raise _RefusedError(f"it returns a {kind.__name__}")
+
+
+# --- plans ---
+
+
+def _plan(
+    capture: BlockCapture, block: HybridBlock, inputs: list[Any], outputs: list[Any], arguments: Any
+) -> Plan:
+    """Return the plan of what was written down, with the gradients of what is recorded."""
+    recorded = [False] * len(outputs)
     heads: list[Any] = []
     gradients: list[Any] = []
     wanted_inputs: list[int] = []
     parameters: list[Any] = []
     if is_recording():
-        recorded = [_is_recorded(leaf, first_node) for leaf in leaves]
-        chosen = [leaf for leaf, one in zip(leaves, recorded, strict=True) if one]
-        candidates = _candidates(block, arrays)
-        _check_boundary(chosen, candidates, first_node)
-        heads = split_capture(chosen)
-        found = autograd.gradients_where_reached(chosen, candidates, heads) if chosen else []
+        recorded = [_is_recorded(output, capture.first_node) for output in outputs]
+        chosen = [output for output, one in zip(outputs, recorded, strict=True) if one]
+        candidates = _candidates(block, inputs)
+        _check_boundary(chosen, candidates, capture.first_node)
+        heads = capture.begin_gradients(chosen)
+        try:
+            found = autograd.gradients_where_reached(chosen, candidates, heads) if chosen else []
+        except Exception as error:  # for backward to tell, if anybody calls it
+            raise _RefusedError(f"its gradients cannot be computed: {error}") from error
         reached = set()
         for index, (candidate, gradient) in enumerate(zip(candidates, found, strict=False)):
             place = _place(candidate)
-            if gradient is None or place in reached:  # one that is given twice counts once
+            if gradient is None or place in reached:  # of parameters that share an array
                 continue
             reached.add(place)
             gradients.append(gradient)
-            if index < len(arrays):
+            if index < len(inputs):
                 wanted_inputs.append(index)
             else:
                 parameters.append(candidate)
-    recipe = finish_capture(
-        arrays, leaves, recorded, heads, gradients, wanted_inputs, parameters, rebuild
-    )
-    if isinstance(recipe, str):
-        raise _RefusedError(recipe)
-    return recipe
+    plan = capture.finish(outputs, recorded, heads, gradients, wanted_inputs, parameters, arguments)
+    if isinstance(plan, str):
+        raise _RefusedError(plan)
+    return plan
 
 
-def _candidates(block: HybridBlock, arrays: list[Any]) -> list[Any]:
+def _candidates(block: HybridBlock, inputs: list[Any]) -> list[Any]:
     """Return all arrays that may want a gradient, inputs first."""
-    place = arrays[0]._context_numbers
+    place = inputs[0]._context_numbers
     owned = [(one._data or {}).get(place) for one in block.collect_params().values()]
-    return [*arrays, *(one for one in owned if one is not None and origin_of(one) is not None)]
+    return [*inputs, *(one for one in owned if one is not None and origin_of(one) is not None)]
 
 
-def _is_recorded(leaf: Any, first_node: int) -> bool:
-    origin = origin_of(leaf)
+def _is_recorded(output: Any, first_node: int) -> bool:
+    origin = origin_of(output)
     if origin is None:
         return False
     if origin[0].sequence < first_node:
@@ -231,72 +272,52 @@ def _check_boundary(heads: list[Any], candidates: list[Any], first_node: int) ->
                 )
 
 
-def _structure(
-    result: Any, arrays: list[Any], leaves: list[Any]
-) -> Callable[[list[Any], list[Any]], Any] | None:
-    """Add the arrays of a result to ``leaves``; return how to make such a result of others."""
-    for index, array in enumerate(arrays):
-        if result is array:
-            return lambda results, inputs: inputs[index]
-    if isinstance(result, Array):
-        place = len(leaves)
-        leaves.append(result)
-        return None if place == 0 else lambda results, inputs: results[place]
-    if isinstance(result, (list, tuple)):
-        kind = type(result)
-        parts = [_structure(item, arrays, leaves) for item in result]
-
-        def rebuild(results: list[Any], inputs: list[Any]) -> Any:
-            return kind(results[0] if part is None else part(results, inputs) for part in parts)
-
-        return rebuild
-    if result is None or isinstance(result, (bool, int, float, str)):
-        return lambda results, inputs: result
-    raise _RefusedError(f"it returns a {type(result).__name__}")
+# --- gradients of replayed calls that the walk does not issue itself ---
 
 
-def _gradients_again(
-    block: HybridBlock, recipe: Recipe, args: tuple[Any, ...], heads: list[Any]
-) -> Any:
-    """Return the gradients of a replayed call as results that are recorded themselves."""
-    if recipe.has_effects:
+def _gradients_again(call: RecordedCall, heads: list[Any]) -> Any:
+    """Return the gradients of a replayed call from its calls, made one by one."""
+    block, training, arguments, inputs, wanted, has_effects = replayed_call(call.node)
+    if block is None:
+        raise MXNetError("[hybridize] the block of the call is gone, and so are its gradients")
+    if has_effects:
+        _refuse_effects(call, block, heads)
+    with autograd.record(training):
+        result = run_as_is(block, _filled(arguments, [], inputs))
+        outputs: list[Any] = []
+        _described(result, inputs, outputs)
+    recorded = [output for output in outputs if origin_of(output) is not None]
+    return autograd.grad(recorded, wanted, heads, retain_graph=True, create_graph=is_recording())
+
+
+def _refuse_effects(call: RecordedCall, block: HybridBlock, heads: list[Any]) -> None:
+    """Raise: random numbers would be drawn, or statistics written, a second time."""
+    effects = "a hybridized block that draws random numbers or writes statistics"
+    if is_recording():
         raise ArrayNotImplementedError(
-            f"[{block.name}] a gradient of the gradient of a hybridized block that draws random "
-            "numbers or writes statistics cannot be computed; call hybridize(False)"
+            f"[{block.name}] a gradient of the gradient of {effects} cannot be computed; call "
+            "hybridize(False)"
         )
-    _busy.now = True
-    try:
-        result = run_forward(block, args)
-    finally:
-        _busy.now = False
-    arrays = list(_arrays_in(args))
-    leaves: list[Any] = []
-    _structure(result, arrays, leaves)
-    recorded = [leaf for leaf in leaves if origin_of(leaf) is not None]
-    wanted = [*(arrays[index] for index in recipe.wanted_inputs), *recipe.wanted_arrays]
-    return autograd.grad(recorded, wanted, heads, retain_graph=True, create_graph=True)
-
-
-def _arrays_in(args: Any) -> Iterator[Any]:
-    for one in args:
-        if isinstance(one, Array):
-            yield one
-        elif isinstance(one, (list, tuple)):
-            yield from _arrays_in(one)
+    given = ", ".join(str(head.dtype) for head in heads)
+    raise ArrayValueError(
+        f"[{block.name}] the head gradients have types or devices other than their heads (given: "
+        f"{given}), which {effects} cannot take; cast them, or call hybridize(False)"
+    )
 
 
 def _replayed_gradient(call: RecordedCall, gradient: Any) -> Any:
-    """Return the recorded gradient of one wanted array of a replayed call; all are made at once.
+    """Return the gradient of one wanted array of a replayed call; all are made at once.
 
-    Gradients that need not be recorded are issued by the walk itself.
+    Gradients that are not recorded, from heads as they were written down, the walk issues itself.
     """
     if call.memo is None:
         given = gradient if isinstance(gradient, list) else [gradient]
         heads = [
             call.output_zeros(index) if head is None else head for index, head in enumerate(given)
         ]
-        call.memo = _gradients_again(*arguments_of_replay(call.node), heads)
+        call.memo = _gradients_again(call, heads)
     return call.memo[call.index]
 
 
 define("replay", Rule(_replayed_gradient))
+set_block_functions(_layers.add, Compiled._write_down, _filled)

@@ -4,47 +4,36 @@
 from __future__ import annotations
 
 import sys
-import weakref
 from typing import TYPE_CHECKING, Any
 
-from .._core import LayerScope, add_layer, current_layer, layer_name
+from .._core import add_layer, layer_name
 
 if TYPE_CHECKING:
     from .block import Block
 
-__all__ = ["Layers", "run_forward"]
+__all__ = ["Layers", "add"]
 
 
-class Layers(dict[int, int]):
-    """The numbers that a block has as a layer, by the layer around it. Copies start empty."""
+class Layers(dict[int, tuple[int, str]]):
+    """What a block is as a layer, by the number of the layer around it: a number, and a path.
+
+    Copies start empty: the numbers belong to this process and to this block.
+    """
 
     def __reduce__(self) -> tuple[type[Layers], tuple[()]]:
-        """Leave the numbers out: they belong to this process."""
+        """Leave the numbers out."""
         return Layers, ()
 
     def __deepcopy__(self, memo: Any) -> Layers:
-        """Leave the numbers out: they belong to the block."""
+        """Leave the numbers out."""
         return Layers()
 
 
-#: The block of each layer, and the path that leads to it without its own name.
-_places: dict[int, tuple[weakref.ref[Block], str]] = {}
+def add(block: Block, outer: int, parent: Block | None, path: str) -> tuple[int, str]:
+    """Return what a block is that is called in the layer ``outer``: that of ``parent``, if any.
 
-
-def run_forward(block: Block, args: tuple[Any, ...]) -> Any:
-    """Call ``forward`` of a block; what is issued meanwhile belongs to it as a layer."""
-    outer = current_layer()
-    layer = block._layers.get(outer)
-    with LayerScope(_add(block, outer) if layer is None else layer):
-        return block.forward(*args)
-
-
-def _add(block: Block, outer: int) -> int:
-    """Give a block that is called in the layer ``outer`` a number; 0 if there are too many."""
-    parent, path = None, ""
-    if outer in _places:
-        reference, path = _places[outer]
-        parent = reference()
+    The number is 0 if there are too many.
+    """
     if parent is None:
         path = text = _variable(block) or block.name
         if outer:  # a scope of the profiler
@@ -54,11 +43,7 @@ def _add(block: Block, outer: int) -> int:
         key = next((key for key, child in parent._children.items() if child is block), own)
         path = f"{path}.{key}"
         text = path if key == own else f"{path}.{own}"
-    number = add_layer(text)
-    if number:
-        _places[number] = (weakref.ref(block), path)
-    block._layers[outer] = number
-    return number
+    return add_layer(text), path
 
 
 def _variable(block: Block) -> str | None:

@@ -12,7 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .. import autograd, ndarray, symbol
-from .._core import Array, Scope
+from .._core import Array, Scope, refuse_capture, run_forward
 from .._keywords import NamedKeywords
 from ..error import (
     ArrayAttributeError,
@@ -26,7 +26,7 @@ from ..util import is_np_array
 from ._compiled import Compiled
 from ._completion import Completing, Unknown
 from ._inputs import count_inputs, first_symbol, flat_symbols
-from ._layers import Layers, run_forward
+from ._layers import Layers
 from .parameter import (
     DeferredInitializationError,
     Parameter,
@@ -203,6 +203,16 @@ class Block(NamedKeywords):
             self._reg_params[name] = value
             self._changed()
         super().__setattr__(name, value)
+        if isinstance(value, Array) or isinstance(old, Array):
+            self._exchanged(name, old, value)
+
+    def _exchanged(self, name: str, old: Any, value: Any) -> None:
+        """Let hybridized blocks forget plans with an array that is an attribute no more."""
+        refuse_capture(f"it assigns an array to its attribute {name!r}")
+        like = isinstance(old, Array) and isinstance(value, Array)
+        for compiled in tuple(self._watchers):
+            if not like or compiled.holds(old):
+                compiled.forget()
 
     # --- names ---
 

@@ -212,11 +212,15 @@ class Parameter:
         self._multipliers = (self.lr_mult, factor)
         Parameter.changes += 1
 
-    def _mark(self) -> None:
-        """Make the arrays variables, or ordinary arrays if no gradient is wanted."""
+    def _changed(self) -> None:
+        """Tell whoever holds the arrays, or has found something out about them."""
+        Parameter.changes += 1
         for watcher in tuple(self._watchers):
             watcher.forget()
-        Parameter.changes += 1
+
+    def _mark(self) -> None:
+        """Make the arrays variables, or ordinary arrays if no gradient is wanted."""
+        self._changed()
         if self._data is None:
             return
         for place, array in self._data.items():
@@ -244,7 +248,7 @@ class Parameter:
             )
             return
         self._data = None
-        Parameter.changes += 1
+        self._changed()
         if init is None:
             init = default_init if self.init is None else self.init
         self._deferred = (init, _contexts(ctx), default_init, None)

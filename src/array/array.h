@@ -16,6 +16,9 @@ struct Array {
   Reference<Layout> layout;
   std::int64_t offset = 0;  ///< of the first element, in elements
   DType dtype = DType::float32;
+  /// The handle it was reached through, where somebody wants to know: see lazy/capture.h. Views and
+  /// operands have it from what they are made of, new arrays none.
+  std::uint32_t source = 0;
 
   /// A new array whose memory is taken when it is first written.
   static Array create(Reference<Layout> layout, DType dtype, Context context);

@@ -53,6 +53,7 @@ void Storage::destroy(Storage* storage) {
   storage->release_buffer();
   storage->discharge();
   storage->version = 0;
+  storage->origins = 0;
   storage->notes = {};
   if (storage->failure) storage->failure.reset();
   if (spare().size() < most_spare) {

@@ -69,6 +69,8 @@ class Storage : public Counted {
   engine::Variable variable;
   /// Number of writes issued so far. Guarded by the issuing right.
   std::uint32_t version = 0;
+  /// How often an array over this memory was given an origin on the tape. Guarded likewise.
+  std::uint32_t origins = 0;
   /// Set by a call that failed to write, cleared by one that overwrites everything. Ordered like
   /// data.
   std::shared_ptr<Failure> failure;

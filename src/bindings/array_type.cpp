@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/half.h"
+#include "bindings/held.h"
 #include "bindings/keys.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
@@ -39,12 +40,21 @@ bool is_registered(PyTypeObject* type) {
 }
 
 ArrayObject* allocate(PyTypeObject* type) {
-  if (is_registered(type) && !spare.empty()) {
+  ArrayObject* object;
+  if (!is_registered(type)) {
+    object = reinterpret_cast<ArrayObject*>(type->tp_alloc(type, 0));
+    if (object) object->tracked = true;
+    return object;
+  }
+  if (spare.empty()) {
+    object = PyObject_GC_New(ArrayObject, type);
+  } else {
     void* memory = spare.back();
     spare.pop_back();
-    return reinterpret_cast<ArrayObject*>(PyObject_Init(static_cast<PyObject*>(memory), type));
+    object = reinterpret_cast<ArrayObject*>(PyObject_Init(static_cast<PyObject*>(memory), type));
   }
-  return reinterpret_cast<ArrayObject*>(type->tp_alloc(type, 0));
+  if (object) object->tracked = false;
+  return object;
 }
 
 PyObject* make(Array array, PyTypeObject* type, bool legacy) {
@@ -53,12 +63,28 @@ PyObject* make(Array array, PyTypeObject* type, bool legacy) {
   new (&object->array) Array(std::move(array));
   object->legacy = legacy;
   new (&object->origin) autograd::Origin;
+  object->held = nullptr;
   ++live;
   return reinterpret_cast<PyObject*>(object);
 }
 
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(as_array(self).held);
+  return 0;
+}
+
+int clear(PyObject* self) {
+  clear_held(as_array(self));
+  return 0;
+}
+
 void deallocate(PyObject* self) {
   Array& array = as_array(self).array;
+  if (as_array(self).tracked) {
+    PyObject_GC_UnTrack(self);
+    clear_held(as_array(self));
+  }
   as_array(self).origin.~Origin();
   if (array.storage) lazy::window().handle_goes(*array.storage);
   array.~Array();
@@ -590,6 +616,7 @@ PyObject* as_class(PyObject* self, PyObject* legacy) {
   return guarded<PyObject*>(nullptr, [&] {
     PyObject* made = wrap(as_array(self).array, PyObject_IsTrue(legacy) == 1);
     as_array(made).origin = as_array(self).origin;
+    share_held(as_array(made), as_array(self).held);
     return made;
   });
 }
@@ -712,6 +739,8 @@ PyType_Slot slot(int number, Function* function) {
 PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>("An array whose value may still be on its way.")},
     slot(Py_tp_dealloc, deallocate),
+    slot(Py_tp_traverse, traverse),
+    slot(Py_tp_clear, clear),
     slot(Py_tp_richcompare, compare),
     slot(Py_tp_hash, hash),
     slot(Py_mp_subscript, subscript),
@@ -738,7 +767,8 @@ PyType_Slot slots[] = {
     {0, nullptr}};
 
 PyType_Spec spec = {"afterglow._core.Array", sizeof(ArrayObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                        Py_TPFLAGS_DISALLOW_INSTANTIATION,
                     slots};
 
 /// Copies before it returns: what becomes of the foreign memory afterwards does not matter.
@@ -765,14 +795,13 @@ nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple 
   return nb::steal(wrap(std::move(array), legacy));
 }
 
-/// Classes made by a class statement take part in garbage collection, but arrays hold nothing of
-/// Python's: a list of a million of them would be walked again and again for nothing.
-void leave_garbage_collection(PyTypeObject* type) {
+/// The garbage collector looks at instances of classes made by a class statement from the start.
+/// Few arrays own anything, and a list of a million of them would be walked again and again for
+/// nothing: these are made by allocate(), unseen, until they own something.
+void look_after_ourselves(PyTypeObject* type) {
   for (; type != base_type; type = type->tp_base) {
-    type->tp_flags &= ~Py_TPFLAGS_HAVE_GC;
-    type->tp_traverse = nullptr;
-    type->tp_clear = nullptr;
-    type->tp_free = PyObject_Free;
+    type->tp_traverse = traverse;
+    type->tp_clear = clear;
   }
 }
 
@@ -786,7 +815,7 @@ void register_classes(nb::handle legacy, nb::handle numpy, nb::handle convert) {
   legacy_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(legacy.ptr()));
   numpy_class = reinterpret_cast<PyTypeObject*>(Py_NewRef(numpy.ptr()));
   for (PyTypeObject* type : {legacy_class, numpy_class}) {
-    leave_garbage_collection(type);
+    look_after_ourselves(type);
     type->tp_dealloc = deallocate;  // they have no fields of their own to be looked after
   }
   converter = Py_NewRef(convert.ptr());

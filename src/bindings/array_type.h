@@ -13,7 +13,9 @@ namespace afterglow::bindings {
 struct ArrayObject {
   PyObject_HEAD Array array;
   bool legacy;              ///< answers as mx.nd does
+  bool tracked;             ///< the garbage collector looks at it: since it owned something
   autograd::Origin origin;  ///< where the value comes from, if that was recorded
+  PyObject* held;           ///< what the gradients of that need of Python's: bindings/held.h
 };
 
 /// Creates the type and adds it, and the functions that go with it, to the module.

@@ -2,6 +2,7 @@
 // The extension module: a table of contents.
 #include "bindings/array_type.h"
 #include "bindings/functions.h"
+#include "bindings/held.h"
 #include "bindings/keys.h"
 #include "bindings/operations.h"
 #include "bindings/shortcuts.h"
@@ -21,6 +22,7 @@ NB_MODULE(_core, module) {
   module.def("set_error_classes", set_error_classes);
   module.def("set_package_folder", set_package_folder);
   bind_array_type(module);
+  bind_held(module);
   bind_keys(module);
   bind_operations(module);
   bind_shortcuts(module);

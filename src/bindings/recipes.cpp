@@ -6,42 +6,48 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "bindings/functions.h"
+#include "bindings/held.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
 #include "bindings/waiting.h"
 #include "lazy/host.h"
 #include "lazy/immediate.h"
+#include "lazy/layer.h"
 #include "ops/table.h"
 
 namespace afterglow::bindings {
 namespace {
 
-/// A recipe, and what Python needs beside it.
-struct PythonRecipe {
+/// An array as the tape knows it.
+struct Recorded {
+  Array array;
+  autograd::Origin origin;
+  bool legacy;
+};
+
+/// A recipe, and what it takes to answer a call of a block by it. Nothing in here leads back to the
+/// block: nodes on the tape own it, which the garbage collector does not see.
+struct Plan {
   std::shared_ptr<const lazy::Recipe> recipe;
   /// Whether results are arrays of nd rather than of np.
   std::vector<bool> outputs_legacy, gradients_legacy;
   std::vector<bool> recorded;              ///< the outputs that gradients come for: one head each
   std::vector<std::size_t> wanted_inputs;  ///< those that gradients are computed for
-  nb::list wanted_arrays;                  ///< and the parameters, in the order of the gradients
-  nb::object rebuild;  ///< makes what the block returns; None for a single array
+  std::vector<Recorded> parameters;        ///< likewise, in the order of the gradients
+  nb::object arguments;  ///< those of the call, with the numbers of inputs in the places of arrays
 };
-
-thread_local std::unique_ptr<lazy::Capture> capture;
 
 std::vector<Array> arrays_of(nb::handle list) {
   std::vector<Array> arrays;
-  for (nb::handle item : list) {
-    if (!is_array(item.ptr())) throw Error(ErrorKind::type, "an array is needed");
-    arrays.push_back(as_array(item.ptr()).array);
-  }
+  for (nb::handle item : list) arrays.push_back(need_array(item.ptr()).array);
   return arrays;
 }
 
@@ -51,45 +57,127 @@ std::vector<bool> legacy_of(nb::list list) {
   return result;
 }
 
-void start_capture() {
-  if (capture) throw Error(ErrorKind::mxnet, "this thread is capturing already");
-  capture = std::make_unique<lazy::Capture>();
-}
+// --- what a thread is inside of; all of it ends with the C++ scope, whatever Python raises ---
 
-/// From here on gradients are computed. The zeros that stand for those of the heads are written by
-/// no call: they are inputs of what follows.
-nb::list split_capture(nb::list heads) {
-  if (!capture) throw Error(ErrorKind::mxnet, "this thread is not capturing");
-  capture->begin_second_part();
-  nb::list zeros;
-  for (nb::handle head : heads) {
-    const ArrayObject& like = as_array(head.ptr());
-    const Array array = Array::create(Layout::contiguous(like.array.shape()), like.array.dtype,
-                                      like.array.context());
-    take_buffer_or_wait(*array.storage);
-    if (array.storage->bytes())
-      std::memset(array.data(), 0, static_cast<std::size_t>(array.storage->bytes()));
-    zeros.append(nb::steal(wrap(array, like.legacy)));
+/// Inside of a hybridized block, which looks after the calls of its children.
+thread_local bool inside = false;
+
+class Inside {
+ public:
+  Inside() { inside = true; }
+  ~Inside() { inside = outer_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  const bool outer_ = inside;
+};
+
+/// The call of a block that is being written down, for the Python that knows blocks.
+class BlockCapture {
+ public:
+  /// `given`: the arrays among the arguments, each once.
+  explicit BlockCapture(std::span<PyObject* const> given) {
+    std::vector<Array> arrays;
+    for (PyObject* array : given) {
+      given_.push_back(nb::borrow(array));
+      arrays.push_back(as_array(array).array);
+    }
+    capture_ = std::make_unique<lazy::Capture>(arrays);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      nb::object input = nb::steal(wrap_like(capture_->inputs()[i], given[i]));
+      // On the tape an input is one step away from what it is outside, where gradients can be cut.
+      const Layout& layout = *arrays[i].layout;
+      if (autograd::state().recording)
+        record_view(given[i], input.ptr(), 0, Shape(layout.shape().begin(), layout.shape().end()),
+                    Shape(layout.strides().begin(), layout.strides().end()));
+      origins_.push_back(as_array(input.ptr()).origin);
+      inputs_.append(input);
+    }
+    first_node_ = autograd::next_node();
   }
-  return zeros;
-}
 
-/// A PythonRecipe, or the reason why there is none.
-nb::object finish_capture(nb::list inputs, nb::list outputs, std::vector<bool> recorded,
-                          nb::list heads, nb::list gradients,
-                          std::vector<std::size_t> wanted_inputs, nb::list wanted_arrays,
-                          nb::object rebuild) {
-  if (!capture) throw Error(ErrorKind::mxnet, "this thread is not capturing");
-  const std::unique_ptr<lazy::Capture> captured = std::move(capture);
-  const std::vector<Array> in = arrays_of(inputs), out = arrays_of(outputs),
-                           head = arrays_of(heads), gradient = arrays_of(gradients);
-  std::shared_ptr<const lazy::Recipe> recipe =
-      lazy::Recipe::make(*captured, {in, out, head, gradient});
-  if (!recipe) return nb::str(captured->refusal().c_str());
-  return nb::cast(PythonRecipe{std::move(recipe), legacy_of(outputs), legacy_of(gradients),
-                               std::move(recorded), std::move(wanted_inputs),
-                               std::move(wanted_arrays), std::move(rebuild)});
-}
+  nb::list inputs() const { return inputs_; }
+  std::uint64_t first_node() const { return first_node_; }
+
+  /// From here on gradients are computed, as far as to the inputs. Returns zeros in the places of
+  /// those of the heads, which no call writes: they are inputs of what follows.
+  nb::list begin_gradients(nb::list heads) {
+    check();
+    capture_->begin_second_part();
+    for (const autograd::Origin& origin : origins_) {
+      if (origin) cut_.emplace_back(origin.node, std::move(origin.node->inputs));
+      if (origin) origin.node->inputs.clear();
+    }
+    nb::list zeros;
+    for (nb::handle head : heads) {
+      const ArrayObject& like = need_array(head.ptr());
+      const Array array = Array::create(Layout::contiguous(like.array.shape()), like.array.dtype,
+                                        like.array.context());
+      take_buffer_or_wait(*array.storage);
+      if (array.storage->bytes())
+        std::memset(array.data(), 0, static_cast<std::size_t>(array.storage->bytes()));
+      zeros.append(nb::steal(wrap(array, like.legacy)));
+    }
+    return zeros;
+  }
+
+  /// The plan, or the reason why there is none.
+  nb::object finish(nb::list outputs, std::vector<bool> recorded, nb::list heads,
+                    nb::list gradients, std::vector<std::size_t> wanted_inputs,
+                    nb::list wanted_parameters, nb::object arguments) {
+    check();
+    const std::vector<Array> out = arrays_of(outputs), head = arrays_of(heads),
+                             gradient = arrays_of(gradients);
+    std::shared_ptr<const lazy::Recipe> recipe =
+        lazy::Recipe::make(*capture_, {out, head, gradient});
+    if (!recipe) return nb::str(capture_->refusal().c_str());
+    std::vector<Recorded> parameters;
+    for (nb::handle item : wanted_parameters) {
+      const ArrayObject& array = need_array(item.ptr());
+      parameters.push_back({array.array, array.origin, array.legacy});
+    }
+    return nb::cast(std::make_shared<Plan>(
+        Plan{std::move(recipe), legacy_of(outputs), legacy_of(gradients), std::move(recorded),
+             std::move(wanted_inputs), std::move(parameters), std::move(arguments)}));
+  }
+
+  /// What was written to the inputs on the tape is written to the arrays that were given.
+  void pass_writes_on() {
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+      const ArrayObject& input = as_array(nb::object(inputs_[i]).ptr());
+      if (input.origin.node.get() == origins_[i].node.get()) continue;
+      check();
+      capture_->refuse("an input is written while recording");
+      ArrayObject& array = as_array(given_[i].ptr());
+      if (array.origin && array.origin.node->is_variable()) refuse_variable("hybridize");
+      array.origin = input.origin;
+      clear_held(array);
+      share_held(array, input.held);
+    }
+  }
+
+  void end() {
+    capture_.reset();
+    for (auto& [node, inputs] : cut_) node->inputs = std::move(inputs);
+    cut_.clear();
+    origins_.clear();
+    given_.clear();
+    inputs_ = nb::list();
+  }
+
+ private:
+  void check() const {
+    if (!capture_) throw Error(ErrorKind::mxnet, "the call is not written down any more");
+  }
+
+  std::unique_ptr<lazy::Capture> capture_;
+  std::vector<nb::object> given_;
+  nb::list inputs_;                        ///< handles of their own: see lazy/capture.h
+  std::vector<autograd::Origin> origins_;  ///< of those
+  std::vector<std::pair<Reference<autograd::Node>, std::vector<autograd::Saved>>> cut_;
+  std::uint64_t first_node_ = 0;
+};
 
 void make_room() {
   // Threads that waited together may together take more room than there was; a few more looks.
@@ -116,15 +204,38 @@ void settle(std::span<const Array> inputs, const lazy::Recipe& recipe,
 
 // --- on the tape ---
 
+/// The gradient of an output that nobody used, or elements in order where a rule gave others.
+Array copied(const Array* value, const autograd::Saved& like) {
+  lazy::Draft draft(*ops::table().find("copy"));
+  lazy::Operand& input = draft->inputs.emplace_back();
+  if (value) {
+    static_cast<Array&>(input) = *value;
+  } else {
+    lazy::set_immediate(input, std::int64_t{0});
+  }
+  std::vector<lazy::Argument> arguments;
+  for (const lazy::Parameter& parameter : draft->op->parameters) {
+    arguments.push_back(parameter.default_value);
+    if (parameter.name == "shape")
+      arguments.back() = Shape(like.layout->shape().begin(), like.layout->shape().end());
+    if (parameter.name == "dtype") arguments.back() = static_cast<std::int64_t>(like.dtype);
+  }
+  return issue_from_python(draft, {arguments, true, like.context, nullptr});
+}
+
 /// A replay that was recorded: what its second part needs, and what must not have changed.
 class ReplayedCall : public OwnGradients {
  public:
-  ReplayedCall(std::shared_ptr<const PythonRecipe> recipe, std::vector<Array> kept,
-               std::span<const Array> inputs, nb::object again)
-      : recipe_(std::move(recipe)), kept_(std::move(kept)), again_(std::move(again)) {
+  /// `block`: what make_held() made of it.
+  ReplayedCall(std::shared_ptr<const Plan> plan, std::vector<Array> kept,
+               std::span<PyObject* const> inputs, nb::handle block)
+      : plan_(std::move(plan)), kept_(std::move(kept)), block_(block) {
     for (const Array& array : kept_) versions_.push_back(array.storage->version);
-    for (const Array& array : inputs) watch(array);
-    for (const Array& array : recipe_->recipe->outside()) watch(array);
+    for (PyObject* input : inputs) {
+      watch(as_array(input).array);
+      legacy_.push_back(as_array(input).legacy);
+    }
+    for (const Array& array : plan_->recipe->outside()) watch(array);
   }
   ~ReplayedCall() override {
     // Like a handle of Python's: what only unfinished calls need now counts as run-ahead.
@@ -135,32 +246,54 @@ class ReplayedCall : public OwnGradients {
                                     std::span<const nb::object> heads) const override {
     // To be recorded: what they are computed from must be on the tape, call by call.
     if (autograd::state().recording) return {};
+    std::vector<Array> given;
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const autograd::Saved& output = node.outputs[i];
+      const Array* head = heads[i].is_valid() ? &need_array(heads[i].ptr()).array : nullptr;
+      // What the calls make of another type is theirs to say, one by one.
+      if (head && (head->dtype != output.dtype || head->context() != output.context)) return {};
+      const bool fits =
+          head && head->layout->is_contiguous() && same_shape(*head->layout, *output.layout);
+      given.push_back(fits ? *head : copied(head, output));
+    }
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       if (kept_[i].storage->version != versions_[i])
         refuse_overwritten(node, "a value", versions_[i], kept_[i].storage->version);
     }
-    std::vector<Array> given;
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      given.push_back(heads[i].is_valid() ? need_array(heads[i].ptr()).array
-                                          : zeros(node.outputs[i]));
-    }
     const std::vector<Array> made =
-        recipe_->recipe->differentiate(lazy::window(), kept_, given, make_room);
-    settle(given, *recipe_->recipe, made);
+        plan_->recipe->differentiate(lazy::window(), kept_, given, make_room);
+    settle(given, *plan_->recipe, made);
     std::vector<nb::object> result;
     for (std::size_t i = 0; i < made.size(); ++i)
-      result.push_back(nb::steal(wrap(made[i], recipe_->gradients_legacy[i])));
+      result.push_back(nb::steal(wrap(made[i], plan_->gradients_legacy[i])));
     return result;
   }
 
-  /// Whoever computes the call again must find everything as it was.
-  nb::object again(const autograd::Node& node) const {
+  /// (block, training, arguments with numbers, inputs, wanted arrays): to make the calls one by
+  /// one. Everything must be as it was.
+  nb::tuple again(const TapeNode& self) const {
+    const autograd::Node& node = *self.node;
     for (const Watched& one : watched_) {
       if (one.array.storage->version != one.version)
         refuse_overwritten(node, "all inputs and parameters again, one of", one.version,
                            one.array.storage->version);
     }
-    return again_;
+    nb::list inputs, wanted;
+    for (std::size_t i = 0; i < legacy_.size(); ++i)
+      inputs.append(nb::steal(wrap(watched_[i].array, legacy_[i])));
+    for (std::size_t i = 0; i < plan_->wanted_inputs.size(); ++i) {
+      nb::object input = inputs[plan_->wanted_inputs[i]];
+      as_array(input.ptr()).origin = node.inputs[i].origin;
+      share_held(as_array(input.ptr()), self.held.ptr());
+      wanted.append(input);
+    }
+    for (const Recorded& parameter : plan_->parameters) {
+      nb::object array = nb::steal(wrap(parameter.array, parameter.legacy));
+      as_array(array.ptr()).origin = parameter.origin;
+      wanted.append(array);
+    }
+    return nb::make_tuple(block_.get(), training_, plan_->arguments, inputs, wanted,
+                          plan_->recipe->has_effects());
   }
 
  private:
@@ -168,78 +301,78 @@ class ReplayedCall : public OwnGradients {
     Array array;
     std::uint32_t version;
   };
-  /// The gradient of an output that nobody used.
-  static Array zeros(const autograd::Saved& like) {
-    lazy::Draft draft(*ops::table().find("copy"));
-    lazy::set_immediate(draft->inputs.emplace_back(), std::int64_t{0});
-    std::vector<lazy::Argument> arguments;
-    for (const lazy::Parameter& parameter : draft->op->parameters) {
-      arguments.push_back(parameter.default_value);
-      if (parameter.name == "shape")
-        arguments.back() = Shape(like.layout->shape().begin(), like.layout->shape().end());
-      if (parameter.name == "dtype") arguments.back() = static_cast<std::int64_t>(like.dtype);
-    }
-    return issue_from_python(draft, {arguments, true, like.context, nullptr});
-  }
 
   void watch(const Array& array) { watched_.push_back({array, array.storage->version}); }
 
-  const std::shared_ptr<const PythonRecipe> recipe_;
+  const std::shared_ptr<const Plan> plan_;
   std::vector<Array> kept_;
   std::vector<std::uint32_t> versions_;
-  std::vector<Watched> watched_;
-  nb::object again_;
+  std::vector<Watched> watched_;  ///< inputs first
+  std::vector<bool> legacy_;      ///< of the inputs
+  const bool training_ = autograd::state().training;
+  const KnownObject block_;
 };
 
-const ReplayedCall& replayed_call(const TapeNode& node) {
+nb::tuple replayed_call(const TapeNode& node) {
   const auto* call = dynamic_cast<const ReplayedCall*>(node.node->keep.get());
   if (!call) throw Error(ErrorKind::mxnet, "not a replayed call, or released");
-  return *call;
+  return call->again(node);
 }
 
+/// What Python told of blocks: never given back, since calls may come until the process ends.
+struct FrontEnd {
+  nb::callable add_layer, write_down, rebuild;
+};
+FrontEnd* front_end = nullptr;
+
 /// What the block returns, recorded where recording is on; an invalid object where the calls must
-/// be made one by one. `again`: what it takes to make them so.
-nb::object replay(const std::shared_ptr<const PythonRecipe>& self,
-                  std::span<PyObject* const> inputs, nb::handle again) {
-  const lazy::Recipe& recipe = *self->recipe;
+/// be made one by one. `result`: what it returns, with numbers in the places of arrays, or None for
+/// a single array.
+nb::object replay(const std::shared_ptr<const Plan>& plan, nb::handle result, nb::handle block,
+                  std::span<PyObject* const> inputs) {
+  const lazy::Recipe& recipe = *plan->recipe;
   std::vector<Array> in;
   in.reserve(inputs.size());
   for (PyObject* input : inputs) in.push_back(as_array(input).array);
   if (recipe.alias(in)) return {};
   Reference<autograd::Node> node;
-  if (autograd::state().recording &&
-      (!self->wanted_inputs.empty() || nb::len(self->wanted_arrays))) {
+  nb::object held;
+  if (autograd::state().recording && !(plan->wanted_inputs.empty() && plan->parameters.empty())) {
     std::vector<autograd::Source> sources;
-    const auto add = [&](const ArrayObject& array) {
-      sources.push_back({&array.array, &array.origin});
-    };
-    for (const std::size_t index : self->wanted_inputs) add(as_array(inputs[index]));
-    for (nb::handle array : self->wanted_arrays) add(as_array(array.ptr()));
+    for (const std::size_t index : plan->wanted_inputs) {
+      const ArrayObject& input = as_array(inputs[index]);
+      sources.push_back({&input.array, &input.origin});
+    }
+    for (const Recorded& parameter : plan->parameters)
+      sources.push_back({&parameter.array, &parameter.origin});
     static const lazy::Op& op = lazy::host_op("replay");
     node = autograd::record(op, {}, as_array(inputs[0]).legacy, sources, {});
+    held = make_held(block);
   }
   lazy::Recipe::Results results = recipe.compute(lazy::window(), in, make_room);
   if (node) {
     node->site = capture_site();
-    node->keep =
-        std::make_unique<ReplayedCall>(self, std::move(results.kept), in, nb::borrow(again));
+    node->keep = std::make_unique<ReplayedCall>(plan, std::move(results.kept), inputs, held);
   }
   settle(in, recipe, results.outputs);
   const auto output = [&](std::size_t i) {
-    nb::object array = nb::steal(wrap(results.outputs[i], self->outputs_legacy[i]));
+    nb::object array = nb::steal(wrap(results.outputs[i], plan->outputs_legacy[i]));
     ArrayObject& object = as_array(array.ptr());
-    if (node && self->recorded[i]) {
+    if (node && plan->recorded[i]) {
       object.origin = autograd::add_output(*node, object.array);
+      share_held(object, held.ptr());
+      for (const std::size_t index : plan->wanted_inputs)
+        share_held(object, as_array(inputs[index]).held);
     } else if (autograd::state().recording) {
       object.origin.output = autograd::Origin::constant;
     }
     return array;
   };
-  if (self->rebuild.is_none()) return output(0);
+  if (result.is_none()) return output(0);
   nb::list outputs, arrays;
   for (std::size_t i = 0; i < results.outputs.size(); ++i) outputs.append(output(i));
   for (PyObject* input : inputs) arrays.append(nb::borrow(input));
-  return self->rebuild(outputs, arrays);
+  return front_end->rebuild(result, outputs, arrays);
 }
 
 // --- signatures ---
@@ -247,15 +380,21 @@ nb::object replay(const std::shared_ptr<const PythonRecipe>& self,
 /// What a call's recipe depends on, as bytes; false for arguments that cannot be compared.
 class Signature {
  public:
-  bool add(PyObject* object) {
+  Signature() {
+    const autograd::State state = autograd::state();
+    key_.push_back(static_cast<char>('0' + state.recording + 2 * state.training));
+  }
+
+  bool add(PyObject* object, int depth = 0) {
     if (is_array(object)) {
       add_array(object);
       return true;
     }
-    if (PyTuple_Check(object) || PyList_Check(object)) {
-      put(PyTuple_Check(object) ? 't' : 'l', PySequence_Fast_GET_SIZE(object));
+    if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+      if (depth == most_nested) return false;  // a list may also be inside of itself
+      put(PyTuple_CheckExact(object) ? 't' : 'l', PySequence_Fast_GET_SIZE(object));
       for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
-        if (!add(PySequence_Fast_GET_ITEM(object, i))) return false;
+        if (!add(PySequence_Fast_GET_ITEM(object, i), depth + 1)) return false;
       }
       return true;
     }
@@ -283,10 +422,13 @@ class Signature {
     return false;
   }
 
-  std::string& key() { return key_; }
+  nb::bytes key() const { return nb::bytes(key_.data(), key_.size()); }
+  /// Each array once.
   std::span<PyObject* const> arrays() const { return arrays_; }
 
  private:
+  static constexpr int most_nested = 32;
+
   template <class T>
   void put(char kind, const T& value) {
     static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>,
@@ -298,69 +440,178 @@ class Signature {
   void add_array(PyObject* object) {
     const ArrayObject& handle = as_array(object);
     const Array& array = handle.array;
-    // Arrays that share memory are another case than arrays that do not.
-    for (std::size_t i = 0; i < arrays_.size(); ++i) {
-      const Array& other = as_array(arrays_[i]).array;
-      if (other.storage.get() != array.storage.get()) continue;
-      put(same_view(other, array) ? 'r' : 'o', i);
-      break;
-    }
+    const auto found = std::ranges::find(arrays_, object);
+    if (found != arrays_.end()) return put('r', found - arrays_.begin());
     arrays_.push_back(object);
     const bool recorded = autograd::state().recording && handle.origin;
     put(handle.legacy ? 'A' : 'a', array.dtype);
-    put(recorded ? 'g' : 'n', array.context().type);
+    put(!recorded ? 'n' : handle.origin.node->is_variable() ? 'v' : 'g', array.context().type);
     put('@', array.context().id);
     put(array.layout->is_contiguous() ? '+' : '-', array.layout->rank());
-    key_.append(reinterpret_cast<const char*>(array.shape().data()), array.shape().size_bytes());
+    append(array.shape());
+    if (!array.layout->is_contiguous()) append(array.layout->strides());
+  }
+
+  void append(std::span<const std::int64_t> numbers) {
+    key_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
   }
 
   std::string key_;
   std::vector<PyObject*> arrays_;  ///< borrowed from the arguments
 };
 
-/// Answers a call if `plans` have a recipe for its signature: (True, result). Else (False, key,
-/// what `plans` have, the arrays among the arguments); None for arguments that have no signature.
-nb::object answer(nb::dict plans, nb::handle block, nb::tuple arguments) {
+// --- calling blocks ---
+
+/// The innermost call of a block in this thread: what the calls it issues belong to.
+struct LayerCall {
+  nb::handle block;
+  nb::handle path;  ///< of names that leads to the block
+  std::int32_t layer;
+};
+thread_local const LayerCall* innermost = nullptr;
+
+class LayerScope {
+ public:
+  explicit LayerScope(const LayerCall& call) {
+    innermost = &call;
+    lazy::current_layer = call.layer;
+  }
+  ~LayerScope() {
+    innermost = outer_;
+    lazy::current_layer = layer_;
+  }
+  LayerScope(const LayerScope&) = delete;
+  LayerScope& operator=(const LayerScope&) = delete;
+
+ private:
+  const LayerCall* const outer_ = innermost;
+  const std::int32_t layer_ = lazy::current_layer;
+};
+
+/// Calls `forward` of a block; what is issued meanwhile belongs to it as a layer.
+nb::object run_forward(nb::handle block, nb::tuple arguments) {
+  static PyObject* const layers_name = PyUnicode_InternFromString("_layers");
+  static PyObject* const forward_name = PyUnicode_InternFromString("forward");
+  const auto known = nb::steal<nb::dict>(PyObject_GetAttr(block.ptr(), layers_name));
+  if (!known.is_valid()) throw nb::python_error();
+  const nb::int_ outer(lazy::current_layer);
+  nb::object found = nb::borrow(PyDict_GetItemWithError(known.ptr(), outer.ptr()));
+  if (!found.is_valid()) {
+    if (PyErr_Occurred()) throw nb::python_error();
+    // Another scope than that of a block may have been entered since.
+    const bool in_block = innermost && innermost->layer == lazy::current_layer;
+    found =
+        front_end->add_layer(block, lazy::current_layer, in_block ? innermost->block : nb::none(),
+                             in_block ? innermost->path : nb::none());
+    known[outer] = found;
+  }
+  const auto number_and_path = nb::borrow<nb::tuple>(found);
+  const nb::object path = number_and_path[1];
+  const LayerCall call{block, path, nb::cast<std::int32_t>(number_and_path[0])};
+  const LayerScope scope(call);
+  const nb::object forward = nb::steal(PyObject_GetAttr(block.ptr(), forward_name));
+  if (!forward.is_valid()) throw nb::python_error();
+  nb::object result = nb::steal(PyObject_CallObject(forward.ptr(), arguments.ptr()));
+  if (!result.is_valid()) throw nb::python_error();
+  return result;
+}
+
+/// The same, and hybridized blocks inside are called call by call as well.
+nb::object run_as_is(nb::handle block, nb::tuple arguments) {
+  const Inside scope;
+  return run_forward(block, arguments);
+}
+
+/// A capture that ends with the scope, however long Python holds the object.
+class CaptureScope {
+ public:
+  explicit CaptureScope(std::span<PyObject* const> inputs)
+      : capture_(std::make_shared<BlockCapture>(inputs)) {}
+  ~CaptureScope() { capture_->end(); }
+  CaptureScope(const CaptureScope&) = delete;
+  CaptureScope& operator=(const CaptureScope&) = delete;
+
+  nb::object object() const { return nb::cast(capture_); }
+
+ private:
+  const std::shared_ptr<BlockCapture> capture_;
+};
+
+/// What a hybridized block returns. `plans` has, by signature, None for one that was seen once (its
+/// next call is written down), False for one that cannot be written down, or (plan, result).
+nb::object call_hybridized(nb::handle compiled, nb::dict plans, nb::handle block,
+                           nb::tuple arguments) {
+  if (inside) return run_forward(block, arguments);
   Signature signature;
-  const autograd::State state = autograd::state();
-  signature.key().push_back(static_cast<char>('0' + state.recording + 2 * state.training));
   for (nb::handle argument : arguments) {
-    if (!signature.add(argument.ptr())) return nb::none();
+    if (!signature.add(argument.ptr())) return run_forward(block, arguments);
   }
-  nb::bytes key(signature.key().data(), signature.key().size());
-  PyObject* const plan = PyDict_GetItemWithError(plans.ptr(), key.ptr());
-  if (!plan && PyErr_Occurred()) throw nb::python_error();
-  std::shared_ptr<PythonRecipe> recipe;
-  if (plan && nb::try_cast(nb::handle(plan), recipe) && recipe) {
-    nb::object result =
-        replay(recipe, signature.arrays(), nb::make_tuple(block, nb::handle(plan), arguments));
-    if (result.is_valid()) return nb::make_tuple(true, result);
+  if (signature.arrays().empty()) return run_forward(block, arguments);
+  const nb::bytes key = signature.key();
+  const nb::object found = nb::borrow(PyDict_GetItemWithError(plans.ptr(), key.ptr()));
+  if (!found.is_valid() && PyErr_Occurred()) throw nb::python_error();
+  if (found.is_valid() && PyTuple_CheckExact(found.ptr())) {
+    const auto plan = nb::cast<std::shared_ptr<Plan>>(nb::handle(PyTuple_GET_ITEM(found.ptr(), 0)));
+    if (!autograd::state().recording || !plan->recipe->has_new_origins()) {
+      nb::object result =
+          replay(plan, nb::handle(PyTuple_GET_ITEM(found.ptr(), 1)), block, signature.arrays());
+      return result.is_valid() ? result : run_forward(block, arguments);
+    }
+    plans[key] = nb::none();  // gradients may lead elsewhere now
+  } else if (found.is_valid() && !found.is_none()) {
+    return run_forward(block, arguments);
   }
+  const Inside scope;
+  if (!found.is_valid()) {
+    nb::object result = run_forward(block, arguments);
+    compiled.attr("_remember")(key, nb::none());
+    return result;
+  }
+  const CaptureScope capture(signature.arrays());
   nb::list arrays;
   for (PyObject* array : signature.arrays()) arrays.append(nb::borrow(array));
-  return nb::make_tuple(false, key, plan ? nb::borrow(plan) : nb::none(), arrays);
+  return front_end->write_down(compiled, capture.object(), block, key, arguments, arrays);
+}
+
+void set_block_functions(nb::callable add_layer, nb::callable write_down, nb::callable rebuild) {
+  front_end = new FrontEnd{std::move(add_layer), std::move(write_down), std::move(rebuild)};
+}
+
+/// For what Python does that a replay would not do again.
+void refuse_capture(const std::string& reason) {
+  if (lazy::Capture* const capture = lazy::Capture::current()) capture->refuse(reason);
 }
 
 }  // namespace
 
 void bind_recipes(nb::module_& module) {
-  nb::class_<PythonRecipe>(module, "Recipe", "Calls that can be issued again as a whole.")
-      .def("__len__", [](const PythonRecipe& self) { return self.recipe->size(); })
-      .def_ro("wanted_inputs", &PythonRecipe::wanted_inputs)
-      .def_ro("wanted_arrays", &PythonRecipe::wanted_arrays)
-      .def_prop_ro("has_effects",
-                   [](const PythonRecipe& self) { return self.recipe->has_effects(); });
-  module.def("start_capture", start_capture, "Write down the calls of this thread from now on.");
-  module.def("split_capture", split_capture, nb::arg("heads"),
-             "What follows computes gradients; returns arrays of zeros like the heads.");
-  module.def("abandon_capture", [] { capture.reset(); });
-  module.def("finish_capture", finish_capture, nb::arg("inputs"), nb::arg("outputs"),
-             nb::arg("recorded"), nb::arg("heads"), nb::arg("gradients"), nb::arg("wanted_inputs"),
-             nb::arg("wanted_arrays"), nb::arg("rebuild").none(),
-             "The recipe of the calls written down, or the reason why there is none.");
-  module.def("answer", answer, nb::arg("plans"), nb::arg("block"), nb::arg("arguments"));
-  module.def("arguments_of_replay",
-             [](const TapeNode& node) { return replayed_call(node).again(*node.node); });
+  nb::class_<Plan>(module, "Plan", "Calls that can be issued again as a whole.")
+      .def("__len__", [](const Plan& self) { return self.recipe->size(); })
+      .def("holds", [](const Plan& self, nb::handle array) {
+        const Storage* const storage = need_array(array.ptr()).array.storage.get();
+        const std::vector<Array> outside = self.recipe->outside();
+        return std::any_of(outside.begin(), outside.end(),
+                           [&](const Array& one) { return one.storage.get() == storage; });
+      });
+  nb::class_<BlockCapture>(module, "BlockCapture", "A call of a block that is written down.")
+      .def_prop_ro("inputs", &BlockCapture::inputs)
+      .def_prop_ro("first_node", &BlockCapture::first_node)
+      .def("pass_writes_on", &BlockCapture::pass_writes_on)
+      .def("begin_gradients", &BlockCapture::begin_gradients, nb::arg("heads"))
+      .def("finish", &BlockCapture::finish, nb::arg("outputs"), nb::arg("recorded"),
+           nb::arg("heads"), nb::arg("gradients"), nb::arg("wanted_inputs"),
+           nb::arg("wanted_parameters"), nb::arg("arguments"));
+  module.def("set_block_functions", set_block_functions, nb::arg("add_layer"),
+             nb::arg("write_down"), nb::arg("rebuild"));
+  module.def("run_forward", run_forward, nb::arg("block"), nb::arg("arguments"),
+             "Call forward of a block as a layer.");
+  module.def("run_as_is", run_as_is, nb::arg("block"), nb::arg("arguments"),
+             "The same; hybridized blocks inside run call by call.");
+  module.def("call_hybridized", call_hybridized, nb::arg("compiled"), nb::arg("plans"),
+             nb::arg("block"), nb::arg("arguments"));
+  module.def("refuse_capture", refuse_capture, nb::arg("reason"),
+             "Let the call that this thread writes down, if any, not be issued again.");
+  module.def("replayed_call", replayed_call, nb::arg("node"));
 }
 
 }  // namespace afterglow::bindings

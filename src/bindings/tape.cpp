@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "bindings/held.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
@@ -76,6 +77,7 @@ nb::object value_of(const TapeNode& self, const Saved& saved, const Origin& orig
   }
   nb::object array = nb::steal(wrap(saved.value, self.node->legacy));
   as_array(array.ptr()).origin = origin;
+  share_held(as_array(array.ptr()), self.held.ptr());
   return array;
 }
 
@@ -155,6 +157,8 @@ void mark_variable(nb::handle array, nb::handle gradient, int request) {
   object.origin = {autograd::make_variable(object.array, std::move(buffer),
                                            static_cast<autograd::Request>(request), object.legacy),
                    0};
+  clear_held(object);
+  ++object.array.storage->origins;
 }
 
 void set_reads(const std::string& name, nb::list rules) {
@@ -182,10 +186,18 @@ void refuse_overwritten(const Node& node, const std::string& what, std::uint32_t
                                     "); write to a copy, or after backward()");
 }
 
+void refuse_variable(std::string_view op) {
+  throw Error(ErrorKind::mxnet,
+              "[" + std::string(op) +
+                  "] a variable with a gradient cannot be written while recording; write to a "
+                  "copy, or outside of autograd.record()");
+}
+
 void Recording::add(PyObject* object, const lazy::Operand& operand) {
   autograd::Source source;
   if (is_array(object)) {
     source = {&as_array(object).array, &as_array(object).origin};
+    if (as_array(object).held) held_.push_back(nb::borrow(as_array(object).held));
   } else if (operand.storage) {
     source.array = &operand;  // converted on its way
   }
@@ -195,18 +207,21 @@ void Recording::add(PyObject* object, const lazy::Operand& operand) {
 
 void Recording::begin(PyObject* out) {
   if (out && as_array(out).origin && as_array(out).origin.node->is_variable()) {
-    throw Error(ErrorKind::mxnet,
-                "[" + std::string(op_.name) +
-                    "] a variable with a gradient cannot be written while recording; write to a "
-                    "copy, or outside of autograd.record()");
+    refuse_variable(op_.name);
   }
   node_ = autograd::record(op_, arguments_, legacy_, sources_, numbers_);
-  if (node_) node_->site = capture_site();
+  if (!node_) return;
+  node_->site = capture_site();
+  if (out) ++as_array(out).array.storage->origins;
 }
 
 void Recording::finish(PyObject* array) {
   ArrayObject& object = as_array(array);
   object.origin = node_ ? autograd::add_output(*node_, object.array) : Origin{{}, Origin::constant};
+  if (object.held) clear_held(object);
+  for (const nb::object& held : held_) {
+    if (node_) share_held(object, held.ptr());
+  }
 }
 
 void record_view(PyObject* array, PyObject* view, std::int64_t offset, const Shape& shape,
@@ -222,6 +237,7 @@ void record_view(PyObject* array, PyObject* view, std::int64_t offset, const Sha
   if (!node) return;
   node->site = capture_site();
   as_array(view).origin = autograd::add_output(*node, as_array(view).array);
+  share_held(as_array(view), source.held);
 }
 
 void record_write(PyObject* array, PyObject* value, std::int64_t offset, const Shape& shape,
@@ -303,7 +319,6 @@ void bind_tape(nb::module_& module) {
       .def_prop_ro("gradient", gradient_of)
       .def("release", [](TapeNode& self) { self.node->release(); });
   module.def("collect_tape", collect, nb::arg("heads"));
-  module.def("next_tape_sequence", autograd::next_node, "The number that the next node gets.");
   module.def("origin_of", origin_of);
   module.def("mark_variable", mark_variable, nb::arg("array"), nb::arg("gradient").none(),
              nb::arg("request"));

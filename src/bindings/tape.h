@@ -14,6 +14,8 @@ namespace afterglow::bindings {
 /// Python's hold on a node.
 struct TapeNode {
   Reference<autograd::Node> node;
+  /// For the arrays that it gives out: what the heads of the walk own, or nothing.
+  nb::object held = {};
 };
 
 inline ArrayObject& need_array(PyObject* object) {
@@ -45,6 +47,7 @@ class Recording {
   bool legacy_;
   bool on_;
   std::vector<autograd::Source> sources_;
+  std::vector<nb::object> held_;  ///< what the sources own
   std::vector<const lazy::Operand*> numbers_;
   Reference<autograd::Node> node_;
 };
@@ -66,6 +69,8 @@ class OwnGradients : public autograd::Keep {
                                             std::span<const nb::object> heads) const = 0;
 };
 
+/// A variable cannot be written while its writes are recorded.
+[[noreturn]] void refuse_variable(std::string_view op);
 /// The call of the node at this line needs a value that is not what it was.
 [[noreturn]] void refuse_overwritten(const autograd::Node& node, const std::string& what,
                                      std::uint32_t then, std::uint32_t now);

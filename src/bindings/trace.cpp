@@ -2,7 +2,10 @@
 // Recordings for afterglow/trace/recorder.py, and the names of layers.
 #include "lazy/trace.h"
 
+#include <nanobind/stl/string.h>
+
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "bindings/functions.h"
@@ -16,11 +19,15 @@ namespace {
 // their names: later ones have none.
 constexpr std::size_t most_layers = 1 << 16;
 std::vector<std::string> layers{""};
+std::unordered_map<std::string, std::int32_t> layer_numbers;
 
-std::int32_t add_layer(const char* name) {
+/// Equal names have one number: a program that makes the same network again and again has one name.
+std::int32_t add_layer(const std::string& name) {
+  if (const auto found = layer_numbers.find(name); found != layer_numbers.end())
+    return found->second;
   if (layers.size() == most_layers) return 0;
-  layers.emplace_back(name);
-  return static_cast<std::int32_t>(layers.size() - 1);
+  layers.push_back(name);
+  return layer_numbers[name] = static_cast<std::int32_t>(layers.size() - 1);
 }
 
 nb::dict trace_events() {

@@ -138,9 +138,13 @@ class WalkedNodes {
 
 class Walk {
  public:
+  /// `held`: what the heads own of Python's, if anything.
   Walk(const std::vector<Origin>& heads, nb::list gradients, std::vector<Origin> wanted,
-       bool uses_up)
-      : wanted_(std::move(wanted)), nodes_(heads, wanted_, uses_up), sums_(nodes_.size()) {
+       bool uses_up, nb::object held)
+      : wanted_(std::move(wanted)),
+        nodes_(heads, wanted_, uses_up),
+        sums_(nodes_.size()),
+        held_(std::move(held)) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       places_[nodes_[i].get()] = i;
       sums_[i].resize(std::max<std::size_t>(1, nodes_[i]->outputs.size()));
@@ -226,7 +230,7 @@ class Walk {
       for (std::size_t i = 0; i < gradients.size(); ++i) add(node->inputs[i].origin, gradients[i]);
       if (!gradients.empty()) return;
     }
-    const nb::object tape_node = nb::cast(TapeNode{node});
+    const nb::object tape_node = nb::cast(TapeNode{node, held_});
     const nb::tuple rules = rules_of(*node, tape_node);
     const nb::object call = front_end->recorded(tape_node, memory_);
     nb::object gradient = totals[0];
@@ -251,17 +255,21 @@ class Walk {
   std::unordered_map<const Node*, std::size_t> places_;
   std::vector<std::vector<nb::object>> sums_;  ///< of each node, for each of its outputs
   const nb::dict memory_;                      ///< what calls leave for each other
+  const nb::object held_;
 };
 
 /// Takes the gradients out of their list, so that the walk alone holds those nobody else needs.
 nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool release) {
   std::vector<Origin> from, to;
+  nb::list held;
   for (nb::handle head : heads) {
     from.push_back(need_array(head.ptr()).origin);
     if (!from.back()) refuse_unrecorded(as_array(head.ptr()));
+    if (PyObject* const one = as_array(head.ptr()).held) held.append(nb::handle(one));
   }
   for (nb::handle array : wanted) to.push_back(need_array(array.ptr()).origin);
-  Walk walk(from, gradients, std::move(to), release);
+  Walk walk(from, gradients, std::move(to), release,
+            nb::len(held) ? nb::object(nb::tuple(held)) : nb::object());
   walk.run();
   return walk.results();
 }

@@ -10,7 +10,12 @@ thread_local Capture* active = nullptr;
 
 }  // namespace
 
-Capture::Capture() : first_serial_(Storage::next_serial()) {
+Capture::Capture(std::span<const Array> inputs)
+    : inputs_(inputs.begin(), inputs.end()), first_serial_(Storage::next_serial()) {
+  // Numbers are not used twice, so handles that outlive their capture mean nothing to others.
+  if (next_source_ + inputs_.size() > ~std::uint32_t{0}) next_source_ = 1;
+  first_source_ = next_source_;
+  for (Array& input : inputs_) input.source = next_source_++;
   active = this;
   ++alive_;
 }

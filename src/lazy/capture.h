@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing down the calls of a thread while they are issued, to issue them again later as a whole:
 // see lazy/recipe.h. The calls themselves go to the window as always.
+//
+// What a call reads is told by the handle through which it came, not by its memory: an input may
+// share that with a parameter or another array now, and not when the calls are issued again.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +26,8 @@ using OwnedCall = std::unique_ptr<Call, DestroyCall>;
 /// Made, used and destroyed by one thread, with the issuing right; one at a time.
 class Capture {
  public:
-  Capture();
+  /// Writes down from now on, until it is destroyed.
+  explicit Capture(std::span<const Array> inputs);
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -31,6 +36,14 @@ class Capture {
   /// answer is at hand.
   static Capture* current() {
     return alive_.load(std::memory_order_relaxed) ? of_thread() : nullptr;
+  }
+
+  /// The handles by which inputs are known: those given, marked.
+  std::span<const Array> inputs() const { return inputs_; }
+  /// The input through whose handle an array was reached, or -1.
+  std::int32_t input_of(const Array& array) const {
+    const std::uint32_t index = array.source - first_source_;
+    return index < inputs_.size() ? static_cast<std::int32_t>(index) : -1;
   }
 
   void add(const Call& call);
@@ -48,7 +61,10 @@ class Capture {
  private:
   static Capture* of_thread();
   static inline std::atomic<int> alive_{0};  ///< in all threads
+  static inline std::uint32_t next_source_ = 1;
 
+  std::vector<Array> inputs_;
+  std::uint32_t first_source_;
   std::vector<OwnedCall> calls_;
   std::size_t second_part_ = ~std::size_t{0};
   std::string refusal_;

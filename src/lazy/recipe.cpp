@@ -60,61 +60,81 @@ class RecipeMaker {
     added.kind = kind;
     added.bytes = storage->bytes();
     added.context = storage->context();
-    if (kind == Kind::outside) added.outside.storage = storage;
+    if (kind == Kind::outside) {
+      added.outside.storage = storage;
+      added.origins = storage->origins;
+    }
     uses_.emplace_back().storage = storage;
-    by_storage_[storage.get()] = slot;
+    return slot;
+  }
+
+  std::int32_t add_end(const Array& array, Kind kind) {
+    const std::int32_t slot = add_slot(array.storage, kind);
+    slot_at(slot).offset = array.offset;
+    slot_at(slot).item = static_cast<std::int64_t>(size_of(array.dtype));
     return slot;
   }
 
   void name_ends() {
-    const auto name = [&](std::span<const Array> arrays, Kind kind,
-                          std::vector<std::int32_t>& slots) {
-      for (const Array& array : arrays) {
-        const auto found = by_storage_.find(array.storage.get());
-        if (found == by_storage_.end()) {
-          slots.push_back(add_slot(array.storage, kind));
-          recipe_->slots_.back().index = static_cast<std::int32_t>(slots.size()) - 1;
-          recipe_->slots_.back().offset = array.offset;
-          continue;
-        }
-        // The very same array twice is one; the signature says so.
-        const Slot& first = recipe_->slots_[static_cast<std::size_t>(found->second)];
-        if (first.kind != kind ||
-            !same_view(arrays[static_cast<std::size_t>(first.index)], array)) {
-          capture_.refuse("two inputs are different views of the same memory");
-        }
-        slots.push_back(found->second);
-      }
-    };
-    name(ends_.inputs, Kind::input, recipe_->inputs_);
-    name(ends_.heads, Kind::head, recipe_->heads_);
+    for (const Array& input : capture_.inputs())
+      recipe_->inputs_.push_back(add_end(input, Kind::input));
+    for (const Array& head : ends_.heads) {
+      recipe_->heads_.push_back(add_end(head, Kind::head));
+      by_storage_[head.storage.get()] = recipe_->heads_.back();
+    }
   }
 
-  std::int32_t slot_read(const Operand& operand) {
-    const auto found = by_storage_.find(operand.storage.get());
-    if (found != by_storage_.end()) return found->second;
-    const std::int32_t slot = add_slot(operand.storage, Kind::outside);
-    use(slot).from_host = capture_.has_seen_made(*operand.storage);
+  /// -1 for memory that has none yet.
+  std::int32_t known_slot(const Array& array) const {
+    const std::int32_t input = capture_.input_of(array);
+    if (input >= 0) return recipe_->inputs_[static_cast<std::size_t>(input)];
+    const auto found = by_storage_.find(array.storage.get());
+    return found == by_storage_.end() ? -1 : found->second;
+  }
+
+  std::int32_t new_slot(const Array& array, Kind kind) {
+    return by_storage_[array.storage.get()] = add_slot(array.storage, kind);
+  }
+
+  std::int32_t slot_read(const Array& array) {
+    std::int32_t slot = known_slot(array);
+    if (slot < 0) {
+      slot = new_slot(array, Kind::outside);
+      use(slot).from_host = capture_.has_seen_made(*array.storage);
+    }
+    touch(slot, array);
     return slot;
   }
 
+  /// An end is placed elsewhere each time, so what is touched of it is counted from its beginning.
+  void touch(std::int32_t slot, const Array& array) {
+    Slot& touched = slot_at(slot);
+    if (!touched.item || !array.size()) return;
+    if (static_cast<std::int64_t>(size_of(array.dtype)) != touched.item)
+      capture_.refuse("the bytes of an input are read as another type");
+    const auto [low, high] = array.layout->extent();
+    const std::int64_t begin = (array.offset - touched.offset + low) * touched.item;
+    const std::int64_t end = (array.offset - touched.offset + high + 1) * touched.item;
+    const bool first = touched.begin == touched.end;
+    touched.begin = first ? begin : std::min(touched.begin, begin);
+    touched.end = first ? end : std::max(touched.end, end);
+  }
+
   std::int32_t slot_written(const Operand& operand) {
-    const auto found = by_storage_.find(operand.storage.get());
-    std::int32_t slot;
-    if (found != by_storage_.end()) {
-      slot = found->second;
+    std::int32_t slot = known_slot(operand);
+    if (slot >= 0) {
+      touch(slot, operand);
     } else if (!capture_.has_seen_made(*operand.storage)) {
-      slot = add_slot(operand.storage, Kind::outside);
+      slot = new_slot(operand, Kind::outside);
     } else {
       if (!operand.covers_storage())
         capture_.refuse("an array made from values of Python is written in part");
-      slot = add_slot(operand.storage, Kind::made);
+      slot = new_slot(operand, Kind::made);
     }
     if (use(slot).from_host)
       capture_.refuse("an array made from values of Python is written in place");
     ++use(slot).writes;
-    if (recipe_->slots_[static_cast<std::size_t>(slot)].kind != Kind::made)
-      recipe_->writes_outside_ = true;
+    if (slot_at(slot).kind != Kind::made) recipe_->writes_outside_ = true;
     return slot;
   }
 
@@ -129,17 +149,19 @@ class RecipeMaker {
   void name_results() {
     const auto name = [&](std::span<const Array> arrays, std::vector<Recipe::View>& views) {
       for (const Array& array : arrays) {
-        Operand operand;
-        static_cast<Array&>(operand) = array;
-        const std::int32_t slot = slot_read(operand);
+        const std::int32_t slot = slot_read(array);
         use(slot).result = true;
-        Array view = array;
-        view.storage = {};
-        views.push_back({slot, std::move(view)});
+        views.push_back({slot, without_memory(array)});
       }
     };
     name(ends_.outputs, recipe_->outputs_);
     name(ends_.gradients, recipe_->gradients_);
+  }
+
+  static Array without_memory(Array array) {
+    array.storage = {};
+    array.source = 0;
+    return array;
   }
 
   // --- fewer calls ---
@@ -182,6 +204,7 @@ class RecipeMaker {
       for (const std::int32_t slot : outputs) {
         slot_at(slot).kind = Kind::outside;
         slot_at(slot).outside.storage = use(slot).storage;
+        slot_at(slot).origins = use(slot).storage->origins;
         use(slot).from_host = true;
         use(slot).writes = 0;
       }
@@ -296,8 +319,9 @@ class RecipeMaker {
       }
       Recipe::Step step;
       step.call = std::move(calls()[i]);
-      for (Operand& operand : step.call->inputs) operand.storage = {};
-      for (Operand& operand : step.call->outputs) operand.storage = {};
+      for (Operand& input : step.call->inputs) static_cast<Array&>(input) = without_memory(input);
+      for (Operand& output : step.call->outputs)
+        static_cast<Array&>(output) = without_memory(output);
       step.slots = std::move(slots_of_calls_[i]);
       (second ? recipe_->differentiate_ : recipe_->compute_).push_back(std::move(step));
     }
@@ -353,8 +377,16 @@ Recipe::Memory Recipe::start() const {
 
 void Recipe::place(Memory& memory, std::int32_t slot, const Array& array) const {
   const auto index = static_cast<std::size_t>(slot);
+  const Slot& placed = slots_[index];
+  // Whatever went wrong before: nothing outside of what was given is touched.
+  const std::int64_t start = array.offset * placed.item;
+  if (start + placed.begin < 0 || start + placed.end > array.storage->bytes())
+    throw Error(ErrorKind::index,
+                "[hybridize] the block reads or writes beyond an array that it "
+                "is given, which has " +
+                    std::to_string(array.storage->bytes()) + " bytes");
   memory.storages[index] = array.storage;
-  memory.shifts[index] = array.offset - slots_[index].offset;
+  memory.shifts[index] = array.offset - placed.offset;
 }
 
 Array Recipe::at(const View& view, const Memory& memory) {
@@ -427,11 +459,14 @@ bool Recipe::alias(std::span<const Array> inputs) const {
   for (const Slot& slot : slots_) {
     if (slot.outside.storage) seen.insert(slot.outside.storage.get());
   }
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const bool first = slots_[static_cast<std::size_t>(inputs_[i])].index == static_cast<int>(i);
-    if (first && !seen.insert(inputs[i].storage.get()).second) return true;
-  }
-  return false;
+  return !std::all_of(inputs.begin(), inputs.end(),
+                      [&](const Array& input) { return seen.insert(input.storage.get()).second; });
+}
+
+bool Recipe::has_new_origins() const {
+  return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return slot.outside.storage && slot.outside.storage->origins != slot.origins;
+  });
 }
 
 std::vector<Array> Recipe::outside() const {

@@ -24,8 +24,9 @@ namespace afterglow::lazy {
 
 class Recipe {
  public:
+  /// Beside the inputs, which the capture knows.
   struct Ends {
-    std::span<const Array> inputs, outputs, heads, gradients;
+    std::span<const Array> outputs, heads, gradients;
   };
   /// What the capture wrote down, simplified: calls that no result needs are left out, equal calls
   /// are made once, those without inputs become constants. nullptr, and the reason in the capture,
@@ -40,10 +41,10 @@ class Recipe {
     /// What the gradients will read, in the order of `read_by_gradients`.
     std::vector<Array> kept;
   };
-  /// The inputs must have the shapes, types, places and overlaps of the captured ones; those of
-  /// `alias()` are to be computed without a recipe. Needs the issuing right.
+  /// The inputs must have the layouts, types and places of the captured ones; those of `alias()`
+  /// are to be computed without a recipe. Needs the issuing right.
   Results compute(Window& window, std::span<const Array> inputs, MakeRoom make_room) const;
-  /// The second part, from what compute() kept.
+  /// The second part, from what compute() kept and heads like the captured ones.
   std::vector<Array> differentiate(Window& window, std::span<const Array> kept,
                                    std::span<const Array> heads, MakeRoom make_room) const;
 
@@ -52,6 +53,8 @@ class Recipe {
   bool alias(std::span<const Array> inputs) const;
   /// Arrays from outside that either part reads or writes.
   std::vector<Array> outside() const;
+  /// An array from outside has an origin on the tape that it had not when calls were captured.
+  bool has_new_origins() const;
   /// It does more than computing its results: draws random numbers or writes outside.
   bool has_effects() const { return draws_ || writes_outside_; }
   std::size_t size() const { return compute_.size() + differentiate_.size(); }
@@ -63,11 +66,13 @@ class Recipe {
   struct Slot {
     enum class Kind : std::uint8_t { input, head, outside, made };
     Kind kind = Kind::made;
-    std::int32_t index = 0;   ///< among inputs or heads
     std::int64_t offset = 0;  ///< of the captured input or head
     Array outside;
+    std::uint32_t origins = 0;  ///< of the memory outside, when it was captured
     std::int64_t bytes = 0;
     Context context;
+    /// The bytes that operands touch, and how many an element has.
+    std::int64_t begin = 0, end = 0, item = 0;
   };
   struct Step {
     OwnedCall call;                   ///< without storages

@@ -16,9 +16,9 @@ void no_room_needed() {}
 
 using Arrays = std::vector<Array>;
 
-std::unique_ptr<Recipe> recipe_of(Capture& capture, Arrays inputs, Arrays outputs,
-                                  Arrays heads = {}, Arrays gradients = {}) {
-  return Recipe::make(capture, {inputs, outputs, heads, gradients});
+std::unique_ptr<Recipe> recipe_of(Capture& capture, Arrays outputs, Arrays heads = {},
+                                  Arrays gradients = {}) {
+  return Recipe::make(capture, {outputs, heads, gradients});
 }
 
 Array compute(const Recipe& recipe, Window& window, const Array& input) {
@@ -33,13 +33,13 @@ TEST("a recipe computes what was captured, from other inputs") {
     const Array weight = filled({5000}, 2);
     std::unique_ptr<Recipe> recipe;
     {
-      const Array x = filled({5000}, 1);
-      Capture capture;
+      Capture capture(Arrays{filled({5000}, 1)});
+      const Array x = capture.inputs()[0];
       const Array product = apply(*window, "multiply", x, weight);
       const Array again = apply(*window, "multiply", x, weight);
       call(*window, "exp", {x});  // nobody needs it
       const Array y = apply(*window, "add", product, again);
-      recipe = recipe_of(capture, {x}, {y});
+      recipe = recipe_of(capture, {y});
       CHECK_EQUAL(value(*window, y), 4.0f);
     }
     CHECK(recipe);
@@ -62,16 +62,17 @@ TEST("a recipe computes what was captured, from other inputs") {
 
 TEST("the second part reads what the first has kept") {
   auto window = threaded(2);
-  const Array x = filled({100}, 3), head = filled({100}, 0);
+  const Array head = filled({100}, 0);
   std::unique_ptr<Recipe> recipe;
   {
-    Capture capture;
+    Capture capture(Arrays{filled({100}, 3)});
+    const Array x = capture.inputs()[0];
     const Array square = apply(*window, "multiply", x, x);
     const Array y = call(*window, "exp", {square});
     capture.begin_second_part();
     const Array inner = apply(*window, "multiply", head, y);
     const Array slope = apply(*window, "multiply", inner, apply(*window, "multiply", x, 2.0));
-    recipe = recipe_of(capture, {x}, {y}, {head}, {slope});
+    recipe = recipe_of(capture, {y}, {head}, {slope});
   }
   CHECK(recipe);
   const Array given = filled({100}, 1), one = filled({100}, 1);
@@ -88,11 +89,11 @@ TEST("writes outside happen each time, and inputs that overlap them are told") {
   const Array total = filled({10}, 0);
   std::unique_ptr<Recipe> recipe;
   {
-    const Array x = filled({10}, 1);
-    Capture capture;
+    Capture capture(Arrays{filled({10}, 1)});
+    const Array x = capture.inputs()[0];
     apply(*window, "add", total, x, &total);
     const Array y = apply(*window, "multiply", total, 2.0);
-    recipe = recipe_of(capture, {x}, {y});
+    recipe = recipe_of(capture, {y});
   }
   CHECK(recipe);
   CHECK(recipe->has_effects());
@@ -109,11 +110,11 @@ TEST("writes outside happen each time, and inputs that overlap them are told") {
 
 TEST("what starts from values of the host and is written in part is refused") {
   auto window = threaded(1);
-  const Array x = filled({10}, 1);
-  Capture capture;
+  Capture capture(Arrays{filled({10}, 1)});
+  const Array x = capture.inputs()[0];
   const Array made = filled({10}, 7);  // while capturing, but by no call
   apply(*window, "add", made, x, &made);
-  CHECK(!recipe_of(capture, {x}, {made}));
+  CHECK(!recipe_of(capture, {made}));
   CHECK(!capture.refusal().empty());
   finish(*window);
 }
@@ -138,10 +139,10 @@ TEST("random chains: replays equal the calls, whatever runs meanwhile") {
     const unsigned seed = random();
     std::unique_ptr<Recipe> recipe;
     {
-      const Array x = filled({size}, 1);
-      Capture capture;
+      Capture capture(Arrays{filled({size}, 1)});
+      const Array x = capture.inputs()[0];
       const Array y = chain(x, seed);
-      recipe = recipe_of(capture, {x}, {y});
+      recipe = recipe_of(capture, {y});
     }
     CHECK(recipe);
     std::vector<Array> expected, found;
@@ -154,6 +155,36 @@ TEST("random chains: replays equal the calls, whatever runs meanwhile") {
       CHECK_EQUAL(value(*window, found[i]), value(*window, expected[i]));
     finish(*window);
   }
+}
+
+TEST("an input is known by its handle, whatever memory it shares with others") {
+  auto window = threaded(2);
+  const Array weight = filled({100}, 3);
+  const auto part = [](const Array& array, std::int64_t offset, std::int64_t size) {
+    Array view = array;
+    view.offset += offset;
+    view.layout = Layout::contiguous(Shape{size});
+    return view;
+  };
+  std::unique_ptr<Recipe> recipe;
+  {
+    // The inputs are the weight itself and a part of it.
+    Capture capture(Arrays{weight, part(weight, 20, 10)});
+    const Array x = capture.inputs()[0], y = capture.inputs()[1];
+    const Array sum = apply(*window, "add", part(x, 5, 5), part(y, 5, 5));
+    recipe = recipe_of(capture, {apply(*window, "multiply", sum, part(weight, 0, 5))});
+  }
+  CHECK(recipe);
+  const Array x = filled({100}, 1), y = filled({40}, 2);
+  const auto results = [&](const Array& first, const Array& second) {
+    return recipe->compute(*window, Arrays{first, second}, no_room_needed).outputs[0];
+  };
+  CHECK_EQUAL(value(*window, results(x, part(y, 30, 10))), 9.0f);
+  CHECK_EQUAL(value(*window, results(weight, weight)), 18.0f);
+  // Whoever gives less than was captured is refused before anything is touched.
+  CHECK_THROWS(results(x, part(y, 31, 9)));
+  CHECK_THROWS(results(part(x, 0, 4), y));
+  finish(*window);
 }
 
 CHECK_MAIN

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of Python's that the gradient of a recorded call needs: a block, a function of the
+// user's.
+//
+// Such an object may lead back to the arrays that were computed from the call. So they, and not the
+// tape, own it: arrays are Python's, and the garbage collector looks through those that own
+// something. The node on the tape only knows the object, and takes it away from the arrays when it
+// is released. Whoever walks the tape has its heads, so the objects are there.
+#pragma once
+
+#include "bindings/array_type.h"
+
+namespace afterglow::bindings {
+
+struct HeldObject;
+
+/// What arrays own: a Python object with one reference to another.
+nb::object make_held(nb::handle object);
+
+/// A node's side of what make_held() made.
+class KnownObject {
+ public:
+  explicit KnownObject(nb::handle held);
+  ~KnownObject();
+  KnownObject(const KnownObject&) = delete;
+  KnownObject& operator=(const KnownObject&) = delete;
+
+  /// None if no array owns it any more.
+  nb::object get() const;
+
+ private:
+  friend struct HeldObject;
+  HeldObject* held_;
+};
+
+/// Lets an array own, beside what it owns, what another array does (or what make_held() made).
+void share_held(ArrayObject& array, PyObject* held);
+/// Lets it own nothing.
+void clear_held(ArrayObject& array);
+
+void bind_held(nb::module_& module);
+
+}  // namespace afterglow::bindings
