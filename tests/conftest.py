@@ -92,20 +92,36 @@ def everything_fuses(settings_as_before: None) -> None:
 _tracebacks = 0
 
 
+def _unreachable_arrays() -> int:
+    """Return how many arrays are alive that no object leads to that the collector knows."""
+    gc.unfreeze()
+    seen = {
+        id(one)
+        for holder in gc.get_objects()
+        for one in gc.get_referents(holder)
+        if issubclass(type(one), _core.Array)
+    }
+    gc.freeze()
+    return _core.live_handles() - len(seen)
+
+
 @pytest.fixture(autouse=True)
 def no_arrays_in_cycles() -> Iterator[None]:
-    """Fail when the garbage collector finds arrays after a test: something held them in a cycle."""
+    """Fail when a test leaves arrays in a cycle, whether the collector finds them or not."""
     gc.collect()
     gc.disable()
+    start = _core.live_handles()
     try:
         yield
         before = _core.live_handles()
         gc.collect()
-        found = before - _core.live_handles()
+        after = _core.live_handles()
     finally:
         gc.enable()
     if not _tracebacks:
-        assert found <= 0, f"{found} arrays were kept alive by reference cycles"
+        assert before <= after, f"{before - after} arrays were kept alive by reference cycles"
+        lost = _unreachable_arrays() if after > start else 0
+        assert lost <= 0, f"{lost} arrays are alive that nobody can reach"
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from inspect import CO_OPTIMIZED
 from typing import TYPE_CHECKING, Any
 
 from .._core import add_layer, layer_name
@@ -51,8 +52,14 @@ def _variable(block: Block) -> str | None:
     frame = sys._getframe(2)
     while frame.f_back and frame.f_globals.get("__name__", "").startswith(__package__):
         frame = frame.f_back
-    for names in (frame.f_locals, frame.f_globals):
-        for name, value in names.items():
-            if value is block and not name.startswith("_"):
-                return name
-    return None
+    local = frame.f_locals
+    try:
+        for names in (local, frame.f_globals):
+            for name, value in names.items():
+                if value is block and not name.startswith("_"):
+                    return name
+        return None
+    finally:
+        # A copy that the frame keeps as long as it lives: all arrays of that moment would stay.
+        if sys.version_info < (3, 13) and frame.f_code.co_flags & CO_OPTIMIZED:
+            local.clear()

@@ -605,8 +605,9 @@ class HybridBlock(Block):
 
         The calls that ``forward`` makes are written down once per kind of inputs (shapes, types,
         training or not) and issued again without running its Python. What Python reads other than
-        its arguments is therefore read once; values of arrays cannot be. The flags are accepted:
-        memory is planned while calls wait, whatever they say.
+        its arguments is therefore read once; values of arrays cannot be. Other arrays, blocks and
+        parameters as attributes are noticed; after a change of anything else, call this again. The
+        flags are accepted: memory is planned while calls wait, whatever they say.
         """
         self._active = active
         self._compiled.forget()
