@@ -214,10 +214,7 @@ def scope(name: str = "<unk>:", append_mode: bool = True) -> Any:
     text = name.rstrip(":")
     if append_mode and outer:
         text = f"{_core.layer_name(outer)}.{text}"
-    return _core.LayerScope(_scopes.get(text) or _scopes.setdefault(text, _core.add_layer(text)))
-
-
-_scopes: dict[str, int] = {}
+    return _core.LayerScope(_core.add_layer(text))
 
 
 # --- tables ---

@@ -97,7 +97,10 @@ class BlockCapture {
     first_node_ = autograd::next_node();
   }
 
-  nb::list inputs() const { return inputs_; }
+  nb::list inputs() const {
+    check();
+    return inputs_;
+  }
   std::uint64_t first_node() const { return first_node_; }
 
   /// From here on gradients are computed, as far as to the inputs. Returns zeros in the places of
@@ -144,10 +147,10 @@ class BlockCapture {
 
   /// What was written to the inputs on the tape is written to the arrays that were given.
   void pass_writes_on() {
+    check();
     for (std::size_t i = 0; i < given_.size(); ++i) {
       const ArrayObject& input = as_array(nb::object(inputs_[i]).ptr());
       if (input.origin.node.get() == origins_[i].node.get()) continue;
-      check();
       capture_->refuse("an input is written while recording");
       ArrayObject& array = as_array(given_[i].ptr());
       if (array.origin && array.origin.node->is_variable()) refuse_variable("hybridize");
@@ -163,7 +166,7 @@ class BlockCapture {
     cut_.clear();
     origins_.clear();
     given_.clear();
-    inputs_ = nb::list();
+    inputs_.reset();
   }
 
  private:

@@ -188,6 +188,38 @@ def test_writes_to_an_input_while_recording():
                 block(y, w)
 
 
+def test_gradients_have_memory_of_their_own():
+    class Sum(gluon.HybridBlock):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            with self.name_scope():
+                self.p = self.params.get("p", shape=(3,), init="ones")
+
+        def hybrid_forward(self, F, x, y, p):
+            return x + y + p, x * 1
+
+    block = hybridized(Sum())
+    for _ in range(CALLS):
+        arrays = [nd.ones((3,)), nd.ones((3,)), block.p.data()]
+        for array in arrays[:2]:
+            array.attach_grad()
+        head = nd.array([1, 2, 3])
+        with autograd.record():
+            y, _ = block(*arrays[:2])
+        found = autograd.grad(y, arrays, head, retain_graph=True)
+        y.backward(head)
+        for written in range(3):
+            arrays[written].grad[:] = -written
+            found[written][:] = -written
+            assert [one.grad.asnumpy()[1] for one in arrays] == [
+                -k if k <= written else 2 for k in range(3)
+            ]
+            assert [one.asnumpy()[1] for one in found] == [
+                -k if k <= written else 2 for k in range(3)
+            ]
+        assert head.asnumpy().tolist() == [1, 2, 3]
+
+
 # --- heads ---
 
 
