@@ -23,6 +23,7 @@ from .._core import (
     BlockCapture,
     Plan,
     call_hybridized,
+    input_handles,
     is_recording,
     origin_of,
     replayed_call,
@@ -277,20 +278,25 @@ def _check_boundary(heads: list[Any], candidates: list[Any], first_node: int) ->
 
 def _gradients_again(call: RecordedCall, heads: list[Any]) -> Any:
     """Return the gradients of a replayed call from its calls, made one by one."""
-    block, training, arguments, inputs, wanted, has_effects = replayed_call(call.node)
+    block, has_effects, training, arguments, given, wanted, parameters = replayed_call(call.node)
     if block is None:
         raise MXNetError("[hybridize] the block of the call is gone, and so are its gradients")
     if has_effects:
-        _refuse_effects(call, block, heads)
+        _refuse_effects(block, heads)
     with autograd.record(training):
-        result = run_as_is(block, _filled(arguments, [], inputs))
+        inputs = input_handles(given)
+        result = run_as_is(block, _filled(arguments, [], inputs.handles))
         outputs: list[Any] = []
-        _described(result, inputs, outputs)
+        _described(result, inputs.handles, outputs)
     recorded = [output for output in outputs if origin_of(output) is not None]
-    return autograd.grad(recorded, wanted, heads, retain_graph=True, create_graph=is_recording())
+    arrays = [*(inputs.handles[index] for index in wanted), *parameters]
+    inputs.cut()
+    found = autograd.grad(recorded, arrays, heads, retain_graph=True, create_graph=is_recording())
+    inputs.restore()  # of use to nobody if the gradients failed
+    return found
 
 
-def _refuse_effects(call: RecordedCall, block: HybridBlock, heads: list[Any]) -> None:
+def _refuse_effects(block: HybridBlock, heads: list[Any]) -> None:
     """Raise: random numbers would be drawn, or statistics written, a second time."""
     effects = "a hybridized block that draws random numbers or writes statistics"
     if is_recording():

@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -73,6 +74,48 @@ class Inside {
   const bool outer_ = inside;
 };
 
+/// Handles of their own for the inputs of a block. On the tape each is one step away from the array
+/// that was given, so that gradients with respect to it can be told from those with respect to a
+/// parameter that it is, or was computed from.
+class InputHandles {
+ public:
+  void add(nb::handle given, Array array) {
+    nb::object handle = nb::steal(wrap_like(std::move(array), given.ptr()));
+    const Layout& layout = *as_array(given.ptr()).array.layout;
+    if (autograd::state().recording)
+      record_view(given.ptr(), handle.ptr(), 0, Shape(layout.shape().begin(), layout.shape().end()),
+                  Shape(layout.strides().begin(), layout.strides().end()));
+    origins_.push_back(as_array(handle.ptr()).origin);
+    handles_.append(handle);
+  }
+
+  nb::list handles() const { return handles_; }
+  /// Something was recorded that writes to the handle.
+  bool is_written(std::size_t i) const {
+    const nb::object handle = handles_[i];
+    return as_array(handle.ptr()).origin.node.get() != origins_[i].node.get();
+  }
+
+  /// From now on, and until restore(), gradients end here.
+  void cut() {
+    if (!cut_.empty()) return;
+    for (const autograd::Origin& origin : origins_) {
+      if (!origin) continue;
+      cut_.emplace_back(origin.node, std::move(origin.node->inputs));
+      origin.node->inputs.clear();
+    }
+  }
+  void restore() {
+    for (auto& [node, inputs] : cut_) node->inputs = std::move(inputs);
+    cut_.clear();
+  }
+
+ private:
+  nb::list handles_;
+  std::vector<autograd::Origin> origins_;
+  std::vector<std::pair<Reference<autograd::Node>, std::vector<autograd::Saved>>> cut_;
+};
+
 /// The call of a block that is being written down, for the Python that knows blocks.
 class BlockCapture {
  public:
@@ -84,22 +127,14 @@ class BlockCapture {
       arrays.push_back(as_array(array).array);
     }
     capture_ = std::make_unique<lazy::Capture>(arrays);
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      nb::object input = nb::steal(wrap_like(capture_->inputs()[i], given[i]));
-      // On the tape an input is one step away from what it is outside, where gradients can be cut.
-      const Layout& layout = *arrays[i].layout;
-      if (autograd::state().recording)
-        record_view(given[i], input.ptr(), 0, Shape(layout.shape().begin(), layout.shape().end()),
-                    Shape(layout.strides().begin(), layout.strides().end()));
-      origins_.push_back(as_array(input.ptr()).origin);
-      inputs_.append(input);
-    }
+    inputs_ = std::make_unique<InputHandles>();
+    for (std::size_t i = 0; i < given.size(); ++i) inputs_->add(given[i], capture_->inputs()[i]);
     first_node_ = autograd::next_node();
   }
 
   nb::list inputs() const {
     check();
-    return inputs_;
+    return inputs_->handles();
   }
   std::uint64_t first_node() const { return first_node_; }
 
@@ -108,10 +143,7 @@ class BlockCapture {
   nb::list begin_gradients(nb::list heads) {
     check();
     capture_->begin_second_part();
-    for (const autograd::Origin& origin : origins_) {
-      if (origin) cut_.emplace_back(origin.node, std::move(origin.node->inputs));
-      if (origin) origin.node->inputs.clear();
-    }
+    inputs_->cut();
     nb::list zeros;
     for (nb::handle head : heads) {
       const ArrayObject& like = need_array(head.ptr());
@@ -149,8 +181,9 @@ class BlockCapture {
   void pass_writes_on() {
     check();
     for (std::size_t i = 0; i < given_.size(); ++i) {
-      const ArrayObject& input = as_array(nb::object(inputs_[i]).ptr());
-      if (input.origin.node.get() == origins_[i].node.get()) continue;
+      if (!inputs_->is_written(i)) continue;
+      const nb::object handle = inputs_->handles()[i];
+      const ArrayObject& input = as_array(handle.ptr());
       capture_->refuse("an input is written while recording");
       ArrayObject& array = as_array(given_[i].ptr());
       if (array.origin && array.origin.node->is_variable()) refuse_variable("hybridize");
@@ -162,11 +195,9 @@ class BlockCapture {
 
   void end() {
     capture_.reset();
-    for (auto& [node, inputs] : cut_) node->inputs = std::move(inputs);
-    cut_.clear();
-    origins_.clear();
-    given_.clear();
+    if (inputs_) inputs_->restore();
     inputs_.reset();
+    given_.clear();
   }
 
  private:
@@ -176,9 +207,7 @@ class BlockCapture {
 
   std::unique_ptr<lazy::Capture> capture_;
   std::vector<nb::object> given_;
-  nb::list inputs_;                        ///< handles of their own: see lazy/capture.h
-  std::vector<autograd::Origin> origins_;  ///< of those
-  std::vector<std::pair<Reference<autograd::Node>, std::vector<autograd::Saved>>> cut_;
+  std::unique_ptr<InputHandles> inputs_;
   std::uint64_t first_node_ = 0;
 };
 
@@ -272,8 +301,7 @@ class ReplayedCall : public OwnGradients {
     return result;
   }
 
-  /// (block, training, arguments with numbers, inputs, wanted arrays): to make the calls one by
-  /// one. Everything must be as it was.
+  /// What it takes to make the calls one by one. Everything must be as it was.
   nb::tuple again(const TapeNode& self) const {
     const autograd::Node& node = *self.node;
     for (const Watched& one : watched_) {
@@ -281,22 +309,21 @@ class ReplayedCall : public OwnGradients {
         refuse_overwritten(node, "all inputs and parameters again, one of", one.version,
                            one.array.storage->version);
     }
-    nb::list inputs, wanted;
+    nb::list inputs, parameters;
     for (std::size_t i = 0; i < legacy_.size(); ++i)
       inputs.append(nb::steal(wrap(watched_[i].array, legacy_[i])));
     for (std::size_t i = 0; i < plan_->wanted_inputs.size(); ++i) {
       nb::object input = inputs[plan_->wanted_inputs[i]];
       as_array(input.ptr()).origin = node.inputs[i].origin;
       share_held(as_array(input.ptr()), self.held.ptr());
-      wanted.append(input);
     }
     for (const Recorded& parameter : plan_->parameters) {
       nb::object array = nb::steal(wrap(parameter.array, parameter.legacy));
       as_array(array.ptr()).origin = parameter.origin;
-      wanted.append(array);
+      parameters.append(array);
     }
-    return nb::make_tuple(block_.get(), training_, plan_->arguments, inputs, wanted,
-                          plan_->recipe->has_effects());
+    return nb::make_tuple(block_.get(), plan_->recipe->has_effects(), training_, plan_->arguments,
+                          inputs, plan_->wanted_inputs, parameters);
   }
 
  private:
@@ -491,6 +518,12 @@ class LayerScope {
   const std::int32_t layer_ = lazy::current_layer;
 };
 
+std::unique_ptr<InputHandles> input_handles(nb::list arrays) {
+  auto result = std::make_unique<InputHandles>();
+  for (nb::handle array : arrays) result->add(array, need_array(array.ptr()).array);
+  return result;
+}
+
 /// Calls `forward` of a block; what is issued meanwhile belongs to it as a layer.
 nb::object run_forward(nb::handle block, nb::tuple arguments) {
   static PyObject* const layers_name = PyUnicode_InternFromString("_layers");
@@ -596,6 +629,11 @@ void bind_recipes(nb::module_& module) {
         return std::any_of(outside.begin(), outside.end(),
                            [&](const Array& one) { return one.storage.get() == storage; });
       });
+  nb::class_<InputHandles>(module, "InputHandles", "What a block gets in the places of arrays.")
+      .def_prop_ro("handles", &InputHandles::handles)
+      .def("cut", &InputHandles::cut, "Let gradients end here.")
+      .def("restore", &InputHandles::restore);
+  module.def("input_handles", input_handles, nb::arg("arrays"));
   nb::class_<BlockCapture>(module, "BlockCapture", "A call of a block that is written down.")
       .def_prop_ro("inputs", &BlockCapture::inputs)
       .def_prop_ro("first_node", &BlockCapture::first_node)

@@ -110,6 +110,31 @@ def test_gradients_of_a_parameter_that_the_input_was_computed_from():
         onp.testing.assert_allclose(w.grad.asnumpy(), expected, rtol=1e-5)
 
 
+def test_second_derivatives_of_an_input_that_is_the_parameter():
+    class Cube(gluon.HybridBlock):
+        def __init__(self, **kwargs):
+            super().__init__(**kwargs)
+            with self.name_scope():
+                self.p = self.params.get("p", shape=(1,), init=mx.init.Constant(3))
+
+        def hybrid_forward(self, F, x, p):
+            return x * x * p
+
+    block = hybridized(Cube())
+    p = block.p.data()
+    for _ in range(CALLS):
+        with autograd.record():
+            y = block(p)  # the cube of p
+            (first,) = autograd.grad(y, [p], create_graph=True)
+        first.backward()
+        assert (first.asscalar(), p.grad.asscalar()) == (27, 18)
+        with autograd.record():
+            y = block(p * p)  # the fifth power
+            (first,) = autograd.grad(y, [p], create_graph=True)
+        first.backward()
+        assert (first.asscalar(), p.grad.asscalar()) == (405, 540)
+
+
 def test_one_array_twice_and_two_arrays_over_one_memory_are_not_the_same():
     class Block(gluon.HybridBlock):
         def forward(self, x, y):
@@ -238,22 +263,27 @@ def test_heads_of_another_type(world, dtype, operation):
             return x + p if operation == "add" else x * p
 
     def outcome(block):
-        with autograd.record():
-            y = block(world.ones((500,)) * 2)
-        try:
-            y.backward(world.ones((500,), dtype=dtype) * 3)
-        except mx.MXNetError as error:
-            return type(error), str(error).split(";")[0]
-        return block.p.grad().asnumpy().tolist()
+        result = []
+        for x in (world.ones((500,)) * 2, block.p.data()._as_class(world is nd)):
+            with autograd.record():
+                y = block(x)
+            try:
+                y.backward(world.ones((500,), dtype=dtype) * 3)
+            except mx.MXNetError as error:
+                result.append((type(error), str(error).split(";")[0]))
+            else:
+                result.append(block.p.grad().asnumpy().tolist())
+        return result
 
     block = Block()
     block.initialize()
     expected = outcome(block)
     block.hybridize()
     for _ in range(CALLS):
-        with autograd.record():
-            y = block(world.ones((500,)))
-        y.backward()
+        for x in (world.ones((500,)), block.p.data()._as_class(world is nd)):
+            with autograd.record():
+                y = block(x)
+            y.backward()
     for _ in range(CALLS):
         assert outcome(block) == expected
 
