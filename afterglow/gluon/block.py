@@ -210,7 +210,7 @@ class Block(NamedKeywords):
         """Let hybridized blocks forget plans with an array that is an attribute no more."""
         refuse_capture(f"it assigns an array to its attribute {name!r}")
         like = isinstance(old, Array) and isinstance(value, Array)
-        for compiled in tuple(self._watchers):
+        for compiled in tuple(vars(self).get("_watchers", ())):  # none before Block.__init__
             if not like or compiled.holds(old):
                 compiled.forget()
 

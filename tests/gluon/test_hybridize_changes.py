@@ -65,6 +65,21 @@ def test_an_array_among_the_attributes_is_exchanged(nested):
             assert block(x).asnumpy().tolist() == (mask or [1, 1, 1])
 
 
+def test_an_array_assigned_before_the_block_is_made():
+    class Early(gluon.HybridBlock):
+        def __init__(self, mask, **kwargs):
+            self.mask = mask
+            super().__init__(**kwargs)
+
+        def forward(self, x):
+            return x * self.mask
+
+    block = Early(nd.array([1, 2]))
+    block.hybridize()
+    for _ in range(CALLS):
+        assert block(nd.ones((2,))).asnumpy().tolist() == [1, 2]
+
+
 def test_an_array_that_no_plan_reads_may_be_exchanged_all_the_time():
     block = nn.Dense(2, in_units=3)
     block.initialize()
