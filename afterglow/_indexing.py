@@ -7,6 +7,7 @@ arrays and masks select from a block, along some of its axes.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any, NamedTuple
@@ -206,6 +207,8 @@ def _index_item(item: Any, legacy: bool) -> Any:
     if isinstance(item, Array):
         ours: Any = item._as_class(legacy)
         return ours if ours.ndim or ours._dtype_number != BOOL else _Truth(ours._shaped((1,)))
+    if hasattr(type(item), "__index__") and not isinstance(item, (bool, _sequences)):
+        return operator.index(item)
     if not isinstance(item, _sequences) or (legacy and isinstance(item, onp.bool_)):
         raise ArrayValueError(
             f"NDArray does not support slicing with key {item} of type {type(item)}."

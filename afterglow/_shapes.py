@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
-from .error import ArrayTypeError, ArrayValueError, AxisError
+from .error import ArrayOverflowError, ArrayTypeError, ArrayValueError, AxisError
 
 Shape = tuple[int, ...]
 
@@ -313,4 +313,15 @@ def range_length(start: float, stop: float, step: float) -> int:
     """Return how many numbers lie between start and stop; none gives 0 or less."""
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         return -((start - stop) // step)
-    return math.ceil((stop - start) / step)
+    try:
+        return math.ceil((stop - start) / step)
+    except OverflowError:
+        raise ArrayOverflowError(_endless(start, stop, step)) from None
+    except ValueError:  # nan
+        raise ArrayValueError(_endless(start, stop, step)) from None
+    except TypeError:
+        raise ArrayTypeError(_endless(start, stop, step)) from None
+
+
+def _endless(start: Any, stop: Any, step: Any) -> str:
+    return f"[arange] from {start} to {stop} by steps of {step}: numbers that can be counted"

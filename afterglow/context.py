@@ -7,11 +7,12 @@ GPU first keep working; an :class:`~afterglow.base.MXNetError` comes when memory
 
 from __future__ import annotations
 
+import operator
 import threading
 from typing import Any, ClassVar
 
 from ._core import Scope, use_contexts
-from .error import ArrayTypeError, MXNetError
+from .error import ArrayTypeError, ArrayValueError, MXNetError
 
 __all__ = [
     "Context",
@@ -43,6 +44,12 @@ class _DefaultContext:
         return current_context()
 
 
+class _UnknownDeviceError(ArrayValueError, KeyError):
+    """A device type that does not exist; MXNet finds no key for it."""
+
+    __str__ = BaseException.__str__  # a KeyError would put its message into quotes
+
+
 class Context(Scope):
     """A device: a type and a number. As a ``with`` scope it is where new arrays are made."""
 
@@ -61,8 +68,23 @@ class Context(Scope):
             self.device_typeid = device_type.device_typeid
             self.device_id = device_type.device_id
         else:
+            if device_type not in Context.devstr2type:
+                raise _UnknownDeviceError(
+                    f"there is no device type {device_type!r}; there are cpu, gpu, cpu_pinned and "
+                    "cpu_shared"
+                )
+            try:
+                number = operator.index(device_id)
+            except TypeError:
+                raise ArrayTypeError(
+                    f"the number of a device is an integer, but got {device_id!r}"
+                ) from None
+            if not -(2**15) <= number < 2**15:
+                raise ArrayValueError(
+                    f"{device_type}({number}) was asked for; devices have numbers of 16 bits"
+                )
             self.device_typeid = Context.devstr2type[device_type]
-            self.device_id = device_id
+            self.device_id = number
         self.numbers = (self.device_typeid, self.device_id)
 
     @property

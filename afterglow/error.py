@@ -35,6 +35,10 @@ class AxisError(ArrayValueError, ArrayIndexError):
     """An axis that the array does not have: both a wrong value and a wrong index, as in NumPy."""
 
 
+class ArrayOverflowError(MXNetError, OverflowError):
+    """A number that the type of an array, or any type, cannot hold."""
+
+
 class ArrayMemoryError(MXNetError, MemoryError):
     """Memory that could not be had."""
 
@@ -79,4 +83,5 @@ CLASSES: list[type[BaseException]] = [
     ArrayNotImplementedError,
     TimeoutError,
     AxisError,
+    ArrayOverflowError,
 ]

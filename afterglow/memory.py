@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from math import inf
+
+import numpy as onp
+
 from . import _core
-from .error import ArrayValueError
+from .error import ArrayTypeError, ArrayValueError
 
 __all__ = ["active", "cached", "limit", "peak", "reset_peak", "set_limit", "trim"]
 
@@ -39,8 +43,16 @@ def limit() -> int | None:
     return _core.memory_cap() or None
 
 
-def set_limit(bytes: int | None) -> None:
-    """Set the most bytes that arrays may use; a call past it fails with a clear error."""
-    if bytes is not None and bytes <= 0:
+def set_limit(bytes: float | None) -> None:
+    """Set the most bytes that arrays may use; a call past it fails with a clear error.
+
+    ``None`` and infinity take the limit away.
+    """
+    if bytes is None or bytes == inf:
+        _core.set_memory_cap(0)
+        return
+    if not isinstance(bytes, (int, float, onp.integer, onp.floating)):
+        raise ArrayTypeError(f"a limit is a number of bytes, but got {bytes!r}")
+    if not bytes >= 1:
         raise ArrayValueError(f"a limit must be positive, but got {bytes}; None takes it away")
-    _core.set_memory_cap(bytes or 0)
+    _core.set_memory_cap(min(int(bytes), 2**63 - 1))

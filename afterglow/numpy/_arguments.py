@@ -12,7 +12,7 @@ from .._host import convert
 from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError
 
 #: Options of NumPy's functions, with the only values that are known here.
-_options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
+_options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True}
 _unknown_options = ("dtype", "signature", "extobj")
 
 

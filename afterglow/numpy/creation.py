@@ -66,7 +66,8 @@ _greater_equal = operation("greater_equal", False)
 def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     """Return an array with the values of a list, a number, a NumPy array or another array.
 
-    Arrays, ours and NumPy's, keep their type; all else becomes float32 unless a type is named.
+    Arrays, ours and NumPy's, keep their type, and so do columns of tables and others that can become
+    NumPy arrays; all else becomes float32 unless a type is named.
 
     >>> np.array([[1, 2], [3, 4]])
     array([[1., 2.],
@@ -92,6 +93,11 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
     if isinstance(object, (onp.ndarray, onp.generic)) and dtype is None:
         result = from_host(onp.asarray(object), context, False)
         return result
+    if dtype is None and hasattr(type(object), "__array__"):
+        source = onp.asarray(object)
+        if source.dtype.kind in "biuf":
+            result = from_host(source, context, False)
+            return result
     number = dtype_number(dtype)
     if isinstance(object, (list, tuple)) and any(isinstance(item, Array) for item in object):
         result = _copy(stack(object), dtype=number, context=context)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as onp
 
 from .._core import Array, operation
-from .._dtype import FLOAT64, FLOATING
+from .._dtype import BOOL, FLOAT64, FLOATING, dtype_number, is_known
+from .._host import host_array
 from .._host_calls import on_host
 from .._shortcut import shortcut
 from ..error import ArrayTypeError
@@ -159,14 +160,35 @@ def _call(
     options: dict[str, Any] | None = None,
 ) -> Any:
     """Call an op; operands without any array among them are worked out by NumPy."""
+    chosen = options.pop("where", True) if options else True
     if options:
         check_options(host.__name__, options)
+    if chosen is not True:
+        return _call_where(call, operands, out, _chosen(chosen))
     if any(isinstance(operand, (Array, onp.ndarray)) for operand in operands):
         return call(*operands, out=out)
     for operand in operands:
         if not isinstance(operand, (int, float, onp.generic)):
-            raise TypeError(f"type {type(operand)} not supported")
+            raise ArrayTypeError(f"type {type(operand)} not supported")
     return host(*operands)
+
+
+def _chosen(chosen: Any) -> Any:
+    """Return a ``where`` of NumPy's functions as an array of truth values."""
+    found = chosen if isinstance(chosen, Array) else need(onp.asarray(chosen), "where")
+    if found._dtype_number != BOOL:
+        raise ArrayTypeError(f"where must be truth values, but has type {found.dtype}")
+    return found
+
+
+def _call_where(call: Callable[..., Any], operands: tuple[Any, ...], out: Any, chosen: Any) -> Any:
+    """Call an op where a mask is true. Elsewhere ``out`` stays as it is; without one there is 0."""
+    if not any(isinstance(operand, (Array, onp.ndarray)) for operand in operands):
+        operands = (need(onp.asarray(operands[0])), *operands[1:])
+    result = call(*operands, out=None)
+    if out is None:
+        return _where(chosen, result, _copy(0, result._dtype_number, ()))
+    return _where(chosen, result, out, out=out)
 
 
 # --- one operand ---
@@ -1016,7 +1038,12 @@ def _lcm(x1: Any, x2: Any, out: Any) -> Any:
     kind = onp.result_type(*(one.dtype for one in (x1, x2) if hasattr(one, "shape")))
     if kind.kind not in "iu":
         raise ArrayTypeError(f"[lcm] is for integers, not for {kind}")
-    arrays = [one if isinstance(one, Array) else need(onp.asarray(one, kind)) for one in (x1, x2)]
+    if not is_known(kind):
+        kind = onp.dtype(onp.int32)  # of uint8 with int8, as for all ops
+    arrays = [
+        one if isinstance(one, Array) else need(host_array(one, dtype_number(kind)))
+        for one in (x1, x2)
+    ]
     shape = onp.broadcast_shapes(*(one.shape for one in arrays))
     result = on_host("lcm", onp.lcm, *arrays, shape=shape, dtype=kind, legacy=False)
     return result if out is None else _copy(result, out=out)

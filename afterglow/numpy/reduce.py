@@ -17,8 +17,8 @@ from .._host_calls import on_host
 from .._ordering import Ordering
 from .._shapes import Shape, as_axes, as_axis, normal_axis
 from .._shortcut import shortcut
-from .._worlds import where
-from ..error import ArrayValueError
+from .._worlds import where as choose
+from ..error import ArrayTypeError, ArrayValueError
 from ._arguments import need
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ _sqrt = operation("sqrt", False)
 _take = operation("take", False)
 _ordering = Ordering(False)
 _not_equal = operation("not_equal", False)
+_maximum = operation("maximum", False)
+_minimum = operation("minimum", False)
 
 
 def reduce(
@@ -121,6 +123,47 @@ def _filled(value: Any, shape: Shape, number: int, like: ndarray, out: Any) -> n
     return result
 
 
+def _mask(where: Any, a: ndarray) -> ndarray:
+    """Return which elements count, as an array of truth values that broadcasts to ``a``."""
+    mask: ndarray = where if isinstance(where, Array) else need(onp.asarray(where), "where")
+    if mask._dtype_number != BOOL:
+        raise ArrayTypeError(f"where must be truth values, but has type {mask.dtype}")
+    if onp.broadcast_shapes(mask.shape, a.shape) != a.shape:
+        raise ArrayValueError(f"where of shape {mask.shape} does not broadcast to {a.shape}")
+    return mask
+
+
+def _fold(
+    call: Operation,
+    combine: Operation,
+    identity: Any,
+    a: Any,
+    axis: Any,
+    keepdims: bool,
+    dtype: Any,
+    initial: Any,
+    out: Any,
+    where: Any,
+) -> ndarray:
+    """Call a reduction of the elements that a mask names, and of one more number."""
+    if where is not True:
+        if initial is None and identity is None:
+            raise ArrayValueError("a mask may leave nothing: initial is needed beside where")
+        a = need(a)
+        outside = _copy(initial if identity is None else identity, a._dtype_number, ())
+        a = choose(_mask(where, a), a, outside)
+    if initial is None:
+        return reduce(call, a, axis, keepdims, dtype, out)
+    if isinstance(out, bool):
+        keepdims, out = out, keepdims
+    a = need(a)
+    if identity is None and not _count(a, axis):
+        shape = _reduced_shape(a, axis, keepdims)
+        return _filled(initial, shape, a._dtype_number, a, out)
+    result: ndarray = combine(reduce(call, a, axis, keepdims, dtype), initial, out=out)
+    return result
+
+
 # --- sums ---
 
 
@@ -132,17 +175,17 @@ def sum(
     keepdims: bool = False,
     initial: Any = None,
     out: ndarray | None = None,
+    where: Any = True,
 ) -> ndarray:
     """Return the sum over the axes, plus ``initial``; booleans are counted in int64.
+
+    ``where`` says which elements count.
 
     >>> from afterglow import np
     >>> np.sum(np.array([[1, 2], [3, 4]]), axis=0)
     array([4., 6.])
     """
-    if initial is None:
-        return reduce(_sum, a, axis, keepdims, dtype, out)
-    result: ndarray = _add(reduce(_sum, a, axis, keepdims, dtype), initial, out=out)
-    return result
+    return _fold(_sum, _add, 0, a, axis, keepdims, dtype, initial, out, where)
 
 
 @shortcut("mean", "array", "axes", "dtype")
@@ -152,14 +195,22 @@ def mean(
     dtype: Any = None,
     out: ndarray | None = None,
     keepdims: bool = False,
+    where: Any = True,
 ) -> ndarray:
-    """Return the mean over the axes; integers give float32.
+    """Return the mean over the axes; integers give float32. ``where`` says which elements count.
 
     >>> from afterglow import np
     >>> np.mean(np.array([[1, 2], [3, 4]]), axis=1)
     array([1.5, 3.5])
     """
-    return reduce(_mean, a, axis, keepdims, dtype, out)
+    if where is True:
+        return reduce(_mean, a, axis, keepdims, dtype, out)
+    a = need(a)
+    mask = _mask(where, a)
+    own = a._dtype_number if a._dtype_number in FLOATING else FLOAT32
+    total = sum(a, axis, own if dtype is None else dtype, keepdims, where=mask)
+    count = sum(mask if mask.shape == a.shape else _copy(mask, shape=a.shape), axis)
+    return _divide(total, count._shaped(total.shape), out=out)  # type: ignore[no-any-return]
 
 
 @shortcut("prod", "array", "axes", "dtype")
@@ -169,14 +220,16 @@ def prod(
     dtype: Any = None,
     out: ndarray | None = None,
     keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
 ) -> ndarray:
-    """Return the product over the axes.
+    """Return the product over the axes, times ``initial``, of the elements that ``where`` names.
 
     >>> from afterglow import np
     >>> np.prod(np.array([[1, 2], [3, 4]]), axis=1)
     array([ 2., 12.])
     """
-    return reduce(_prod, a, axis, keepdims, dtype, out)
+    return _fold(_prod, _multiply, 1, a, axis, keepdims, dtype, initial, out, where)
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarray:
@@ -288,25 +341,43 @@ def std(
 
 
 @shortcut("max", "array", "axes", "boolean")
-def max(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
+def max(
+    a: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    out: ndarray | None = None,
+    initial: Any = None,
+    where: Any = True,
+) -> ndarray:
     """Return the greatest element along the axes; nan wins.
+
+    ``initial`` is one more of them, and needed where ``where`` chooses among the others.
 
     >>> from afterglow import np
     >>> np.max(np.array([[1, 2], [3, 4]]), axis=0)
     array([3., 4.])
     """
-    return reduce(_max, a, axis, keepdims, out=out)
+    return _fold(_max, _maximum, None, a, axis, keepdims, None, initial, out, where)
 
 
 @shortcut("min", "array", "axes", "boolean")
-def min(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
+def min(
+    a: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    out: ndarray | None = None,
+    initial: Any = None,
+    where: Any = True,
+) -> ndarray:
     """Return the smallest element along the axes; nan wins.
+
+    ``initial`` is one more of them, and needed where ``where`` chooses among the others.
 
     >>> from afterglow import np
     >>> np.min(np.array([[1, 2], [3, 4]]), axis=1)
     array([1., 3.])
     """
-    return reduce(_min, a, axis, keepdims, out=out)
+    return _fold(_min, _minimum, None, a, axis, keepdims, None, initial, out, where)
 
 
 amax = max
@@ -331,35 +402,55 @@ def _truth(a: ndarray) -> ndarray:
 
 
 def _decide(
-    call: Operation, nothing: bool, a: Any, axis: Any, keepdims: bool, out: ndarray | None
+    call: Operation,
+    nothing: bool,
+    a: Any,
+    axis: Any,
+    keepdims: bool,
+    out: ndarray | None,
+    where: Any,
 ) -> ndarray:
     """Reduce truth values; over no elements the answer is ``nothing``."""
     a = need(a)
+    if where is not True:
+        a = choose(_mask(where, a), _truth(a), _copy(nothing, BOOL, ()))
     if _count(a, axis):
         return reduce(call, _truth(a), axis, keepdims, out=out)
     return _filled(nothing, _reduced_shape(a, axis, keepdims), BOOL, a, out)
 
 
 @shortcut("any", parameters=3)
-def any(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
+def any(
+    a: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    out: ndarray | None = None,
+    where: Any = True,
+) -> ndarray:
     """Return whether an element along the axes is not 0.
 
     >>> from afterglow import np
     >>> np.any(np.array([[1, 0], [3, 0]]), axis=0)
     array([ True, False])
     """
-    return _decide(_max, False, a, axis, keepdims, out)
+    return _decide(_max, False, a, axis, keepdims, out, where)
 
 
 @shortcut("all", parameters=3)
-def all(a: Any, axis: Any = None, keepdims: bool = False, out: ndarray | None = None) -> ndarray:
+def all(
+    a: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    out: ndarray | None = None,
+    where: Any = True,
+) -> ndarray:
     """Return whether no element along the axes is 0.
 
     >>> from afterglow import np
     >>> np.all(np.array([[1, 0], [3, 4]]), axis=0)
     array([ True, False])
     """
-    return _decide(_min, True, a, axis, keepdims, out)
+    return _decide(_min, True, a, axis, keepdims, out, where)
 
 
 # --- along one axis ---
@@ -522,14 +613,43 @@ def _quantile(
         return result
 
     def find(values: Any, fractions: Any = q) -> Any:
-        values = values.astype(onp.float64)
         fractions = onp.asarray(fractions, dtype=onp.float64) / whole
-        options: Any = {"method": interpolation, "keepdims": keepdims}
-        with onp.errstate(invalid="ignore"):
-            return onp.quantile(values, fractions, axes, **options)
+        if not ((fractions >= 0) & (fractions <= 1)).all():
+            raise ValueError(f"q must lie between 0 and {whole:g}")
+        return _host_quantile(values, fractions, axes, interpolation).reshape(shape)
 
     result = on_host(name, find, *inputs, shape=shape, dtype=number, legacy=False)
     return result if out is None else _copy(result, out=out)
+
+
+def _neighbours(q: Any, length: int, interpolation: str) -> tuple[Any, Any, Any]:
+    """Return for each fraction the places below and above it in order, and the share of the latter.
+
+    Where both are one place, the share does not matter.
+    """
+    place = q.ravel() * (length - 1)
+    below, above = onp.floor(place), onp.ceil(place)
+    if interpolation == "nearest":
+        below = above = onp.rint(place)
+    elif interpolation in ("lower", "higher"):
+        below = above = below if interpolation == "lower" else above
+    share = onp.full_like(place, 0.5) if interpolation == "midpoint" else place - below
+    return below.astype(onp.int64), above.astype(onp.int64), share
+
+
+def _host_quantile(values: Any, q: Any, axes: Shape | None, interpolation: str) -> Any:
+    """Return quantiles on the host; those of ``q`` come first."""
+    reduced = tuple(range(values.ndim)) if axes is None else axes
+    kept = [axis for axis in range(values.ndim) if axis not in reduced]
+    length = product(values.shape[axis] for axis in reduced)
+    lines = values.transpose((*kept, *reduced)).reshape(-1, length).astype(onp.float64)
+    below, above, share = _neighbours(q, length, interpolation)
+    lines.partition(onp.unique([*below, *above, length - 1]))
+    low, high, last = lines[:, below], lines[:, above], lines[:, -1:]
+    with onp.errstate(invalid="ignore"):
+        between = onp.where(low == high, low, low * (1 - share) + high * share)
+    # nan is the last in order, and wins.
+    return onp.where(onp.isnan(last), last, between).T
 
 
 def _sorted_quantile(a: ndarray, q: Any, axes: Shape | None, interpolation: str) -> ndarray:
@@ -540,13 +660,7 @@ def _sorted_quantile(a: ndarray, q: Any, axes: Shape | None, interpolation: str)
         (product(a.shape[axis] for axis in kept), product(a.shape[axis] for axis in reduced))
     )
     ordered = _ordering.sort(lines, 1, True)
-    place = q.ravel() * (lines.shape[1] - 1)
-    below, above = onp.floor(place), onp.ceil(place)
-    if interpolation == "nearest":
-        below = above = onp.rint(place)
-    elif interpolation in ("lower", "higher"):
-        below = above = below if interpolation == "lower" else above
-    share = onp.full_like(place, 0.5) if interpolation == "midpoint" else place - below
+    below, above, share = _neighbours(q, lines.shape[1], interpolation)
     first, second, weight = (
         from_host(host, a._context_numbers, False, number)
         for host, number in ((below, INT64), (above, INT64), (share, ordered._dtype_number))
@@ -554,7 +668,7 @@ def _sorted_quantile(a: ndarray, q: Any, axes: Shape | None, interpolation: str)
     low, high = (_take(ordered, index, axis=1, mode="clip") for index in (first, second))
     # nan is the last in order, and wins.
     last = ordered._view(lines.shape[1] - 1, (lines.shape[0], 1), (lines.shape[1], 1))
-    between = where(low == high, low, low + (high - low) * weight)  # both may be infinite
-    found = where(last == last, between, last)
+    between = choose(low == high, low, low * (1 - weight) + high * weight)  # may be infinite
+    found = choose(last == last, between, last)
     result: ndarray = found._permuted((1, 0))
     return result

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace afterglow {
 
 Array Array::create(Reference<Layout> layout, DType dtype, Context context) {
@@ -24,15 +26,38 @@ bool same_view(const Array& left, const Array& right) {
 }
 
 bool may_overlap(const Array& left, const Array& right) {
-  if (left.storage.get() != right.storage.get() || !left.size() || !right.size()) return false;
-  const auto bytes = [](const Array& array) {
+  const bool same = left.storage.get() == right.storage.get();
+  // What is shared may be known by several storages, and has an address for good.
+  const bool aliases = !same && left.storage->is_shared() && right.storage->is_shared();
+  if ((!same && !aliases) || !left.size() || !right.size()) return false;
+  const auto bytes = [&](const Array& array) {
     const auto [low, high] = array.layout->extent();
     const auto item = static_cast<std::int64_t>(size_of(array.dtype));
-    return std::pair{(array.offset + low) * item, (array.offset + high + 1) * item};
+    const std::intptr_t start =
+        aliases ? reinterpret_cast<std::intptr_t>(array.storage->data()) : 0;
+    return std::pair{start + (array.offset + low) * item, start + (array.offset + high + 1) * item};
   };
   const auto [left_begin, left_end] = bytes(left);
   const auto [right_begin, right_end] = bytes(right);
   return left_begin < right_end && right_begin < left_end;
+}
+
+void check_inside(const Array& view, const Array& whole) {
+  if (!view.size()) return;
+  std::int64_t low = view.offset, high = view.offset;
+  bool far = false;
+  for (int axis = 0; axis < view.layout->rank(); ++axis) {
+    std::int64_t reach = 0;
+    far |= __builtin_mul_overflow(view.shape()[axis] - 1, view.layout->strides()[axis], &reach);
+    std::int64_t& side = reach < 0 ? low : high;
+    far |= __builtin_add_overflow(side, reach, &side);
+  }
+  const auto [first, last] = whole.layout->extent();
+  if (far || !whole.size() || low < whole.offset + first || high > whole.offset + last) {
+    throw Error(ErrorKind::index, "a view of shape " + to_string(view.shape()) +
+                                      " reaches outside of its array of shape " +
+                                      to_string(whole.shape()));
+  }
 }
 
 std::string describe(const Array& array) {

@@ -38,6 +38,10 @@ bool same_view(const Array& left, const Array& right);
 /// False only when the two certainly have no byte in common.
 bool may_overlap(const Array& left, const Array& right);
 
+/// Refuses a view that would reach outside of the array it is a view of: a mistake here must never
+/// touch elements of others, be they in the same memory or not.
+void check_inside(const Array& view, const Array& whole);
+
 /// "(2, 3) float32"
 std::string describe(const Array& array);
 

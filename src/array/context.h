@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+
+#include "base/error.h"
 
 namespace afterglow {
 
@@ -14,6 +17,15 @@ struct Context {
 
   bool operator==(const Context&) const = default;
 };
+
+/// From {type, id}, as Python has it.
+inline Context to_context(std::span<const std::int64_t> numbers) {
+  if (numbers.size() != 2 || numbers[0] < Context::cpu || numbers[0] > Context::cpu_shared ||
+      numbers[1] < INT16_MIN || numbers[1] > INT16_MAX) {
+    throw Error(ErrorKind::value, "a device is a type and a number of at most 16 bits");
+  }
+  return {static_cast<Context::Type>(numbers[0]), static_cast<std::int16_t>(numbers[1])};
+}
 
 inline std::string to_string(Context context) {
   const char* name = context.type == Context::gpu          ? "gpu"

@@ -112,6 +112,20 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   return count;
 }
 
+std::int64_t extent_sum(std::int64_t left, std::int64_t right) {
+  std::int64_t sum;
+  if (!__builtin_add_overflow(left, right, &sum)) return sum;
+  throw Error(ErrorKind::memory, "an extent of " + std::to_string(left) + " + " +
+                                     std::to_string(right) + " is too large to address");
+}
+
+std::int64_t extent_product(std::int64_t left, std::int64_t right) {
+  std::int64_t product;
+  if (!__builtin_mul_overflow(left, right, &product)) return product;
+  throw Error(ErrorKind::memory, "an extent of " + std::to_string(left) + " * " +
+                                     std::to_string(right) + " is too large to address");
+}
+
 std::string to_string(std::span<const std::int64_t> shape) {
   std::string text = "(";
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {

@@ -56,6 +56,10 @@ bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int
 /// Number of elements; throws Error(value) when negative or beyond what memory can address.
 std::int64_t element_count(std::span<const std::int64_t> shape);
 
+/// Extents of new arrays, where they add up or multiply; throw Error(memory) beyond 64 bits.
+std::int64_t extent_sum(std::int64_t left, std::int64_t right);
+std::int64_t extent_product(std::int64_t left, std::int64_t right);
+
 /// "(2, 3)", as Python prints a tuple.
 std::string to_string(std::span<const std::int64_t> shape);
 

@@ -31,6 +31,25 @@ constexpr const char* name_of(DType dtype) {
   return dtype_names[static_cast<int>(dtype)];
 }
 
+/// The lowest and the highest number of an integer type.
+struct IntegerRange {
+  std::int64_t lowest, highest;
+  constexpr bool holds(std::int64_t number) const { return number >= lowest && number <= highest; }
+};
+
+constexpr IntegerRange range_of(DType integer) {
+  switch (integer) {
+    case DType::uint8:
+      return {0, UINT8_MAX};
+    case DType::int8:
+      return {INT8_MIN, INT8_MAX};
+    case DType::int32:
+      return {INT32_MIN, INT32_MAX};
+    default:
+      return {INT64_MIN, INT64_MAX};
+  }
+}
+
 constexpr bool is_floating(DType dtype) {
   return dtype == DType::float32 || dtype == DType::float64 || dtype == DType::float16;
 }

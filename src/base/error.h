@@ -8,7 +8,17 @@
 
 namespace afterglow {
 
-enum class ErrorKind { mxnet, value, type, index, memory, not_implemented, timeout, axis };
+enum class ErrorKind {
+  mxnet,
+  value,
+  type,
+  index,
+  memory,
+  not_implemented,
+  timeout,
+  axis,
+  overflow
+};
 
 class Error : public std::runtime_error {
  public:

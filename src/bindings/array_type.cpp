@@ -195,10 +195,9 @@ int to_bool(PyObject* self) {
     const ArrayObject& object = as_array(self);
     if (object.array.size() == 0) return 0;
     if (object.array.size() != 1) {
-      PyErr_Format(PyExc_ValueError,
-                   "The truth value of an %s with multiple elements is ambiguous.",
-                   object.legacy ? "NDArray" : "ndarray");
-      throw nb::python_error();
+      throw Error(ErrorKind::value, std::string("The truth value of an ") +
+                                        (object.legacy ? "NDArray" : "ndarray") +
+                                        " with multiple elements is ambiguous.");
     }
     nb::object number = nb::steal(to_python_number(object.array));
     return PyObject_IsTrue(number.ptr());
@@ -221,7 +220,12 @@ PyObject* asnumpy(PyObject* self, PyObject*) {
     PyObject* arguments[] = {shape.ptr(),
                              PyTuple_GET_ITEM(numpy_dtypes, static_cast<Py_ssize_t>(array.dtype))};
     nb::object result = nb::steal(PyObject_Vectorcall(numpy_empty, arguments, 2, nullptr));
-    if (!result.is_valid()) throw nb::python_error();
+    if (!result.is_valid()) {
+      if (!PyErr_ExceptionMatches(PyExc_MemoryError)) throw nb::python_error();
+      PyErr_Clear();
+      throw Error(ErrorKind::memory,
+                  "[asnumpy] there is no memory for a copy of " + describe(array));
+    }
     Py_buffer buffer;
     if (PyObject_GetBuffer(result.ptr(), &buffer, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS)) {
       throw nb::python_error();
@@ -274,25 +278,9 @@ PyObject* ready(PyObject* self, PyObject*) {
 Shape numbers_from(PyObject* tuple) {
   Shape numbers;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
-    const long long value = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
-    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-    numbers.push_back(value);
+    numbers.push_back(to_integer(PyTuple_GET_ITEM(tuple, i)));
   }
   return numbers;
-}
-
-/// Refuses a view that would reach outside of the array it is a view of: a mistake here must never
-/// touch elements of others, be they in the same memory or not.
-void check_inside(const Array& view, const Array& whole) {
-  if (!view.size()) return;
-  const auto [low, high] = view.layout->extent();
-  const auto [first, last] = whole.layout->extent();
-  if (!whole.size() || view.offset + low < whole.offset + first ||
-      view.offset + high > whole.offset + last) {
-    throw Error(ErrorKind::index, "a view of shape " + to_string(view.shape()) +
-                                      " reaches outside of its array of shape " +
-                                      to_string(whole.shape()));
-  }
 }
 
 Array part_of(const Array& array, std::int64_t offset, const Shape& shape, const Shape& strides) {
@@ -774,8 +762,7 @@ PyType_Spec spec = {"afterglow._core.Array", sizeof(ArrayObject), 0,
 /// Copies before it returns: what becomes of the foreign memory afterwards does not matter.
 nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple context,
                        bool legacy) {
-  const Context place{static_cast<Context::Type>(nb::cast<int>(context[0])),
-                      static_cast<std::int16_t>(nb::cast<int>(context[1]))};
+  const Context place = to_context(numbers_from(context.ptr()));
   if (place.type == Context::gpu) {
     throw Error(ErrorKind::mxnet, "[array] " + to_string(place) +
                                       " was asked for, but there is no such device (num_gpus() is "
@@ -854,9 +841,10 @@ PyObject* wrap_like(Array array, PyObject* like) {
   return make(std::move(array), Py_TYPE(like), as_array(like).legacy);
 }
 
-PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner) {
-  PyObject* arguments[] = {object, legacy ? Py_True : Py_False, partner ? partner : Py_None};
-  return PyObject_Vectorcall(converter, arguments, 3, nullptr);
+PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner, bool defer) {
+  PyObject* arguments[] = {object, legacy ? Py_True : Py_False, partner ? partner : Py_None,
+                           defer ? Py_True : Py_False};
+  return PyObject_Vectorcall(converter, arguments, 4, nullptr);
 }
 
 std::int64_t live_handles() {

@@ -35,7 +35,8 @@ void fill_from_host(const Array& array, const void* source);
 
 /// Calls the converter of the front end: something like a NumPy array becomes an Array of ours. The
 /// caller owns the result; nullptr with a TypeError set when it is nothing like an array.
-PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner);
+/// `defer`: the other class may answer, for which NotImplemented comes back.
+PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner, bool defer);
 
 /// Arrays alive now: handles that Python holds.
 std::int64_t live_handles();

@@ -49,6 +49,7 @@ Array part(const Array& array, std::int64_t offset, const Shape& shape, const Sh
   Array result = array;
   result.offset += offset;
   result.layout = Layout::strided(shape, strides);
+  check_inside(result, array);
   return result;
 }
 
@@ -207,7 +208,7 @@ PyObject* tile(Given given, bool legacy) {
     }
     shape.push_back(extents[axis]);
     strides.push_back(steps[axis]);
-    result.push_back(count * extents[axis]);
+    result.push_back(extent_product(count, extents[axis]));
   }
   if (shape.size() > static_cast<std::size_t>(max_rank)) return nullptr;
   return stored(part(*array, 0, shape, strides), result, legacy);
@@ -225,7 +226,7 @@ PyObject* repeat(Given given, bool legacy) {
   Shape shape = extents_of(flat), strides = strides_of(flat), result = shape;
   shape.insert(shape.begin() + *axis + 1, *count);
   strides.insert(strides.begin() + *axis + 1, 0);
-  result[*axis] *= *count;
+  result[*axis] = extent_product(result[*axis], *count);
   return stored(part(flat, 0, shape, strides), result, legacy);
 }
 
@@ -251,7 +252,7 @@ PyObject* pad(Given given, bool legacy) {
       after = (*pair)[1];
     }
     if (before[axis] < 0 || after < 0) return nullptr;
-    shape[axis] += before[axis] + after;
+    shape[axis] = extent_sum(shape[axis], extent_sum(before[axis], after));
   }
   const Array whole = filled(0, shape, array->dtype, array->context(), legacy);
   const Shape strides = strides_of(whole);
@@ -325,10 +326,14 @@ PyObject* arange(Given given, bool legacy) {
   const auto step = given[2] ? plain_integer(given[2]) : std::optional<std::int64_t>(1);
   const auto number =
       unless_none(given[3]) ? plain_dtype(given[3]) : std::optional<std::int64_t>(0);
-  constexpr std::int64_t far = std::int64_t{1} << 61;
+  // Numbers so large are counted by Python.
+  const auto is_far = [](std::int64_t number) {
+    constexpr std::int64_t far = std::int64_t{1} << 61;
+    return number <= -far || number >= far;
+  };
   if (!contexts_are_plain() || !start || !stop || !step || !number || *step == 0) return nullptr;
   if (!end) start = 0;
-  if (std::max({std::abs(*start), std::abs(*stop), std::abs(*step)}) >= far) return nullptr;
+  if (is_far(*start) || is_far(*stop) || is_far(*step)) return nullptr;
   const auto dtype = static_cast<DType>(*number);
   if (dtype == DType::boolean || dtype == DType::float16) return nullptr;
   const std::int64_t distance = *stop - *start, sign = *step > 0 ? 1 : -1;

@@ -157,7 +157,8 @@ void bind_engine(nb::module_& module) {
 
   module.def("seed", [](std::uint64_t seed) { lazy::seed_random(seed); });
   module.def("seed_context", [](std::uint64_t seed, int type, int id) {
-    lazy::seed_random({static_cast<Context::Type>(type), static_cast<std::int16_t>(id)}, seed);
+    const std::int64_t device[] = {type, id};
+    lazy::seed_random(to_context(device), seed);
   });
   module.def(
       "draw_iteration",

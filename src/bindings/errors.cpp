@@ -40,7 +40,7 @@ void translate_exception() {
   } catch (const Error& error) {
     set_python_error(error.kind(), error.what());
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    set_python_error(ErrorKind::memory, "there is no memory left");
   } catch (const std::exception& error) {
     set_python_error(ErrorKind::mxnet, error.what());
   } catch (...) {

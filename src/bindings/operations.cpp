@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -25,8 +26,7 @@ struct OperationObject {
 PyTypeObject* operation_type = nullptr;
 
 Context to_context(PyObject* object) {
-  const Shape numbers = to_shape(object);
-  return {static_cast<Context::Type>(numbers.at(0)), static_cast<std::int16_t>(numbers.at(1))};
+  return afterglow::to_context(to_shape(object));
 }
 
 /// mx.nd and NumPy answer differently, so one call takes arrays of one of them only.
@@ -35,6 +35,15 @@ Context to_context(PyObject* object) {
               "[" + std::string(op.name) + "] " +
                   (legacy ? "an nd call was given an np array; as_nd_ndarray() converts it"
                           : "an np call was given an nd array; as_np_ndarray() converts it"));
+}
+
+/// The items of a sequence. A tuple: a list may change while code of the user's looks at an item.
+nb::object items_of(PyObject* sequence, const char* needed) {
+  nb::object items = nb::steal(PySequence_Tuple(sequence));
+  if (items.is_valid()) return items;
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+  PyErr_Clear();
+  throw Error(ErrorKind::type, needed);
 }
 
 /// The arguments of one call, sorted into inputs, parameters and `out`.
@@ -80,10 +89,9 @@ class CallArguments {
  private:
   void add_positional(std::size_t position, PyObject* value) {
     if (op_.variadic && position == 0) {
-      nb::object items = nb::steal(PySequence_Fast(value, "a sequence of arrays is needed"));
-      if (!items.is_valid()) throw nb::python_error();
-      for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
-        need_source(PySequence_Fast_GET_ITEM(items.ptr(), i));
+      const nb::object items = items_of(value, "a sequence of arrays is needed");
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+        need_source(PyTuple_GET_ITEM(items.ptr(), i));
       }
     } else if (position < op_.inputs.size()) {
       need_source(value);
@@ -101,6 +109,7 @@ class CallArguments {
 
   void add_named(PyObject* name, PyObject* value) {
     const char* text = PyUnicode_AsUTF8(name);
+    if (!text) throw nb::python_error();
     if (std::string_view(text) == "out") {
       if (value == Py_None) return;
       if (!is_array(value)) refuse("out must be an array");
@@ -223,28 +232,39 @@ lazy::Argument to_argument(PyObject* object) {
   if (object == Py_None) return std::monostate{};
   if (PyBool_Check(object)) return object == Py_True;
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
-  if (PyUnicode_Check(object)) return std::string(PyUnicode_AsUTF8(object));
-  if (PyIndex_Check(object) && !is_array(object)) {
-    nb::object index = nb::steal(PyNumber_Index(object));
-    const long long value = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : -1;
-    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-    return static_cast<std::int64_t>(value);
+  if (PyUnicode_Check(object)) {
+    const char* text = PyUnicode_AsUTF8(object);
+    if (!text) throw nb::python_error();
+    return std::string(text);
   }
+  if (PyIndex_Check(object) && !is_array(object)) return to_integer(object);
   if (PySequence_Check(object)) return to_shape(object);
   const double value = PyFloat_AsDouble(object);
+  if (value == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    throw Error(ErrorKind::type, std::string("an argument of type ") + Py_TYPE(object)->tp_name +
+                                     " was given; a number is needed");
+  }
+  return value;
+}
+
+std::int64_t to_integer(PyObject* object) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow) {
+    throw Error(ErrorKind::overflow,
+                "an integer of more than 64 bits was given; the greatest is 2**63 - 1");
+  }
   if (value == -1 && PyErr_Occurred()) throw nb::python_error();
   return value;
 }
 
 Shape to_shape(PyObject* sequence) {
   Shape shape;
-  nb::object items = nb::steal(PySequence_Fast(sequence, "a tuple of integers is needed"));
-  if (!items.is_valid()) throw nb::python_error();
-  const Py_ssize_t count = PySequence_Fast_GET_SIZE(items.ptr());
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    const long long value = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(items.ptr(), i));
-    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
-    shape.push_back(value);
+  const nb::object items = items_of(sequence, "a tuple of integers is needed");
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+    shape.push_back(to_integer(PyTuple_GET_ITEM(items.ptr(), i)));
   }
   return shape;
 }
@@ -255,10 +275,24 @@ void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object&
     if (operand.storage && as_array(object).legacy != legacy) refuse_mixed(*draft->op, legacy);
     return;
   }
-  held = nb::steal(convert_foreign(object, legacy, nullptr));
+  held = nb::steal(convert_foreign(object, legacy, nullptr, false));
   if (!held.is_valid()) throw nb::python_error();
   set_operand(operand, held.ptr());
 }
+
+namespace {
+
+/// An integer beyond 64 bits, rounded: no integer type has it, nor what comes of it, but floats do.
+double large_integer(PyObject* object) {
+  const double number = PyLong_AsDouble(object);
+  if (number == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    throw Error(ErrorKind::overflow, "the integer beside an array is too large for any type");
+  }
+  return number == -0x1p63 ? std::nextafter(number, -HUGE_VAL) : number;
+}
+
+}  // namespace
 
 bool set_operand(lazy::Operand& operand, PyObject* object) {
   if (is_array(object)) {
@@ -273,11 +307,10 @@ bool set_operand(lazy::Operand& operand, PyObject* object) {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow) {
-      lazy::set_immediate(operand, PyLong_AsDouble(object));
+      lazy::set_immediate(operand, large_integer(object));
     } else {
       lazy::set_immediate(operand, static_cast<std::int64_t>(value));
     }
-    if (PyErr_Occurred()) throw nb::python_error();
     return true;
   }
   return false;
@@ -332,7 +365,7 @@ PyObject* binary(const lazy::Op& op, PyObject* left, PyObject* right, ArrayObjec
         if (operand.storage && as_array(side).legacy != legacy) refuse_mixed(op, legacy);
         continue;
       }
-      held = nb::steal(convert_foreign(side, legacy, partner));
+      held = nb::steal(convert_foreign(side, legacy, partner, !out));
       if (!held.is_valid()) throw nb::python_error();
       if (held.is(nb::handle(Py_NotImplemented))) return held.release().ptr();
       set_operand(operand, held.ptr());

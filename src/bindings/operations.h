@@ -28,6 +28,9 @@ nb::list wrap_all(std::span<const Array> arrays, bool legacy);
 /// alive what had to be converted.
 void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object& held);
 
+/// An integer, or anything that can be one.
+std::int64_t to_integer(PyObject* object);
+
 /// A tuple of integers.
 Shape to_shape(PyObject* sequence);
 

@@ -348,17 +348,109 @@ void run_share(const CategoryFill& fill, int share) {
   }
 }
 
+bool counts_trials(const CountFill& fill) {
+  constexpr std::int64_t few = 8192;
+  return fill.trials <= few;
+}
+
 namespace {
 
+/// What Stirling's formula leaves of the logarithm of n!.
+double stirling_rest(double n) {
+  constexpr double half_log_of_2_pi = 0.91893853320467274178;
+  if (n < 16) {
+    int sign;
+    return ::lgamma_r(n + 1, &sign) - (n + 0.5) * std::log(n) + n - half_log_of_2_pi;
+  }
+  const double square = n * n;
+  return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / square) / square) / square) / n;
+}
+
+/// x log(x / mean) + mean - x, also where the two are so close that the terms cancel.
+double deviance(double x, double mean) {
+  const double distance = x - mean;
+  if (std::abs(distance) >= 0.1 * (x + mean)) return x * std::log(x / mean) - distance;
+  const double ratio = distance / (x + mean);
+  double sum = distance * ratio, term = 2 * x * ratio;
+  for (int i = 3; i < 1000; i += 2) {
+    term *= ratio * ratio;
+    const double next = sum + term / i;
+    if (next == sum) break;
+    sum = next;
+  }
+  return sum;
+}
+
+/// The logarithm of the chance of `count` successes, after Loader (2000): exact however many trials
+/// there are.
+double log_binomial(double count, double trials, double chance) {
+  const double others = trials - count;
+  if (count == 0) return trials * std::log1p(-chance);
+  if (others == 0) return trials * std::log(chance);
+  const double rests = stirling_rest(trials) - stirling_rest(count) - stirling_rest(others);
+  const double deviances =
+      deviance(count, trials * chance) + deviance(others, trials * (1 - chance));
+  return rests - deviances - 0.5 * std::log(6.283185307179586477 * count * (others / trials));
+}
+
+/// Adds up chances until they pass a uniform number. The mean is small.
+double few_successes(double trials, double chance, const Block& block) {
+  double rest = unit(joined(block.words[0], block.words[1]));
+  double probability = std::exp(trials * std::log1p(-chance)), count = 0;
+  const double odds = chance / (1 - chance);
+  while (rest >= probability && probability > 1e-18 && count < trials) {
+    rest -= probability;
+    probability *= odds * (trials - count) / (count + 1);
+    ++count;
+  }
+  return count;
+}
+
+/// Transformed rejection (Hoermann, 1993, BTRS), for chances up to a half.
+double many_successes(double trials, double chance, ElementStream stream) {
+  const double mean = trials * chance, spread = std::sqrt(mean * (1 - chance));
+  const double b = 1.15 + 2.53 * spread, a = -0.0873 + 0.0248 * b + 0.01 * chance;
+  const double surely = 0.92 - 4.2 / b, alpha = (2.83 + 5.1 / b) * spread;
+  const double highest = log_binomial(std::floor((trials + 1) * chance), trials, chance);
+  while (true) {
+    const Block& block = stream.next();
+    const double u = unit(joined(block.words[0], block.words[1])) - 0.5;
+    const double v = positive_unit(joined(block.words[2], block.words[3]));
+    const double edge = 0.5 - std::abs(u);
+    const double count = std::floor((2 * a / edge + b) * u + mean + 0.5);
+    if (edge >= 0.07 && v <= surely) return count;
+    if (!(count >= 0 && count <= trials)) continue;
+    const double density = log_binomial(count, trials, chance) - highest;
+    if (std::log(v * alpha / (a / (edge * edge) + b)) <= density) return count;
+  }
+}
+
+/// How many of the trials succeed.
+std::int64_t binomial(std::int64_t trials, double chance, RandomStart position) {
+  if (!trials || !(chance > 0)) return 0;
+  if (chance >= 1) return trials;
+  const double all = static_cast<double>(trials), smaller = std::min(chance, 1 - chance);
+  ElementStream stream(position, generate(position, 0));
+  const double count = all * smaller < 10 ? few_successes(all, smaller, stream.next())
+                                          : many_successes(all, smaller, stream);
+  const auto found = std::min(trials, static_cast<std::int64_t>(count));
+  return smaller == chance ? found : trials - found;
+}
+
 std::int64_t rows_per_share(const CountFill& fill) {
-  const auto categories = static_cast<std::int64_t>(fill.sums.size()) + 1;
-  return std::max<std::int64_t>(1, 8192 / (fill.trials + categories));
+  constexpr std::int64_t steps_of_a_binomial = 8;
+  const std::int64_t steps =
+      counts_trials(fill) ? fill.trials + fill.categories : fill.categories * steps_of_a_binomial;
+  return std::max<std::int64_t>(1, 8192 / steps);
 }
 
 }  // namespace
 
 std::uint64_t counters_used(const CountFill& fill) {
-  return counters_of_pairs(fill.rows * fill.trials);
+  const auto rows = static_cast<std::uint64_t>(fill.rows);
+  if (!counts_trials(fill)) return rows * static_cast<std::uint64_t>(fill.categories);
+  return counters_of_pairs(
+      static_cast<std::int64_t>(rows * static_cast<std::uint64_t>(fill.trials)));
 }
 
 int share_count(const CountFill& fill) {
@@ -368,15 +460,30 @@ int share_count(const CountFill& fill) {
 void run_share(const CountFill& fill, int share) {
   const std::int64_t begin = share * rows_per_share(fill);
   const std::int64_t end = std::min(fill.rows, begin + rows_per_share(fill));
-  const std::size_t categories = fill.sums.size() + 1;
+  const std::int64_t last = fill.categories - 1;
   PairStream stream(fill.start);
   for (std::int64_t row = begin; row < end; ++row) {
-    std::int64_t* counts = fill.output + row * static_cast<std::int64_t>(categories);
-    std::fill_n(counts, categories, 0);
-    for (std::int64_t trial = 0; trial < fill.trials; ++trial) {
-      const double position = unit(stream.bits(row * fill.trials + trial));
-      ++counts[std::upper_bound(fill.sums.begin(), fill.sums.end(), position) - fill.sums.begin()];
+    std::int64_t* counts = fill.output + row * fill.categories;
+    if (counts_trials(fill)) {
+      std::fill_n(counts, fill.categories, 0);
+      for (std::int64_t trial = 0; trial < fill.trials; ++trial) {
+        const double position = unit(stream.bits(row * fill.trials + trial));
+        ++counts[std::upper_bound(fill.sums.begin(), fill.sums.end(), position) -
+                 fill.sums.begin()];
+      }
+      continue;
     }
+    std::int64_t left = fill.trials;
+    double before = 0;
+    for (std::int64_t category = 0; category < last; ++category) {
+      const double sum = fill.sums[static_cast<std::size_t>(category)];
+      const auto place = static_cast<std::uint64_t>(row * fill.categories + category);
+      counts[category] = binomial(left, (sum - before) / (1 - before),
+                                  {fill.start.key, fill.start.counter + place});
+      left -= counts[category];
+      before = sum;
+    }
+    counts[last] = left;
   }
 }
 

@@ -64,15 +64,19 @@ std::uint64_t counters_used(const CategoryFill& fill);
 int share_count(const CategoryFill& fill);
 void run_share(const CategoryFill& fill, int share);
 
-/// Each row counts in how many of `trials` each category came up.
+/// Each row counts in how many of `trials` each category came up. Few trials are drawn one by one;
+/// of many, each category draws its share of those that are left.
 struct CountFill {
   std::vector<double> sums;  ///< running sums of the probabilities of all categories but the last
   std::int64_t trials = 0;
+  std::int64_t categories = 0;
   std::int64_t rows = 0;
   RandomStart start;
   std::int64_t* output = nullptr;  ///< [rows][categories]
 };
 
+/// Whether the trials are drawn one by one.
+bool counts_trials(const CountFill& fill);
 std::uint64_t counters_used(const CountFill& fill);
 int share_count(const CountFill& fill);
 void run_share(const CountFill& fill, int share);

@@ -167,7 +167,7 @@ constexpr int key_bits = std::is_same_v<Item, Packed> ? 32 : 64;
 template <class Key>
 constexpr int key_bits<Alone<Key>> = 8 * sizeof(Key);
 
-/// A line longer than 2^32 has no room for its places in half a word.
+/// Half a word has room for the places of a line of up to 2^32 elements.
 template <class Key>
 using Placed = std::conditional_t<sizeof(Key) == 8, Wide, Packed>;
 
@@ -298,8 +298,13 @@ class Counts {
 /// Leaves the first `keep` items, in order, at the front.
 template <class Item>
 void select_items(Item* items, Item* spare, std::int64_t count, std::int64_t keep) {
-  if (keep == count) return sort_items(items, spare, count);
-  std::nth_element(items, items + keep, items + count);
+  if (keep < count) {
+    // Digits alone do not tell equal keys apart, so that these must not leave their order before.
+    std::copy_n(items, count, spare);
+    std::nth_element(spare, spare + keep, spare + count);
+    const Item bound = spare[keep];
+    std::remove_if(items, items + count, [&](const Item& item) { return !(item < bound); });
+  }
   sort_items(items, spare, keep);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lazy/immediate.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "base/half.h"
 
@@ -16,12 +16,33 @@ void store(Operand& operand, T value) {
   std::memcpy(operand.immediate.data(), &value, sizeof value);
 }
 
-/// Out of range and nan give the lowest integer, as x86 converts them.
-std::int64_t to_integer(double value) {
-  if (!(value >= -9223372036854775808.0 && value < 9223372036854775808.0)) {
-    return std::numeric_limits<std::int64_t>::min();
+/// Stores an integer if the type has it.
+template <class T>
+bool store_within(Operand& operand, std::int64_t value) {
+  if (value != static_cast<T>(value)) return false;
+  store(operand, static_cast<T>(value));
+  return true;
+}
+
+bool settle_integer(Operand& operand, DType dtype) {
+  std::int64_t integer;
+  if (operand.dtype == DType::float64) {
+    const double whole = std::trunc(std::bit_cast<double>(operand.immediate));
+    if (!(whole >= -0x1p63 && whole < 0x1p63)) return false;
+    integer = static_cast<std::int64_t>(whole);
+  } else {
+    integer = std::bit_cast<std::int64_t>(operand.immediate);
   }
-  return static_cast<std::int64_t>(value);
+  switch (dtype) {
+    case DType::uint8:
+      return store_within<std::uint8_t>(operand, integer);
+    case DType::int8:
+      return store_within<std::int8_t>(operand, integer);
+    case DType::int32:
+      return store_within<std::int32_t>(operand, integer);
+    default:
+      return store_within<std::int64_t>(operand, integer);
+  }
 }
 
 }  // namespace
@@ -36,36 +57,29 @@ void set_immediate(Operand& operand, double value) {
   store(operand, value);
 }
 
-void settle_immediate(Operand& operand, DType dtype) {
-  if (!operand.is_immediate() || operand.dtype == dtype) return;
-  double number;
-  std::int64_t integer;
-  if (operand.dtype == DType::float64) {
-    std::memcpy(&number, operand.immediate.data(), sizeof number);
-    integer = to_integer(number);
-  } else {
-    std::memcpy(&integer, operand.immediate.data(), sizeof integer);
-    number = static_cast<double>(integer);
-  }
-  operand.dtype = dtype;
+bool settle_immediate(Operand& operand, DType dtype) {
+  if (!operand.is_immediate() || operand.dtype == dtype) return true;
+  const double number = operand.dtype == DType::float64
+                            ? std::bit_cast<double>(operand.immediate)
+                            : static_cast<double>(std::bit_cast<std::int64_t>(operand.immediate));
   switch (dtype) {
     case DType::float32:
-      return store(operand, static_cast<float>(number));
+      store(operand, static_cast<float>(number));
+      break;
     case DType::float64:
-      return store(operand, number);
+      store(operand, number);
+      break;
     case DType::float16:
-      return store(operand, float_to_half(static_cast<float>(number)));
-    case DType::uint8:
-      return store(operand, static_cast<std::uint8_t>(integer));
-    case DType::int8:
-      return store(operand, static_cast<std::int8_t>(integer));
-    case DType::int32:
-      return store(operand, static_cast<std::int32_t>(integer));
-    case DType::int64:
-      return store(operand, integer);
+      store(operand, float_to_half(static_cast<float>(number)));
+      break;
     case DType::boolean:
-      return store(operand, static_cast<std::uint8_t>(number != 0));
+      store(operand, static_cast<std::uint8_t>(number != 0));
+      break;
+    default:
+      if (!settle_integer(operand, dtype)) return false;
   }
+  operand.dtype = dtype;
+  return true;
 }
 
 }  // namespace afterglow::lazy

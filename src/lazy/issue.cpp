@@ -28,7 +28,7 @@ void check_out(const Inference& inference, const Operand& result, const Array& o
 bool writable_in_place(const Call& call, const Array& out) {
   if (!call.op->formula && !out.layout->is_contiguous()) return false;
   return std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
-    if (input.is_immediate() || input.storage.get() != out.storage.get()) return true;
+    if (input.is_immediate()) return true;
     return (call.op->formula && same_view(input, out)) || !may_overlap(input, out);
   });
 }
@@ -72,7 +72,7 @@ Array issue_update(Window& window, Draft& draft) {
   const Array target = call.inputs[0];
   for (Operand& input : call.inputs) {
     if (&input == call.inputs.begin() || input.is_immediate()) continue;
-    if (input.storage.get() != target.storage.get() || !may_overlap(input, target)) continue;
+    if (!may_overlap(input, target)) continue;
     const Array copy =
         Array::create(Layout::contiguous(input.shape()), input.dtype, input.context());
     issue_copy(window, input, copy, call.site.copy());

@@ -2,6 +2,8 @@
 #include "ops/common.h"
 
 #include <algorithm>
+#include <bit>
+#include <sstream>
 #include <utility>
 
 #include "kernels/blas.h"
@@ -50,6 +52,29 @@ DType promote(DType left, DType right) {
   };
   if (rank(left) == rank(right)) return DType::int32;
   return rank(left) > rank(right) ? left : right;
+}
+
+namespace {
+
+[[noreturn]] void refuse_number(const Inference& inference, const Operand& number, DType dtype) {
+  std::ostringstream text;
+  text.precision(17);
+  if (number.dtype == DType::float64) {
+    text << std::bit_cast<double>(number.immediate);
+  } else {
+    text << std::bit_cast<std::int64_t>(number.immediate);
+  }
+  const IntegerRange range = range_of(dtype);
+  inference.refuse("the number " + text.str() + " does not fit type " + name_of(dtype) +
+                       ", which has those from " + std::to_string(range.lowest) + " to " +
+                       std::to_string(range.highest),
+                   ErrorKind::overflow);
+}
+
+}  // namespace
+
+void settle(const Inference& inference, Operand& operand, DType dtype) {
+  if (!lazy::settle_immediate(operand, dtype)) refuse_number(inference, operand, dtype);
 }
 
 DType dtype_argument(const Inference& inference, std::string_view name, DType otherwise) {

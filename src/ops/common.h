@@ -20,6 +20,10 @@ constexpr DType compute_type(DType dtype) {
   return dtype == DType::float16 ? DType::float32 : dtype;
 }
 
+/// Gives a number the type of the elements that it meets. Refuses one that an integer type does not
+/// have; the fraction is cut off. Arrays are left alone.
+void settle(const lazy::Inference& inference, lazy::Operand& operand, DType dtype);
+
 DType dtype_argument(const lazy::Inference& inference, std::string_view name, DType otherwise);
 
 /// `layout` seen as an array of shape `shape`, with zero strides where it repeats; nothing where it

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "lazy/immediate.h"
 #include "ops/common.h"
 #include "ops/table.h"
 
@@ -106,6 +107,18 @@ std::unique_ptr<lazy::Pass> arange_kernel(const Call& call) {
   }
 }
 
+/// The first and the last number must be there in the type; so are then all between them.
+template <class Number>
+void need_ends(const Inference& inference, Number first, Number last, std::int64_t steps,
+               DType dtype) {
+  if (steps <= 0) return;
+  for (const Number number : {first, last}) {
+    lazy::Operand end;
+    lazy::set_immediate(end, number);
+    settle(inference, end, dtype);
+  }
+}
+
 /// The front end counts the elements; `start` and `step` are as the user gave them.
 void arange_infer(Inference& inference) {
   const DType dtype = dtype_argument(inference, "dtype", DType::float32);
@@ -114,8 +127,9 @@ void arange_infer(Inference& inference) {
                          "; make float32 and convert it with astype",
                      ErrorKind::type);
   }
-  const std::int64_t repeat = inference.integer("repeat");
-  const std::int64_t count = inference.integer("count") * repeat;
+  const std::int64_t repeat = inference.integer("repeat"), steps = inference.integer("count");
+  if (repeat < 1) inference.refuse("repeat is " + std::to_string(repeat) + "; it must be positive");
+  const std::int64_t count = extent_product(steps, repeat);
   const std::int64_t shape[] = {count};
   inference.add_output(shape, dtype);
   // Integers are counted as such: 2**53 + 1 is no float64.
@@ -125,9 +139,20 @@ void arange_infer(Inference& inference) {
   if (start && step) {
     attributes[0].integer = *start;
     attributes[1].integer = *step;
+    std::int64_t last = *start;
+    if (steps && (__builtin_mul_overflow(*step, steps - 1, &last) ||
+                  __builtin_add_overflow(*start, last, &last))) {
+      inference.refuse("the last number is beyond 64 bits", ErrorKind::overflow);
+    }
+    need_ends(inference, *start, last, steps, dtype);
   } else {
     attributes[0].number = inference.number("start");
     attributes[1].number = inference.number("step");
+    const double first = attributes[0].number;
+    need_ends(
+        inference, first,
+        first + attributes[1].number * static_cast<double>(std::max<std::int64_t>(0, steps - 1)),
+        steps, dtype);
   }
   attributes[2].integer = repeat;
   attributes[3].integer = start && step;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise ops. The formula itself is one line in kernels/formulas.h.
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -42,7 +42,7 @@ bool has_immediate(const Inference& inference) {
 }
 
 void add_result(Inference& inference, DType compute, DType result, Formula formula) {
-  for (Operand& input : inference.call.inputs) lazy::settle_immediate(input, compute);
+  for (Operand& input : inference.call.inputs) settle(inference, input, compute);
   inference.add_output(broadcast_inputs(inference), result);
   finish_elementwise(inference, compute_type(compute), formula);
 }
@@ -58,8 +58,9 @@ DType arithmetic_type(const Inference& inference) {
   if (type != DType::boolean) return type;
   if (has_immediate(inference)) return DType::int64;
   const Formula formula = *inference.op.formula;
-  const bool logical =
-      formula == Formula::add || formula == Formula::multiply || formula == Formula::power;
+  const bool logical = formula == Formula::add || formula == Formula::multiply ||
+                       formula == Formula::power || formula == Formula::maximum ||
+                       formula == Formula::minimum;
   if (inference.legacy || !logical) {
     inference.refuse("is not defined for booleans", ErrorKind::type);
   }
@@ -71,16 +72,14 @@ void arithmetic(Inference& inference) {
   add_result(inference, type, type);
 }
 
+std::int64_t integer_given(const Operand& immediate) {
+  return std::bit_cast<std::int64_t>(immediate.immediate);
+}
+
 /// The value of a number as the user gave it, before it is settled to the type of an array.
 double number_given(const Operand& immediate) {
-  if (immediate.dtype == DType::float64) {
-    double number;
-    std::memcpy(&number, immediate.immediate.data(), sizeof number);
-    return number;
-  }
-  std::int64_t integer;
-  std::memcpy(&integer, immediate.immediate.data(), sizeof integer);
-  return static_cast<double>(integer);
+  if (immediate.dtype == DType::float64) return std::bit_cast<double>(immediate.immediate);
+  return static_cast<double>(integer_given(immediate));
 }
 
 /// What computes a power of elements of `type`: multiplications where the exponent is 1, 2 or 3.
@@ -124,30 +123,95 @@ void division(Inference& inference) {
   add_result(inference, type, type);
 }
 
+/// The comparison that says the same with its sides exchanged.
+Formula mirrored(Formula comparison) {
+  switch (comparison) {
+    case Formula::less:
+      return Formula::greater;
+    case Formula::less_equal:
+      return Formula::greater_equal;
+    case Formula::greater:
+      return Formula::less;
+    case Formula::greater_equal:
+      return Formula::less_equal;
+    default:
+      return comparison;
+  }
+}
+
+/// Replaces a number that elements of type `integer` cannot have by one that they can, and returns
+/// the comparison with it that says the same of each of them. The number stands on the right.
+Formula exact_comparison(Operand& immediate, DType integer, Formula formula) {
+  const IntegerRange range = range_of(integer);
+  const double number = number_given(immediate);
+  const bool is_float = immediate.dtype == DType::float64;
+  const double whole = std::floor(number);
+  // 2**63 is a float64, the highest integer is none.
+  const bool is_above = is_float ? whole >= static_cast<double>(range.highest) + 1
+                                 : integer_given(immediate) > range.highest;
+  const bool is_below = is_float ? number < static_cast<double>(range.lowest)
+                                 : integer_given(immediate) < range.lowest;
+  const bool asks_for_less = formula == Formula::less || formula == Formula::less_equal;
+  const bool asks_for_equal = formula == Formula::equal || formula == Formula::not_equal;
+  if (!is_above && !is_below && whole == number) {
+    if (is_float) lazy::set_immediate(immediate, static_cast<std::int64_t>(whole));
+    return formula;
+  }
+  if (!asks_for_equal && !is_above && !is_below && !std::isnan(number)) {
+    lazy::set_immediate(immediate, static_cast<std::int64_t>(whole));
+    return asks_for_less ? Formula::less_equal : Formula::greater;
+  }
+  bool answer = formula == Formula::not_equal;
+  if (!asks_for_equal && !std::isnan(number)) answer = asks_for_less == is_above;
+  lazy::set_immediate(immediate, range.lowest);
+  return answer ? Formula::greater_equal : Formula::less;
+}
+
 /// Truth values: booleans in NumPy, 0 and 1 of the input's type in mx.nd.
 void comparison(Inference& inference) {
   DType type = common_type(inference);
   if (type == DType::boolean && has_immediate(inference)) type = DType::int64;
-  add_result(inference, type, inference.legacy ? type : DType::boolean);
+  Formula formula = *inference.op.formula;
+  if (!is_floating(type) && has_immediate(inference)) {
+    auto& inputs = inference.call.inputs;
+    if (inputs[0].is_immediate()) {
+      std::swap(inputs[0], inputs[1]);
+      formula = mirrored(formula);
+    }
+    formula = exact_comparison(inputs[1], type, formula);
+  }
+  add_result(inference, type, inference.legacy ? type : DType::boolean, formula);
+}
+
+/// The type of the only input. Functions of reals take booleans for the numbers 0 and 1; mx.nd
+/// refuses them.
+DType number_type(const Inference& inference) {
+  const DType type = common_type(inference);
+  if (type != DType::boolean) return type;
+  if (inference.legacy || *inference.op.formula == Formula::sign) {
+    inference.refuse("is not defined for booleans", ErrorKind::type);
+  }
+  return DType::float32;
 }
 
 void keep_type(Inference& inference) {
-  const DType type = inference.call.inputs[0].dtype;
-  if (inference.call.inputs[0].is_immediate()) common_type(inference);
-  if (type == DType::boolean) inference.refuse("is not defined for booleans", ErrorKind::type);
+  const DType type = number_type(inference);
   add_result(inference, type, type);
+}
+
+/// Functions that leave integers among integers, and truth values as they are.
+template <bool of_integers>
+void keep_truth(Inference& inference) {
+  const DType type = common_type(inference);
+  const bool is_truth = type == DType::boolean && !inference.legacy;
+  if (type == DType::boolean && !is_truth) number_type(inference);
+  const bool is_copy = is_truth || (of_integers && !is_floating(type));
+  add_result(inference, type, type, is_copy ? Formula::copy : *inference.op.formula);
 }
 
 /// Where a function of reals is computed: integers in float64, from which the result is cut off.
 DType real_type(DType type) {
   return is_floating(type) ? type : DType::float64;
-}
-
-/// The type of the only input, which is not boolean.
-DType number_type(const Inference& inference) {
-  const DType type = common_type(inference);
-  if (type == DType::boolean) inference.refuse("is not defined for booleans", ErrorKind::type);
-  return type;
 }
 
 /// Functions of reals that integers may have too: in MXNet, sin of 1 is 0 in an array of integers.
@@ -165,12 +229,6 @@ void floats_only(Inference& inference) {
   const DType type = common_type(inference);
   if (!is_floating(type)) inference.refuse("is for floats only", ErrorKind::type);
   add_result(inference, type, type);
-}
-
-/// Integers are round already.
-void rounding(Inference& inference) {
-  const DType type = number_type(inference);
-  add_result(inference, type, type, is_floating(type) ? *inference.op.formula : Formula::copy);
 }
 
 /// Multiplies by a number that the op stands for.
@@ -223,6 +281,11 @@ void bits(Inference& inference) {
   if (is_floating(type)) {
     inference.refuse("is for integers and booleans, not for floats", ErrorKind::type);
   }
+  for (const Operand& input : inference.call.inputs) {
+    if (!input.is_immediate()) continue;
+    Operand settled = input;  // computed in int64, but a number of the type all the same
+    settle(inference, settled, type);
+  }
   add_result(inference, DType::int64, type);
 }
 
@@ -261,28 +324,6 @@ void where(Inference& inference) {
   }
   const DType type = numbers ? DType::float32 : common_type(inference, 1);
   add_result(inference, type, type);
-}
-
-struct IntegerRange {
-  std::int64_t lowest, highest;
-};
-
-template <class T>
-constexpr IntegerRange range_of_type() {
-  return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
-}
-
-IntegerRange range_of(DType integer) {
-  switch (integer) {
-    case DType::uint8:
-      return range_of_type<std::uint8_t>();
-    case DType::int8:
-      return range_of_type<std::int8_t>();
-    case DType::int32:
-      return range_of_type<std::int32_t>();
-    default:
-      return range_of_type<std::int64_t>();
-  }
 }
 
 /// A bound for elements of type `integer`: without its fraction, and within the range of the type.
@@ -339,7 +380,7 @@ void declare_elementwise(Table& table) {
   table.add({.name = "abs",
              .mxnet_names = {"abs", "_npi_absolute"},
              .inputs = {"data"},
-             .infer = keep_type,
+             .infer = keep_truth<false>,
              .formula = Formula::absolute});
   table.add({.name = "exp",
              .mxnet_names = {"exp", "_npi_exp"},
@@ -359,7 +400,7 @@ void declare_elementwise(Table& table) {
   table.add({.name = "square",
              .mxnet_names = {"square", "_npi_square"},
              .inputs = {"data"},
-             .infer = keep_type,
+             .infer = keep_truth<false>,
              .formula = Formula::square});
   table.add({.name = "tanh",
              .mxnet_names = {"tanh", "_npi_tanh"},
@@ -491,32 +532,32 @@ void declare_elementwise(Table& table) {
   table.add({.name = "floor",
              .mxnet_names = {"floor", "_npi_floor"},
              .inputs = {"data"},
-             .infer = rounding,
+             .infer = keep_truth<true>,
              .formula = Formula::round_down});
   table.add({.name = "ceil",
              .mxnet_names = {"ceil", "_npi_ceil"},
              .inputs = {"data"},
-             .infer = rounding,
+             .infer = keep_truth<true>,
              .formula = Formula::round_up});
   table.add({.name = "trunc",
              .mxnet_names = {"trunc", "fix", "_npi_trunc", "_npi_fix"},
              .inputs = {"data"},
-             .infer = rounding,
+             .infer = keep_truth<true>,
              .formula = Formula::truncate});
   table.add({.name = "round",
              .mxnet_names = {"round"},
              .inputs = {"data"},
-             .infer = rounding,
+             .infer = keep_truth<true>,
              .formula = Formula::round_half_away});
   table.add({.name = "rint",
              .mxnet_names = {"rint", "_npi_rint"},
              .inputs = {"data"},
-             .infer = rounding,
+             .infer = keep_truth<true>,
              .formula = Formula::round_half_down});
   table.add({.name = "round_half_to_even",
              .mxnet_names = {"_npi_around"},
              .inputs = {"data"},
-             .infer = rounding,
+             .infer = keep_truth<true>,
              .formula = Formula::round_half_to_even});
   table.add({.name = "degrees",
              .mxnet_names = {"degrees", "_npi_degrees"},

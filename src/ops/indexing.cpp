@@ -330,7 +330,7 @@ void scatter_infer(Inference& inference) {
     }
   }
   const Reference<Layout> named = infer_named(inference, 2);
-  lazy::settle_immediate(value, data.dtype);
+  settle(inference, value, data.dtype);
   if (value.dtype != data.dtype) {
     inference.refuse("array and values must have the same type", ErrorKind::type);
   }
@@ -384,8 +384,13 @@ void one_hot_infer(Inference& inference) {
   inference.add_output(shape, dtype);
   const auto bits = [&](const char* name) {
     Operand value;
-    lazy::set_immediate(value, inference.number(name));
-    lazy::settle_immediate(value, dtype);
+    const auto* integer = std::get_if<std::int64_t>(&inference.argument(name));
+    if (integer) {
+      lazy::set_immediate(value, *integer);
+    } else {
+      lazy::set_immediate(value, inference.number(name));
+    }
+    settle(inference, value, dtype);
     return std::bit_cast<std::int64_t>(value.immediate);
   };
   call.attributes[0].integer = bits("on_value");

@@ -45,11 +45,7 @@ std::int64_t columns_of(const Operand& matrices) {
 }
 
 std::int64_t count_of(const Operand& matrices) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : matrices.shape().first(matrices.shape().size() - 2)) {
-    count *= extent;
-  }
-  return count;
+  return element_count(matrices.shape().first(matrices.shape().size() - 2));
 }
 
 /// Nanoseconds: so many multiplications and additions per element of a row of each matrix.

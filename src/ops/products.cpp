@@ -154,8 +154,7 @@ void batch_infer(Inference& inference) {
   const std::int64_t inner = shape_a[transpose_a ? rank - 2 : rank - 1];
   check_inner(inference, inner, shape_b[transpose_b ? rank - 1 : rank - 2]);
   Shape result(shape_a.begin(), shape_a.end() - 2);
-  std::int64_t height = 1;
-  for (std::int64_t extent : result) height *= extent;
+  const std::int64_t height = element_count(result);
   const std::int64_t m = shape_a[transpose_a ? rank - 1 : rank - 2];
   const std::int64_t n = shape_b[transpose_b ? rank - 2 : rank - 1];
   result.insert(result.end(), {m, n});
@@ -189,10 +188,8 @@ void infer(Inference& inference) {
     result.assign(shape_a.begin(), shape_a.end() - 1);
   }
   call.row_axes = static_cast<int>(result.size());
-  std::int64_t m = 1, n = 1;
-  for (std::int64_t extent : result) m *= extent;
   const auto rest = transpose_b ? shape_b.first(shape_b.size() - 1) : shape_b.subspan(1);
-  for (std::int64_t extent : rest) n *= extent;
+  const std::int64_t m = element_count(result), n = element_count(rest);
   result.insert(result.end(), rest.begin(), rest.end());
   if (result.empty() && inference.legacy) result.push_back(1);
   inference.add_output(result, a.dtype);

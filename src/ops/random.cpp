@@ -115,7 +115,7 @@ void sample_infer(Inference& inference) {
   Operand& parameter = inference.call.inputs[0];
   if (parameter.is_immediate()) {
     inference.add_output(inference.shape("shape"), dtype);
-    lazy::settle_immediate(parameter, DType::float64);
+    settle(inference, parameter, DType::float64);
   } else {
     need_array(inference, 0);
     if (parameter.dtype != DType::float64) {
@@ -201,8 +201,7 @@ void category_infer(Inference& inference) {
   Shape shape(data.shape().begin(), data.shape().end() - 1);
   const std::size_t rows = shape.size();
   for (std::int64_t extent : inference.shape("shape")) shape.push_back(extent);
-  std::int64_t samples = 1;
-  for (std::size_t axis = rows; axis < shape.size(); ++axis) samples *= shape[axis];
+  const std::int64_t samples = element_count(std::span(shape).subspan(rows));
   if (inference.legacy && shape.empty()) shape.push_back(1);
   const DType probability_type = data.dtype;
   const kernels::CategoryFill fill = category_fill(data, samples);
@@ -236,18 +235,20 @@ void count_infer(Inference& inference) {
     inference.refuse("n is " + std::to_string(trials) + "; it must not be negative");
   }
   const std::int64_t categories = pvals.size();
-  kernels::CountFill fill;
-  fill.trials = trials;
-  fill.rows = 1;
   Shape shape = inference.shape("shape");
-  for (std::int64_t extent : shape) fill.rows *= extent;
   shape.push_back(categories);
   inference.add_output(shape, DType::int64);
+  kernels::CountFill fill;
+  fill.trials = trials;
+  fill.categories = categories;
+  fill.rows = inference.call.outputs[0].size() / categories;
   inference.call.attributes[0].integer = trials;
   inference.call.attributes[1].integer = fill.rows;
   draw(inference, kernels::counters_used(fill));
-  inference.call.cost = 300 + static_cast<double>(fill.rows) * (static_cast<double>(categories) +
-                                                                10.0 * static_cast<double>(trials));
+  const double per_row = kernels::counts_trials(fill)
+                             ? static_cast<double>(categories + 10 * trials)
+                             : 200.0 * static_cast<double>(categories);
+  inference.call.cost = 300 + static_cast<double>(fill.rows) * per_row;
 }
 
 std::unique_ptr<lazy::Pass> count_kernel(const Call& call) {
@@ -268,6 +269,7 @@ std::unique_ptr<lazy::Pass> count_kernel(const Call& call) {
                 "the probabilities sum up to " + std::to_string(sum) + "; they must not exceed 1");
   }
   fill.trials = call.attributes[0].integer;
+  fill.categories = call.inputs[0].size();
   fill.rows = call.attributes[1].integer;
   fill.start = start_of(call);
   fill.output = reinterpret_cast<std::int64_t*>(call.outputs[0].data());

@@ -18,8 +18,7 @@ using lazy::Operand;
 
 Context context_argument(const Inference& inference, std::string_view name) {
   if (inference.is_none(name)) return inference.context;
-  const Shape& numbers = inference.shape(name);
-  return {static_cast<Context::Type>(numbers.at(0)), static_cast<std::int16_t>(numbers.at(1))};
+  return to_context(inference.shape(name));
 }
 
 /// Copies to another type, shape (by broadcasting) or context; fills from a number.
@@ -30,7 +29,7 @@ void copy_infer(Inference& inference) {
   inference.context = context_argument(inference, "context");
   if (input.is_immediate()) {
     inference.add_output(inference.shape("shape"), dtype);
-    lazy::settle_immediate(input, dtype);
+    settle(inference, input, dtype);
   } else if (inference.is_none("shape")) {
     inference.add_output(broadcast_inputs(inference), dtype);
   } else {
@@ -128,7 +127,7 @@ void concat_infer(Inference& inference) {
     if (inference.legacy && input.dtype != dtype)
       inference.refuse("inputs must have the same type");
     dtype = promote(dtype, input.dtype);
-    shape[axis] += input.shape()[axis];
+    shape[axis] = extent_sum(shape[axis], input.shape()[axis]);
   }
   inference.add_output(shape, dtype);
   call.attributes[0].integer = axis;

@@ -28,6 +28,13 @@ void infer_sorted(Inference& inference, DType dtype) {
     inference.refuse("keep is " + std::to_string(keep) + ", but the axis has " +
                      std::to_string(length));
   }
+  // Places travel below keys of up to 32 bits in one word.
+  constexpr std::int64_t most = std::int64_t{1} << 32;
+  const bool places = keep < length || inference.op.name == "argsort";
+  if (length > most && places && size_of(input.dtype) < 8) {
+    inference.refuse("the axis has " + std::to_string(length) +
+                     " elements; places are found among " + std::to_string(most) + " at most");
+  }
   Shape shape(input.shape().begin(), input.shape().end());
   shape[axis] = keep;
   inference.add_output(shape, dtype);

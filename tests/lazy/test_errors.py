@@ -18,7 +18,9 @@ import pytest
 import afterglow as mx
 from afterglow import _core, error
 
-MXNET, VALUE, TYPE, INDEX, MEMORY, NOT_IMPLEMENTED, TIMEOUT, AXIS = range(len(error.CLASSES))
+MXNET, VALUE, TYPE, INDEX, MEMORY, NOT_IMPLEMENTED, TIMEOUT, AXIS, OVERFLOW = range(
+    len(error.CLASSES)
+)
 
 READS: dict[str, Callable[[Any], object]] = {
     "asnumpy": lambda x: x.asnumpy(),

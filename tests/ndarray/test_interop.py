@@ -10,6 +10,7 @@ import numpy as onp
 import pytest
 
 import afterglow as mx
+from afterglow.error import ArrayTypeError
 
 both = pytest.mark.parametrize("front", [mx.nd, mx.np], ids=["nd", "np"])
 OPERATORS = [
@@ -161,3 +162,75 @@ def test_numpy_functions_that_know_more_forms_than_ours() -> None:
     assert onp.clip(x, *bounds).tolist() == [1.0, 0.0, 0.0]
     assert onp.clip(x, 0, 2).tolist() == [2.0, 0.0, 0.0]
     assert onp.square(x).tolist() == [9.0, 0.0, 1.0]
+
+
+class Column:
+    """A column of a table: it becomes a NumPy array, and answers for arrays beside it."""
+
+    __array_priority__ = 1000
+
+    def __init__(self, host: Any) -> None:
+        self.host = onp.asarray(host)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.host if dtype is None else self.host.astype(dtype)
+
+    def __array_ufunc__(self, *arguments: Any, **keywords: Any) -> Any:
+        return NotImplemented
+
+    def __add__(self, other: Any) -> Any:
+        return Column(self.host + onp.asarray(other))
+
+    __radd__ = __add__
+
+    def __eq__(self, other: Any) -> Any:
+        return Column(self.host == onp.asarray(other))
+
+
+class Plain:
+    """Something that becomes a NumPy array, and knows nothing more."""
+
+    def __init__(self, host: Any) -> None:
+        self.host = onp.asarray(host)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.host if dtype is None else self.host.astype(dtype)
+
+
+@both
+def test_columns_of_tables_beside_arrays(front: Any) -> None:
+    x = front.array([1, 2, 3], dtype="int64")
+    column = Column([1, 2**24 + 1, 3])
+    for result in (x + column, column + x):
+        assert type(result) is Column
+        assert result.host.tolist() == [2, 2**24 + 3, 6]
+    assert (x == column).host.tolist() == [True, False, True]
+    y = x
+    y += column  # in place, so that it stays an array
+    assert y is x
+    assert x.asnumpy().tolist() == [2, 2**24 + 3, 6]
+    result = x + Plain([1, 1, 1])
+    assert type(result) is type(x)
+    assert result.asnumpy().tolist() == [3, 2**24 + 4, 7]
+    with pytest.raises(ArrayTypeError):
+        x + Plain(["a", "b", "c"])
+
+
+def test_columns_of_tables_keep_their_type() -> None:
+    numbers = [1, 2**24 + 1, 2**53 + 1]
+    for source in (onp.array(numbers), Column(numbers), Plain(numbers)):
+        array = mx.np.array(source)
+        assert array.dtype == onp.int64
+        assert array.asnumpy().tolist() == numbers
+    assert mx.np.array(Column([0.5])).dtype == onp.float64
+    assert mx.np.array(Column(onp.array([1, 2.5], object))).dtype == onp.float32
+    assert mx.nd.array(Column(numbers), dtype="int64").asnumpy().tolist() == numbers
+
+
+def test_series_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is no part of the tests' environment")
+    series = pandas.Series([1, 2**24 + 1], index=[5, 6])
+    assert mx.np.array(series).asnumpy().tolist() == [1, 2**24 + 1]
+    for result in (mx.np.array([1, 2], dtype="int64") + series, series + mx.np.array([1, 2])):
+        assert isinstance(result, pandas.Series)
+        assert result.index.tolist() == [5, 6]

@@ -845,3 +845,61 @@ def test_elements_of_rejection_samplers_are_independent() -> None:
     for lag in (1, 2, 15, 16, 17, 64):
         assert abs(onp.corrcoef(first[:-lag], first[lag:])[0, 1]) < 5 / math.sqrt(COUNT)
         assert abs(onp.corrcoef(first[:-lag], second[lag:])[0, 1]) < 5 / math.sqrt(COUNT)
+
+
+# --- how often each of some categories comes up in many trials ---
+
+
+def counted(trials: int, law: Any, rows: int) -> Host:
+    return np.random.multinomial(trials, np.array(law, dtype="float64"), size=(rows,)).asnumpy()
+
+
+@pytest.mark.parametrize("trials", [20_000, 10**6, 10**9, 10**15])
+@pytest.mark.parametrize("law", [[0.2, 0.8], [1e-9, 1e-4, 0.5, 0.4999], [0.0, 0.25, 0.75, 0.0]])
+def test_moments_of_counts_in_many_trials(trials: int, law: list[float]) -> None:
+    rows = 4000
+    counts = counted(trials, law, rows)
+    assert (counts >= 0).all()
+    assert (counts.sum(axis=1) == trials).all()
+    exact = onp.array(law)
+    exact[-1] = 1 - exact[:-1].sum()
+    mean, variance = trials * exact, trials * exact * (1 - exact)
+    spread = onp.sqrt(variance / rows)
+    assert (onp.abs(counts.mean(axis=0) - mean) <= 4.5 * spread + 1e-6).all()
+    wide = variance > 100
+    ratio = counts.var(axis=0)[wide] / variance[wide]
+    assert (onp.abs(ratio - 1) < 4.5 * math.sqrt(2 / rows)).all()
+
+
+@pytest.mark.parametrize(("trials", "chance"), [(20_000, 1e-4), (20_000, 0.002), (10_000, 0.7)])
+def test_law_of_counts_in_many_trials(trials: int, chance: float) -> None:
+    counts = counted(trials, [chance, 1 - chance], COUNT // 2)[:, 0]
+    values = onp.arange(trials + 1)
+    logarithms = onp.array([math.lgamma(value + 1) for value in values])
+    law = onp.exp(
+        logarithms[-1]
+        - logarithms
+        - logarithms[::-1]
+        + values * math.log(chance)
+        + (trials - values) * math.log1p(-chance)
+    )
+    expected = law * len(counts)
+    often = expected > 20
+    seen = onp.bincount(counts, minlength=trials + 1)
+    parts = (seen[often] - expected[often]) ** 2 / expected[often]
+    freedom = often.sum()
+    assert abs(parts.sum() - freedom) < 4.5 * math.sqrt(2 * freedom)
+    rest = expected[~often].sum()
+    assert abs(seen[~often].sum() - rest) < 4.5 * math.sqrt(rest) + 1
+
+
+def test_counts_depend_on_the_seed_alone() -> None:
+    def draw() -> list[list[int]]:
+        mx.random.seed(7)
+        few = counted(10, [0.5, 0.3, 0.2], 2)
+        many = counted(10**9, [0.5, 0.3, 0.2], 2)
+        return [*few.tolist(), *many.tolist()]
+
+    first = draw()
+    assert draw() == first
+    assert first[2] != first[3]

@@ -172,3 +172,35 @@ def test_elements_outside_are_told_of():
     onp.testing.assert_array_equal(x[np.array([-1, 3], dtype="int32")].asnumpy(), [9, 3])
     with pytest.raises(IndexError):
         x[np.array([0, 10], dtype="int64")].wait_to_read()
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, "bool"])
+@pytest.mark.parametrize("shape", [(7,), (500,), (3000,), (3, 900), (2, 1500, 3)])
+@pytest.mark.parametrize("ascending", [True, False])
+def test_first_ones_of_many_ties(dtype, shape, ascending):
+    generator = onp.random.default_rng(3)
+    host = generator.integers(0, 5, shape).astype(dtype)
+    if dtype.startswith("float"):
+        host[generator.random(shape) < 0.1] = onp.nan
+        host[generator.random(shape) < 0.1] = -0.0
+    axis = len(shape) - 1 if len(shape) < 3 else 1
+    order = onp.argsort(host, axis, kind="stable") if ascending else descending(host, axis)
+    ours = nd.array(host, dtype=dtype)
+    for keep in {1, 3, 33, shape[axis] // 2, shape[axis] - 1, shape[axis]}:
+        if keep > shape[axis]:
+            continue
+        first = onp.take(order, range(keep), axis)
+        options = {"axis": axis, "k": keep, "is_ascend": ascending, "dtype": "int32"}
+        onp.testing.assert_array_equal(nd.topk(ours, **options).asnumpy(), first)
+        expected = onp.take_along_axis(host, first, axis)
+        for ret_typ in ("value", "both"):
+            found = nd.topk(ours, ret_typ=ret_typ, **options)
+            if ret_typ == "both":
+                onp.testing.assert_array_equal(found[1].asnumpy(), first)
+                found = found[0]
+            onp.testing.assert_array_equal(found.asnumpy(), expected)
+        mask = onp.zeros(shape, dtype)
+        onp.put_along_axis(mask, first, 1, axis)
+        onp.testing.assert_array_equal(
+            nd.topk(ours, ret_typ="mask", **options).asnumpy(), mask.astype(dtype)
+        )

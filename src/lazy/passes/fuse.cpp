@@ -13,7 +13,7 @@ int split_of_reduction(const Call& call) {
   const int rank = call.inputs[0].layout->rank();
   int split = rank;
   while (split > 0 && (reduced >> (split - 1) & 1u)) --split;
-  const bool only_last = (reduced & ((1u << split) - 1)) == 0;
+  const bool only_last = (reduced & ((std::uint64_t{1} << split) - 1)) == 0;
   return only_last && split < rank ? split : -1;
 }
 
