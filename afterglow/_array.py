@@ -28,7 +28,7 @@ from ._host import convert, host_array
 from ._indexing import Block, Selection, read_key
 from ._shapes import Shape
 from .context import Context, context_of
-from .error import ArrayTypeError, ArrayValueError
+from .error import ArrayTypeError, ArrayValueError, as_ours
 from .util import restore_array
 
 # The answers of np and of nd.
@@ -320,7 +320,8 @@ class ArrayBase(Array):
     def item(self, *args: int) -> bool | int | float:
         """Return one element as a Python number; without an index the array must have just one."""
         if args:
-            value: bool | int | float = self.asnumpy().item(*args)
+            with as_ours("item"):
+                value: bool | int | float = self.asnumpy().item(*args)
             return value
         if self.size != 1:
             raise ArrayValueError("can only convert an array of size 1 to a Python scalar")

@@ -50,9 +50,9 @@ def convert(value: Any, legacy: bool, partner: Array | None, defer: bool = False
     """Turn what stands beside an array in an operator into an operand.
 
     NumPy scalars become Python numbers. NumPy arrays are copied at once: ``nd`` takes them in the
-    type of the array beside them, ``np`` keeps their own. So are other objects that can become NumPy
-    arrays; those which answer for arrays themselves, such as columns of tables, are asked to if
-    ``defer`` allows it.
+    type of the array beside them, ``np`` keeps their own. So are other objects that can become
+    NumPy arrays; those which answer for arrays themselves, such as columns of tables, are asked to
+    if ``defer`` allows it.
     """
     if isinstance(value, onp.generic) and is_known(value.dtype):
         number: Number = value.item()

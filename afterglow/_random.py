@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ._core import Array, Operation, operation
 from ._dtype import FLOAT32, FLOAT64, FLOATING, TYPES
-from ._shapes import Shape
+from ._shapes import Shape, as_float
 from .error import ArrayTypeError, ArrayValueError
 
 
@@ -75,6 +75,7 @@ class Draws:
         if isinstance(value, Array):
             wide = self._copy(value, dtype=FLOAT64)
             return self._check(wide, float(lowest), strict, float(highest))
+        value = as_float(value, f"[{name}] {what}")
         if value < lowest or value > highest or (strict and value == lowest):
             bound = f"greater than {lowest}" if strict else f"at least {lowest}"
             limit = "" if highest == inf else f" and at most {highest}"
@@ -134,7 +135,7 @@ class Draws:
         return self._exponential(1.0, target.shape, target.work, ctx=target.context)
 
     def _fill(self, call: Operation, parameters: tuple[Any, ...], target: Target) -> Any:
-        numbers = [float(parameter) for parameter in parameters]
+        numbers = [as_float(one, f"[{call.name}] a parameter") for one in parameters]
         shape, dtype, context, out = target
         return call(*numbers, shape, dtype, ctx=context, out=out)
 
@@ -152,7 +153,12 @@ class Draws:
 
     def _sample(self, call: Operation, parameter: Any, target: Target, dtype: int) -> Any:
         if not isinstance(parameter, Array):
-            return call(float(parameter), target.shape, dtype, ctx=target.context)
+            return call(
+                as_float(parameter, f"[{call.name}] a parameter"),
+                target.shape,
+                dtype,
+                ctx=target.context,
+            )
         # The kernel takes one parameter for each element.
         return call(self._copy(parameter, dtype=FLOAT64, shape=target.shape), dtype=dtype)
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from ._array import ArrayBase
-from ._core import operation
+from ._core import Array, operation
 from ._indexing import contiguous_strides
 from ._shapes import Shape, normal_axis
-from .error import ArrayValueError
+from .error import ArrayTypeError, ArrayValueError
 
 A = TypeVar("A", bound=ArrayBase)
 
@@ -35,6 +35,8 @@ _folds = {
 
 def store(view: A, shape: Shape, out: A | None = None) -> A:
     """Copy a view into a new array of a shape with as many elements, or into ``out``."""
+    if out is not None and not isinstance(out, Array):
+        raise ArrayTypeError(f"out must be an array, but got {out!r}")
     if out is not None and out.shape != shape:
         raise ArrayValueError(f"[copy] out has shape {out.shape}, the result has shape {shape}")
     target = None if out is None else out._shaped(view.shape)

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any
 
-from .error import ArrayOverflowError, ArrayTypeError, ArrayValueError, AxisError
+from .error import ArrayMemoryError, ArrayOverflowError, ArrayTypeError, ArrayValueError, AxisError
 
 Shape = tuple[int, ...]
+#: An extent of 0 could be cut into any number of parts.
+most_parts_of_nothing = 2**16
 
 _MOST_DIMENSIONS = 32
 #: More cannot be addressed, not even by an array that has an extent of 0 beside others.
@@ -53,6 +55,16 @@ def as_integers(value: Any, what: str) -> Shape:
 
 def _is_integer(value: Any) -> bool:
     return hasattr(type(value), "__index__") and not getattr(value, "ndim", 0)
+
+
+def as_float(value: Any, what: str) -> float:
+    """Return a number as a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise ArrayOverflowError(f"{what} is an integer that is too large for any type") from None
+    except (TypeError, ValueError):
+        raise ArrayTypeError(f"{what} must be a number, but got {value!r}") from None
 
 
 def as_axes(axis: Any) -> Shape | None:
@@ -296,6 +308,8 @@ def swapped_axes(ndim: int, first: int, second: int) -> Shape:
 
 def equal_parts(extent: int, parts: int) -> list[int]:
     """Return the bounds that cut an extent into equal parts."""
+    if parts > max(extent, most_parts_of_nothing):
+        raise ArrayMemoryError(f"[split] {parts} parts were asked for, of an extent of {extent}")
     if parts < 1 or extent % parts:
         raise ArrayValueError(
             f"[split] array split does not result in an equal division: {extent} into {parts}"

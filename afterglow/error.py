@@ -8,6 +8,9 @@ MXNet would raise a class of Python's own, the error is that class as well, so b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = ["MXNetError", "NotImplementedForSymbol"]
 
 
@@ -37,6 +40,10 @@ class AxisError(ArrayValueError, ArrayIndexError):
 
 class ArrayOverflowError(MXNetError, OverflowError):
     """A number that the type of an array, or any type, cannot hold."""
+
+
+class ArrayZeroDivisionError(ArrayValueError, ZeroDivisionError):
+    """A step or divisor of 0 among plain numbers."""
 
 
 class ArrayMemoryError(MXNetError, MemoryError):
@@ -71,6 +78,23 @@ class UnknownTypeError(ArrayTypeError, KeyError):
 
 class NotImplementedForSymbol(MXNetError):  # noqa: N818
     """A function that works on arrays only was given a symbol."""
+
+
+@contextmanager
+def as_ours(name: str) -> Iterator[None]:
+    """Raise errors of ours for those by which Python and NumPy refuse a number or an index."""
+    try:
+        yield
+    except MXNetError:
+        raise
+    except OverflowError as error:
+        raise ArrayOverflowError(f"[{name}] {error}") from None
+    except ZeroDivisionError as error:
+        raise ArrayZeroDivisionError(f"[{name}] {error}") from None
+    except MemoryError as error:
+        raise ArrayMemoryError(f"[{name}] {error}") from None
+    except IndexError as error:
+        raise ArrayIndexError(f"[{name}] {error}") from None
 
 
 # In the order of ErrorKind in src/base/error.h.

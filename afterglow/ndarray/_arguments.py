@@ -9,6 +9,7 @@ import numpy as onp
 
 from .._core import Array, Operation
 from .._dtype import BOOL
+from .._shapes import as_float
 from ..error import ArgumentError, ArrayTypeError
 
 
@@ -24,7 +25,7 @@ def bound(value: Any, name: str) -> Any:
     if isinstance(value, Array) and not value.ndim:
         value = value._number()
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        value = float(value)
+        return as_float(value, f"[clip] {name}")
     if value is None or isinstance(value, (int, float, onp.generic)):
         return value
     raise ArrayTypeError(f"[clip] {name} must be a number, not {type(value)}")

@@ -174,7 +174,9 @@ def div_sqrt_dim(data: NDArray, out: NDArray | None = None, name: str | None = N
     >>> nd.contrib.div_sqrt_dim(nd.ones((1, 4))).asnumpy().tolist()
     [[0.5, 0.5, 0.5, 0.5]]
     """
-    result: NDArray = _divide(need(data), math.sqrt(data.shape[-1]), out=out)
+    if not need(data).ndim:
+        raise ArrayValueError("[div_sqrt_dim] needs an array with a last axis, not of shape ()")
+    result: NDArray = _divide(data, math.sqrt(data.shape[-1]), out=out)
     return result
 
 

@@ -13,7 +13,7 @@ from .._core import Array, operation
 from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number
 from .._host import from_host, host_array
 from .._rearrange import diagonal, part
-from .._shapes import as_shape, normal_axis, range_length
+from .._shapes import as_float, as_shape, normal_axis, range_length
 from ..context import Context, context_numbers
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need
@@ -144,7 +144,7 @@ def full(
     """
     if out is None:
         return _filled(val, shape, ctx, dtype)
-    if out.shape != as_shape(shape):
+    if need(out, "out").shape != as_shape(shape):
         raise ArrayValueError(f"[full] out has shape {out.shape}, not {as_shape(shape)}")
     out[:] = val
     return out
@@ -234,6 +234,8 @@ def arange_like(
     """
     shape = need(data).shape if axis is None else (data.shape[normal_axis(axis, data.ndim)],)
     size = math.prod(shape)
+    if repeat < 1:
+        raise ArrayValueError(f"[arange_like] repeat is {repeat}; it must be positive")
     place = data.ctx if ctx is None else ctx
     numbers = _counted(start, step, -(-size // repeat), repeat, data._dtype_number, place)
     result = part(numbers, 0, 0, size)._shaped(shape)
@@ -257,8 +259,9 @@ def linspace(
     if count < 0:
         raise ArrayValueError(f"[linspace] num must not be negative, but is {count}")
     gaps = count - 1 if endpoint else count
-    step = (stop - start) / gaps if gaps > 0 else 0.0
-    return _counted(float(start), step, count, 1, dtype_number(dtype), ctx)
+    distance = as_float(stop - start, "[linspace] the distance from start to stop")
+    step = distance / gaps if gaps > 0 else 0.0
+    return _counted(as_float(start, "[linspace] start"), step, count, 1, dtype_number(dtype), ctx)
 
 
 def eye(

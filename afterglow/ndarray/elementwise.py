@@ -12,7 +12,7 @@ from .. import _outputs
 from .._activations import Activations
 from .._core import Array, Operation, operation
 from .._dtype import FLOAT16, FLOAT32, FLOAT64, FLOATING, dtype_number
-from ..error import ArrayTypeError, ArrayValueError
+from ..error import ArrayTypeError, ArrayValueError, as_ours
 from ._arguments import bound, mask, need
 
 if TYPE_CHECKING:
@@ -822,8 +822,17 @@ def _binary(call: Operation, host: Callable[[Any, Any], Any], lhs: Any, rhs: Any
     if isinstance(lhs, Array) or isinstance(rhs, Array):
         return call(lhs, rhs)
     if not isinstance(lhs, (int, float)) or not isinstance(rhs, (int, float)):
-        raise TypeError(f"types ({type(lhs)}, {type(rhs)}) not supported")
-    return host(lhs, rhs)
+        raise ArrayTypeError(f"types ({type(lhs)}, {type(rhs)}) not supported")
+    with as_ours(call.name):
+        return host(lhs, rhs)
+
+
+def _number_power(base: float, exponent: float) -> Any:
+    """Return a power of a number; none of integers that would fill the memory with digits."""
+    digits = base.bit_length() * exponent if isinstance(base, int) else 0
+    if isinstance(exponent, int) and builtins.abs(base) > 1 and digits > 2**16:
+        raise OverflowError(f"a power with about {digits} binary digits")
+    return base**exponent
 
 
 def add(lhs: Any, rhs: Any) -> Any:
@@ -886,7 +895,7 @@ def power(base: Any, exp: Any) -> Any:
     >>> print(nd.power(nd.array([1, 5]), 2).asnumpy())
     [ 1. 25.]
     """
-    return _binary(_power, operator.pow, base, exp)
+    return _binary(_power, _number_power, base, exp)
 
 
 def maximum(lhs: Any, rhs: Any) -> Any:

@@ -101,7 +101,8 @@ def batch_take(
     [2. 3.]
     <NDArray 2 @cpu(0)>
     """
-    if need(a, "a").ndim != 2 or need(indices, "indices").size != a.shape[0]:
+    need(indices, "indices")
+    if need(a, "a").ndim != 2 or indices.size != a.shape[0]:
         raise ArrayValueError(
             f"[batch_take] needs two dimensions and an index per row; inputs: {a.shape},"
             f" {indices.shape}"
@@ -123,7 +124,9 @@ def fill_element_0index(
      [8. 0. 0.]]
     <NDArray 2x3 @cpu(0)>
     """
-    rows = _arange(count=need(lhs, "lhs").shape[0], dtype=need(rhs, "rhs")._dtype_number)
+    if not need(lhs, "lhs").ndim:
+        raise ArrayValueError("[fill_element_0index] lhs must have rows, but its shape is ()")
+    rows = _arange(count=lhs.shape[0], dtype=need(rhs, "rhs")._dtype_number)
     result: NDArray = _picking.into(_picking.scattered(lhs, [rows, rhs], need(mhs, "mhs")), out)
     return result
 

@@ -17,7 +17,7 @@ from .._dtype import INT64
 from .._host import from_host
 from .._host_calls import Host
 from .._shapes import normal_axis
-from ..error import ArrayTypeError, ArrayValueError
+from ..error import ArrayMemoryError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 
 if TYPE_CHECKING:
@@ -451,6 +451,8 @@ def makediag(
         raise ArrayValueError("[makediag] needs at least one dimension")
     *stack, length = A.shape
     side = length + abs(offset)
+    if side > 2**24:
+        raise ArrayMemoryError(f"[makediag] an offset of {offset} makes matrices of {side} rows")
     repeated = A._view(0, (*stack, length, side), (*A._strides, 0))
     rows = _decompositions.masked(repeated, onp.eye(length, side, max(offset, 0)))
     if offset:
@@ -518,6 +520,8 @@ def maketrian(
     if not length or short * (short + 1) // 2 != length:
         raise ArrayValueError(f"[maketrian] {length} elements do not fill a triangle: {A.shape}")
     side = short + abs(offset)
+    if side > 2**24:
+        raise ArrayMemoryError(f"[maketrian] an offset of {offset} makes matrices of {side} rows")
     rows, columns = _triangle(side, offset, lower)
     shape = (*A.shape[:-1], side, side)
 

@@ -106,7 +106,7 @@ class NDArray(ArrayBase):
 
     def broadcast_like(self, other: NDArray) -> NDArray:
         """Return a copy stretched to the shape of another array."""
-        return _broadcast_to(self, other.shape)
+        return shape.broadcast_like(self, other)
 
     def slice(self, begin: Any, end: Any, step: Any = None, **kwargs: Any) -> NDArray:
         """Return a copy of a block."""

@@ -117,7 +117,9 @@ def khatri_rao(*args: Any, out: NDArray | None = None, name: str | None = None) 
     if not args:
         raise ArrayValueError("[khatri_rao] needs at least one matrix")
     for matrix in args:
-        if need(matrix, "args").ndim != 2 or matrix.shape[1] != args[0].shape[1]:
+        need(matrix, "args")
+    for matrix in args:
+        if matrix.ndim != 2 or matrix.shape[1] != args[0].shape[1]:
             shapes = ", ".join(str(each.shape) for each in args)
             raise ArrayValueError(
                 f"[khatri_rao] needs matrices with equally many columns, not {shapes}"

@@ -299,7 +299,7 @@ def randint(
         _integer("randint", "low", low),
         _integer("randint", "high", high),
         _scalar_shape(shape, out),
-        dtype_number(dtype, out._dtype_number if out is not None else INT32),
+        dtype_number(dtype, need(out, "out")._dtype_number if out is not None else INT32),
         ctx=context_numbers(ctx),
         out=out,
     )
@@ -442,7 +442,7 @@ def _request(
                 "Distribution parameters must all have the same type, but got both "
                 f"{type(first)} and {type(other)}."
             )
-    number = dtype_number(dtype, out._dtype_number if out is not None else FLOAT32)
+    number = dtype_number(dtype, need(out, "out")._dtype_number if out is not None else FLOAT32)
     if not isinstance(first, Array):
         target = Target(_scalar_shape(shape, out), number, context_numbers(ctx), out)
         return parameters, target.check(f"random_{name}")
@@ -462,7 +462,7 @@ def _request(
 def _scalar_shape(shape: Any, out: NDArray | None) -> Shape:
     """Return the shape of draws with plain parameters; without one, that of out or (1,)."""
     if isinstance(shape, (tuple, list)) and not shape:
-        return out.shape if out is not None else (1,)
+        return need(out, "out").shape if out is not None else (1,)
     return as_shape(shape)
 
 

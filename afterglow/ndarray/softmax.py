@@ -127,7 +127,8 @@ def softmax_cross_entropy(
     >>> nd.softmax_cross_entropy(nd.array([[1, 2, 3], [11, 7, 5]]), nd.array([2, 0])).asnumpy()
     array([0.4281872], dtype=float32)
     """
-    if need(data).ndim != 2 or need(label, "label").shape != data.shape[:1]:
+    need(label, "label")
+    if need(data).ndim != 2 or label.shape != data.shape[:1]:
         raise ArrayValueError(
             f"[softmax_cross_entropy] data must be a matrix and label have an entry for each row, "
             f"but the shapes are {data.shape} and {label.shape}"

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as onp
 
-from .._core import Array
+from .._core import Array, operation
+from .._dtype import BOOL
 from .._host import convert
 from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError
 
+_not_equal = operation("not_equal", False)
 #: Options of NumPy's functions, with the only values that are known here.
-_options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True}
+_options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 _unknown_options = ("dtype", "signature", "extobj")
 
 
@@ -25,10 +27,17 @@ def need(value: Any, name: str = "a") -> Any:
     raise ArgumentError(f"Argument {name} must have NDArray type, but got {value}")
 
 
+def truth(where: Any) -> Any:
+    """Return which elements a function is asked for, as an array of truth values."""
+    mask = where if isinstance(where, Array) else need(onp.asarray(where), "where")
+    return mask if mask._dtype_number == BOOL else _not_equal(mask, 0)
+
+
 def check_options(name: str, options: dict[str, Any]) -> None:
     """Refuse keywords that NumPy does not know either, and values that do not exist here."""
     for option, value in options.items():
         if option not in _options and option not in _unknown_options:
             raise ArrayTypeError(f"[{name}] {option} is an invalid keyword")
-        if option in _unknown_options or value != _options[option]:
+        is_known = option not in _unknown_options and type(value) in (str, bool)
+        if not is_known or value != _options[option]:
             raise ArrayNotImplementedError(f"[{name}] {option}={value} does not exist here")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as onp
 
 from .._core import Array, Operation, operation
-from .._dtype import BOOL, FLOATING
+from .._dtype import BOOL, FLOATING, UINT8
 from ..error import ArrayTypeError
 from ._arguments import check_options, need
 
@@ -22,7 +22,6 @@ _both = operation("multiply", False)
 _either = operation("add", False)
 _differ = operation("not_equal", False)
 _equal = operation("equal", False)
-_subtract = operation("subtract", False)
 
 
 def bitwise_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -70,7 +69,7 @@ def invert(x: Any, out: Any = None, **kwargs: Any) -> Any:
         raise ArrayTypeError("[invert] is for integers and booleans, not for floats")
     if x._dtype_number == BOOL:
         return _equal(x, 0, out=out)
-    return _subtract(-1, x, out=out)
+    return _xor(x, 255 if x._dtype_number == UINT8 else -1, out=out)
 
 
 bitwise_not = invert

@@ -14,10 +14,16 @@ from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number
 from .._host import from_host, host_array
 from .._rearrange import diagonal as diagonal_view
 from .._rearrange import diagonal_matrix
-from .._shapes import Shape, as_shape, range_length
+from .._shapes import Shape, as_float, as_shape, range_length
 from .._shortcut import shortcut
 from ..context import Context, context_numbers
-from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import (
+    ArrayNotImplementedError,
+    ArrayTypeError,
+    ArrayValueError,
+    ArrayZeroDivisionError,
+    as_ours,
+)
 from ._arguments import need
 from .shape import stack
 
@@ -66,8 +72,8 @@ _greater_equal = operation("greater_equal", False)
 def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     """Return an array with the values of a list, a number, a NumPy array or another array.
 
-    Arrays, ours and NumPy's, keep their type, and so do columns of tables and others that can become
-    NumPy arrays; all else becomes float32 unless a type is named.
+    Arrays, ours and NumPy's, keep their type, and so do columns of tables and others that can
+    become NumPy arrays; all else becomes float32 unless a type is named.
 
     >>> np.array([[1, 2], [3, 4]])
     array([[1., 2.],
@@ -294,7 +300,7 @@ def arange(
     if stop is None:
         start, stop = 0, start
     if step == 0:
-        raise ZeroDivisionError("step cannot be 0")
+        raise ArrayZeroDivisionError("[arange] the step must not be 0")
     count = range_length(start, stop, step)
     return _counted(start, step, count if count > 0 else 0, dtype, ctx)
 
@@ -331,8 +337,11 @@ def linspace(
     if count < 0:
         raise ArrayValueError(f"[linspace] num must not be negative, but is {count}")
     gaps = count - 1 if endpoint else count
-    step = float(stop - start) / gaps if gaps > 0 else float("nan")
-    result = _counted(float(start), step if gaps > 0 else 0.0, count, dtype, ctx)
+    distance = as_float(stop - start, "[linspace] the distance from start to stop")
+    step = distance / gaps if gaps > 0 else float("nan")
+    result = _counted(
+        as_float(start, "[linspace] start"), step if gaps > 0 else 0.0, count, dtype, ctx
+    )
     return (result, step) if retstep else result
 
 
@@ -353,7 +362,7 @@ def logspace(
     """
     exponents = linspace(start, stop, num, endpoint, False, onp.float64, axis, ctx)
     number = dtype_number(dtype)
-    powers: ndarray = _power(float(base), exponents)
+    powers: ndarray = _power(as_float(base, "[logspace] base"), exponents)
     return powers if number == FLOAT64 else _copy(powers, dtype=number)
 
 
@@ -589,5 +598,8 @@ def hanning(M: int, dtype: Any = onp.float32, ctx: Context | None = None) -> nda
 def _window(
     function: Callable[[int], onp.ndarray[Any, Any]], points: int, dtype: Any, ctx: Context | None
 ) -> ndarray:
-    result: ndarray = from_host(function(points), context_numbers(ctx), False, dtype_number(dtype))
+    context, number = context_numbers(ctx), dtype_number(dtype)
+    with as_ours(function.__name__):
+        window = function(points)
+    result: ndarray = from_host(window, context, False, number)
     return result

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from math import inf
 from typing import Any
@@ -10,13 +11,13 @@ from typing import Any
 import numpy as onp
 
 from .._core import Array, operation
-from .._dtype import BOOL, FLOAT64, FLOATING, dtype_number, is_known
+from .._dtype import FLOAT64, FLOATING, dtype_number, is_known
 from .._host import host_array
 from .._host_calls import on_host
 from .._shortcut import shortcut
-from ..error import ArrayTypeError
+from ..error import ArrayTypeError, as_ours
 from ..ndarray._arguments import bound, mask
-from ._arguments import check_options, need
+from ._arguments import check_options, need, truth
 from .indexing import nonzero
 
 __all__ = [
@@ -164,21 +165,14 @@ def _call(
     if options:
         check_options(host.__name__, options)
     if chosen is not True:
-        return _call_where(call, operands, out, _chosen(chosen))
+        return _call_where(call, operands, out, truth(chosen))
     if any(isinstance(operand, (Array, onp.ndarray)) for operand in operands):
         return call(*operands, out=out)
     for operand in operands:
         if not isinstance(operand, (int, float, onp.generic)):
             raise ArrayTypeError(f"type {type(operand)} not supported")
-    return host(*operands)
-
-
-def _chosen(chosen: Any) -> Any:
-    """Return a ``where`` of NumPy's functions as an array of truth values."""
-    found = chosen if isinstance(chosen, Array) else need(onp.asarray(chosen), "where")
-    if found._dtype_number != BOOL:
-        raise ArrayTypeError(f"where must be truth values, but has type {found.dtype}")
-    return found
+    with as_ours(host.__name__):
+        return host(*operands)
 
 
 def _call_where(call: Callable[..., Any], operands: tuple[Any, ...], out: Any, chosen: Any) -> Any:
@@ -630,16 +624,16 @@ def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
     >>> np.around(np.array([0.5, 1.5, 2.567]), 1)
     array([0.5, 1.5, 2.6])
     """
-    if isinstance(x, (int, float, onp.generic)):
-        return onp.around(x, decimals)
+    with as_ours("around"):
+        if isinstance(x, (int, float, onp.generic)):
+            return onp.around(x, decimals)
+        scale = 10.0 ** builtins.abs(decimals)
     check_options("around", kwargs)
     x = need(x, "x")
     if not decimals or (decimals > 0 and x._dtype_number not in FLOATING):
         return _round_half_to_even(x, out=out)
     if decimals > 0:
-        scale = 10.0**decimals
         return _divide(_round_half_to_even(_multiply(x, scale)), scale, out=out)
-    scale = 10.0**-decimals
     if x._dtype_number in FLOATING:
         return _multiply(_round_half_to_even(_divide(x, scale)), scale, out=out)
     tens = _round_half_to_even(_divide(_copy(x, dtype=FLOAT64), scale))
@@ -902,64 +896,64 @@ def minimum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     return _minimum(x1, x2, out=out)
 
 
-def equal(x1: Any, x2: Any, out: Any = None) -> Any:
+def equal(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where the operands are equal.
 
     >>> from afterglow import np
     >>> np.equal(np.array([1, 5]), 2)
     array([False, False])
     """
-    return _call(_equal, onp.equal, (x1, x2), out)
+    return _call(_equal, onp.equal, (x1, x2), out, kwargs)
 
 
-def not_equal(x1: Any, x2: Any, out: Any = None) -> Any:
+def not_equal(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where the operands differ.
 
     >>> from afterglow import np
     >>> np.not_equal(np.array([1, 5]), 2)
     array([ True,  True])
     """
-    return _call(_not_equal, onp.not_equal, (x1, x2), out)
+    return _call(_not_equal, onp.not_equal, (x1, x2), out, kwargs)
 
 
-def less(x1: Any, x2: Any, out: Any = None) -> Any:
+def less(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where the first operand is smaller.
 
     >>> from afterglow import np
     >>> np.less(np.array([1, 5]), 2)
     array([ True, False])
     """
-    return _call(_less, onp.less, (x1, x2), out)
+    return _call(_less, onp.less, (x1, x2), out, kwargs)
 
 
-def less_equal(x1: Any, x2: Any, out: Any = None) -> Any:
+def less_equal(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where the first operand is not greater.
 
     >>> from afterglow import np
     >>> np.less_equal(np.array([1, 5]), 2)
     array([ True, False])
     """
-    return _call(_less_equal, onp.less_equal, (x1, x2), out)
+    return _call(_less_equal, onp.less_equal, (x1, x2), out, kwargs)
 
 
-def greater(x1: Any, x2: Any, out: Any = None) -> Any:
+def greater(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where the first operand is greater.
 
     >>> from afterglow import np
     >>> np.greater(np.array([1, 5]), 2)
     array([False,  True])
     """
-    return _call(_greater, onp.greater, (x1, x2), out)
+    return _call(_greater, onp.greater, (x1, x2), out, kwargs)
 
 
-def greater_equal(x1: Any, x2: Any, out: Any = None) -> Any:
+def greater_equal(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
     """Return where the first operand is not smaller.
 
     >>> from afterglow import np
     >>> np.greater_equal(np.array([1, 5]), 2)
     array([False,  True])
     """
-    return _call(_greater_equal, onp.greater_equal, (x1, x2), out)
+    return _call(_greater_equal, onp.greater_equal, (x1, x2), out, kwargs)
 
 
 @shortcut("hypot", "operand", "operand")
@@ -1014,7 +1008,8 @@ def ldexp(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
 
 
 def _scale_by_power(x1: Any, x2: Any, out: Any) -> Any:
-    scale = 2.0**x2 if isinstance(x2, (int, float)) else _power(2.0, x2)
+    with as_ours("ldexp"):
+        scale = 2.0**x2 if isinstance(x2, (int, float)) else _power(2.0, x2)
     return _multiply(x1, scale, out=out)
 
 

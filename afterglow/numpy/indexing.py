@@ -165,6 +165,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
         raise ArrayNotImplementedError(f"[unravel_index] counts in order 'C', not {order!r}")
     extents = as_shape(shape)
     places = _places(indices, current_context().numbers)
+    if not extents:
+        raise ArrayValueError("[unravel_index] a shape without axes has no indices")
 
     def unravel(host: Host) -> Any:
         return onp.unravel_index(host.astype(onp.int64), extents)

@@ -446,7 +446,7 @@ def randint(
         _integer("randint", low),
         _integer("randint", high),
         _plain_shape(size),
-        dtype_number(dtype, out._dtype_number if out is not None else INT64),
+        dtype_number(dtype, need(out, "out")._dtype_number if out is not None else INT64),
         ctx=context_numbers(ctx),
         out=out,
     )
@@ -630,7 +630,7 @@ def _target(
             )
     return Target(
         shape if batch is None else _plain_shape(batch) + shape,
-        dtype_number(dtype, out._dtype_number if out is not None else FLOAT32),
+        dtype_number(dtype, need(out, "out")._dtype_number if out is not None else FLOAT32),
         arrays[0]._context_numbers if arrays else context_numbers(ctx),
         out,
     )

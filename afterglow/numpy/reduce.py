@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from .._core import Array, Operation, is_recording, operation
-from .._dtype import BOOL, FLOAT32, FLOAT64, FLOATING, INT64, dtype_number
+from .._dtype import BOOL, DTYPES, FLOAT32, FLOAT64, FLOATING, INT64, dtype_number
 from .._host import from_host
 from .._host_calls import on_host
 from .._ordering import Ordering
-from .._shapes import Shape, as_axes, as_axis, normal_axis
+from .._shapes import Shape, as_axes, as_axis, as_float, normal_axis
 from .._shortcut import shortcut
 from .._worlds import where as choose
-from ..error import ArrayTypeError, ArrayValueError
-from ._arguments import need
+from ..error import ArrayValueError, as_ours
+from ._arguments import need, truth
 
 if TYPE_CHECKING:
     from .multiarray import ndarray
@@ -125,10 +125,9 @@ def _filled(value: Any, shape: Shape, number: int, like: ndarray, out: Any) -> n
 
 def _mask(where: Any, a: ndarray) -> ndarray:
     """Return which elements count, as an array of truth values that broadcasts to ``a``."""
-    mask: ndarray = where if isinstance(where, Array) else need(onp.asarray(where), "where")
-    if mask._dtype_number != BOOL:
-        raise ArrayTypeError(f"where must be truth values, but has type {mask.dtype}")
-    if onp.broadcast_shapes(mask.shape, a.shape) != a.shape:
+    mask: ndarray = truth(where)
+    extents = zip(reversed(mask.shape), reversed(a.shape), strict=False)
+    if mask.ndim > a.ndim or builtins.any(own not in (1, extent) for own, extent in extents):
         raise ArrayValueError(f"where of shape {mask.shape} does not broadcast to {a.shape}")
     return mask
 
@@ -208,7 +207,7 @@ def mean(
     a = need(a)
     mask = _mask(where, a)
     own = a._dtype_number if a._dtype_number in FLOATING else FLOAT32
-    total = sum(a, axis, own if dtype is None else dtype, keepdims, where=mask)
+    total = sum(a, axis, DTYPES[own] if dtype is None else dtype, keepdims, where=mask)
     count = sum(mask if mask.shape == a.shape else _copy(mask, shape=a.shape), axis)
     return _divide(total, count._shaped(total.shape), out=out)  # type: ignore[no-any-return]
 
@@ -293,8 +292,8 @@ def _variance(a: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool) -> tup
     squares = _square(_subtract(values, mean(values, axis, keepdims=True)))
     if ddof == 0:
         return mean(squares, axis, keepdims=keepdims), number
-    freedom = builtins.max(_count(a, axis) - ddof, 0)
-    return _divide(sum(squares, axis, keepdims=keepdims), float(freedom)), number
+    freedom = as_float(builtins.max(_count(a, axis) - ddof, 0), "[var] ddof")
+    return _divide(sum(squares, axis, keepdims=keepdims), freedom), number
 
 
 def var(
@@ -601,7 +600,8 @@ def _quantile(
     if isinstance(q, Array):
         inputs.append(q)
     else:
-        q = onp.asarray(q, dtype=onp.float64)
+        with as_ours(name):
+            q = onp.asarray(q, dtype=onp.float64)
         if ((q < 0) | (q > whole)).any():
             raise ArrayValueError(f"[{name}] q must lie between 0 and {whole:g}, but is {q}")
     number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32

@@ -18,6 +18,7 @@ from .._shapes import (
     as_shape,
     equal_parts,
     expanded,
+    most_parts_of_nothing,
     moved_axes,
     normal_axis,
     numpy_reshape,
@@ -27,7 +28,13 @@ from .._shapes import (
 )
 from .._shapes import squeezed as squeezed_shape
 from .._shortcut import shortcut
-from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import (
+    ArrayMemoryError,
+    ArrayNotImplementedError,
+    ArrayTypeError,
+    ArrayValueError,
+    as_ours,
+)
 from ._arguments import need
 
 if TYPE_CHECKING:
@@ -340,7 +347,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise ArrayValueError(f"[roll] shift {shifts} and axis {axes} must be equally long")
     moves: dict[int, int] = {}
-    for number in range(builtins.max(len(shifts), len(axes))):
+    for number in range(builtins.max(len(shifts), len(axes)) if shifts and axes else 0):
         position = normal_axis(axes[number % len(axes)], array.ndim)
         moves[position] = moves.get(position, 0) + shifts[number % len(shifts)]
     result = array
@@ -392,7 +399,9 @@ def tile(A: Any, reps: Any) -> Any:  # noqa: N803
            [1., 2., 1., 2.]])
     """
     if isinstance(A, (int, float)):
-        return onp.tile(A, reps)  # numbers stay with NumPy, as in MXNet
+        counts = as_integers(reps, "reps")
+        with as_ours("tile"):
+            return onp.tile(A, counts)  # numbers stay with NumPy, as in MXNet
     return store(*tiled(need(A, "A"), as_integers(reps, "reps")))
 
 
@@ -617,6 +626,10 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarr
         return split(ary, indices_or_sections, axis)
     if indices_or_sections < 1:
         raise ArrayValueError(f"[array_split] cannot make {indices_or_sections} parts")
+    if indices_or_sections > builtins.max(extent, most_parts_of_nothing):
+        raise ArrayMemoryError(
+            f"[array_split] {indices_or_sections} parts were asked for, of an extent of {extent}"
+        )
     length, longer = divmod(extent, indices_or_sections)
     bounds = [part * length + builtins.min(part, longer) for part in range(indices_or_sections + 1)]
     return _parts(ary, position, bounds)

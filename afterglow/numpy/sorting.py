@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
@@ -225,7 +226,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         raise ArrayValueError(f"[diff] n is {n}; it must not be negative")
     result: ndarray = need(a)
     position = normal_axis(axis, result.ndim)
-    for _ in range(n):
+    for _ in range(min(operator.index(n), result.shape[position] + 1)):  # then nothing is left
         result = _difference(result, position)
     return result if n else result.copy()
 

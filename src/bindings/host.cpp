@@ -84,6 +84,7 @@ nb::list call_host(const std::string& name, nb::callable function, bool legacy, 
                    nb::list shapes, nb::list dtypes, double cost) {
   // Never on the thread that publishes: that one holds a lock.
   constexpr double least_cost = lazy::worth_a_thread;
+  if (!nb::len(shapes)) throw Error(ErrorKind::value, "[" + name + "] there is nothing to compute");
   const lazy::Op& op = lazy::host_op(name);
   lazy::Draft draft(op);
   nb::list held;

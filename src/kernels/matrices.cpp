@@ -120,6 +120,10 @@ template <class T>
 void singular(const T* a, std::int64_t rows, std::int64_t columns, T* left, T* values, T* right) {
   const std::int64_t count = std::min(rows, columns);
   if (!count) return;
+  // The library's iteration may never end with them.
+  if (!std::all_of(a, a + rows * columns, [](T element) { return std::isfinite(element); })) {
+    throw Error(ErrorKind::value, "SVD did not converge: not all elements are finite");
+  }
   const int m = to_int(columns), n = to_int(rows), least = to_int(count);
   int info = 0, work_size = -1;
   int* const integers = pivots_for(count);

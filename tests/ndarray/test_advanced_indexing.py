@@ -407,8 +407,10 @@ def test_values_that_do_not_fit(front: Any) -> None:
 @both
 def test_values_are_cast_as_c_does(front: Any) -> None:
     x = front.zeros((3,), dtype="uint8")
-    x[[0, 1, 2]] = [1.7, 300, 2]
+    x[[0, 1, 2]] = onp.array([1.7, 44.3, 2])
     assert x.asnumpy().tolist() == [1, 44, 2]
+    with pytest.raises(OverflowError):
+        x[[0, 1, 2]] = [1.7, 300, 2]
     x[[1]] = 2.9
     x[front.array([2])] = front.array([3.9])
     assert x.asnumpy().tolist() == [1, 2, 3]
