@@ -10,7 +10,7 @@ from typing import Any
 
 from ._core import operation
 from ._dtype import DTYPES, FLOAT16, FLOAT32, FLOAT64, FLOATING, INT32, INT64, dtype_number
-from ._shapes import Shape, as_axis, normal_axis
+from ._shapes import Shape, as_axis, as_float, normal_axis
 from .error import ArrayTypeError, ArrayValueError
 
 #: A longer row is cut into parts for several threads.
@@ -69,7 +69,7 @@ class AlongAxis:
         if negative:
             values = self._negative(values)
         if temperature is not None and temperature != 1:
-            values = self._divide(values, float(temperature))
+            values = self._divide(values, as_float(temperature, "temperature"))
         if not data.size:
             return self._stored(values, number, out)
         shape = data.shape or (1,)
@@ -185,7 +185,7 @@ class AlongAxis:
         squares = self._square(values)
         total = self._sum(squares, axes, True) if axes else squares
         return self._stored(
-            self._divide(values, self._sqrt(self._add(total, float(eps)))), number, out
+            self._divide(values, self._sqrt(self._add(total, as_float(eps, "eps")))), number, out
         )
 
     # --- parts ---

@@ -62,6 +62,13 @@ def _several(name: str, function: Callable[..., Any], a: Any, *shapes: Shape) ->
 # --- what gradients are made of ---
 
 
+def finite(host: Host) -> Host:
+    """Return matrices; refuse elements with which LAPACK's iteration may never end."""
+    if not onp.isfinite(host).all():
+        raise ValueError("SVD did not converge: not all elements are finite")
+    return host
+
+
 def product(a: Any, b: Any, turn_a: bool = False, turn_b: bool = False) -> Any:
     """Return the products of two stacks of matrices, transposed where asked."""
     return _op(a, "batch_dot")(a, b, turn_a, turn_b)
@@ -236,8 +243,10 @@ def pseudo_inverse(a: Any, limit: Any, hermitian: bool) -> Any:
     """Return the pseudo-inverses; ``limit`` is a number, or an array with one per matrix."""
     shape = (*a.shape[:-2], a.shape[-1], a.shape[-2])
     if hasattr(limit, "_dtype_number"):
-        return _one("pinv", lambda x, y: onp.linalg.pinv(x, y, hermitian), a, limit, shape=shape)
-    return _one("pinv", lambda x: onp.linalg.pinv(x, limit, hermitian), a, shape=shape)
+        return _one(
+            "pinv", lambda x, y: onp.linalg.pinv(finite(x), y, hermitian), a, limit, shape=shape
+        )
+    return _one("pinv", lambda x: onp.linalg.pinv(finite(x), limit, hermitian), a, shape=shape)
 
 
 def _pseudo_inverse_gradient(a: Any, p: Any, g: Any) -> Any:
@@ -364,7 +373,7 @@ def singular(a: Any) -> list[Any]:
     count = min(rows, columns)
 
     def decompose(x: Host) -> tuple[Host, Host, Host]:
-        left, values, right = onp.linalg.svd(x, full_matrices=False)
+        left, values, right = onp.linalg.svd(finite(x), full_matrices=False)
         signs = _directions(right, -1)
         return left * signs.swapaxes(-1, -2), values, right * signs
 
@@ -409,7 +418,9 @@ define("svd", Rule(_singular_gradient, output=True))
 def singular_values(a: Any) -> Any:
     """Return the singular values, descending."""
     shape = (*a.shape[:-2], min(a.shape[-2:]))
-    return _one("singular_values", lambda x: onp.linalg.svd(x, compute_uv=False), a, shape=shape)
+    return _one(
+        "singular_values", lambda x: onp.linalg.svd(finite(x), compute_uv=False), a, shape=shape
+    )
 
 
 def _singular_values_gradient(c: RecordedCall, g: Any) -> Any:

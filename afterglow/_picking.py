@@ -7,7 +7,7 @@ from typing import Any
 
 from ._core import operation
 from ._dtype import BOOL, FLOAT32, INT64, dtype_number
-from ._shapes import Shape, as_integers, as_shape, normal_axis
+from ._shapes import Shape, as_float, as_integers, as_shape, normal_axis
 from .error import ArrayTypeError, ArrayValueError
 
 # The answers of np and of nd.
@@ -40,8 +40,8 @@ def one_hot(
     return _one_hot[indices._legacy](
         indices,
         depth=depth,
-        on_value=float(on_value),
-        off_value=float(off_value),
+        on_value=as_float(on_value, "[one_hot] on_value"),
+        off_value=as_float(off_value, "[one_hot] off_value"),
         dtype=number,
         out=out,
     )

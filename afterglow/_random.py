@@ -173,11 +173,14 @@ class Draws:
     def generalized_negative_binomial(self, mu: Any, alpha: Any, target: Target) -> Any:
         """Mean ``mu`` and variance ``mu + alpha * mu**2``."""
         if not isinstance(alpha, Array):
+            alpha = as_float(alpha, "[random_generalized_negative_binomial] alpha")
             if alpha == 0:
                 return self.poisson(mu, target)
         else:
             # So little dispersion cannot be told from none.
             alpha = self._maximum(self._typed(alpha, FLOAT64), 1e-9)
+        if not isinstance(mu, Array):
+            mu = as_float(mu, "[random_generalized_negative_binomial] mu")
         spread = self._sample(self._gamma, 1 / alpha, target, FLOAT64)
         return self.poisson(spread * (alpha * self._typed(mu, FLOAT64)), target)
 

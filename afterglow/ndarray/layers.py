@@ -36,6 +36,11 @@ def FullyConnected(  # noqa: N802
     <NDArray 1x3 @cpu(0)>
     """
     data, weight = need(data, "data"), need(weight, "weight")
+    if not data.ndim or weight.ndim != 2:
+        raise ArrayValueError(
+            f"[FullyConnected] needs rows and a matrix of weights, not {data.shape} and "
+            f"{weight.shape}"
+        )
     if num_hidden != weight.shape[0]:
         raise ArrayValueError(
             f"[FullyConnected] num_hidden is {num_hidden} and the weight has the shape "

@@ -133,6 +133,8 @@ def SoftmaxOutput(  # noqa: N802
 
 def _rows(shape: Shape, multi_output: bool, preserve_shape: bool) -> Shape:
     """Return the shape in which rows lie along axis 1, or along the last of two."""
+    if not shape:
+        return (1, 1)
     if multi_output:
         return (*shape[:2], prod(shape[2:]))
     if preserve_shape:

@@ -10,7 +10,7 @@ import numpy as onp
 
 from .._core import Array, Operation, operation
 from .._dtype import BOOL, FLOATING, UINT8
-from ..error import ArrayTypeError
+from ..error import ArrayTypeError, as_ours
 from ._arguments import check_options, need
 
 __all__ = ["bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "invert"]
@@ -88,6 +88,7 @@ def _bitwise(
     check_options(bits.name, options)
     arrays = [one for one in (left, right) if isinstance(one, (Array, onp.ndarray))]
     if not arrays:
-        return host(left, right)
+        with as_ours(bits.name):
+            return host(left, right)
     is_mask = all(isinstance(one, Array) and one._dtype_number == BOOL for one in (left, right))
     return (masks if is_mask else bits)(left, right, out=out)

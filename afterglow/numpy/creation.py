@@ -338,7 +338,7 @@ def linspace(
         raise ArrayValueError(f"[linspace] num must not be negative, but is {count}")
     gaps = count - 1 if endpoint else count
     distance = as_float(stop - start, "[linspace] the distance from start to stop")
-    step = distance / gaps if gaps > 0 else float("nan")
+    step = distance / as_float(gaps, "[linspace] num") if gaps > 0 else float("nan")
     result = _counted(
         as_float(start, "[linspace] start"), step if gaps > 0 else 0.0, count, dtype, ctx
     )

@@ -18,7 +18,13 @@ from .._host_calls import Host, on_host_several
 from .._shapes import as_shape, normal_axis
 from .._shortcut import shortcut
 from ..context import current_context
-from ..error import ArrayIndexError, ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import (
+    ArrayIndexError,
+    ArrayNotImplementedError,
+    ArrayTypeError,
+    ArrayValueError,
+    as_ours,
+)
 from ._arguments import need
 
 if TYPE_CHECKING:
@@ -229,7 +235,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
     array, along = _flat_unless(need(arr, "arr"), axis)
     extent = array.shape[along]
     places = onp.arange(extent)[obj] if isinstance(obj, slice) else onp.asarray(_host_places(obj))
-    new = _values(values, array)
+    with as_ours("insert"):
+        new = _values(values, array)
     if places.size == 1:
         # NumPy takes the first axis of the values for the one they go along.
         if not places.ndim:
@@ -259,7 +266,8 @@ def _host_places(obj: Any) -> Any:
     if isinstance(obj, (int, slice, onp.integer)):
         return obj
     host = _on_host(obj)
-    return host if host.dtype.kind == "b" and host.size else host.astype(onp.int64)
+    with as_ours("insert"):
+        return host if host.dtype.kind == "b" and host.size else host.astype(onp.int64)
 
 
 def _checked_place(place: int, extent: int) -> int:

@@ -193,7 +193,12 @@ def cond(x: Any, p: Any = None) -> ndarray:
     array(2.)
     """
     matrices = _matrices("cond", x, "x")
-    return _one("cond", lambda a: onp.linalg.cond(a, p), matrices, shape=matrices.shape[:-2])
+    return _one(
+        "cond",
+        lambda a: onp.linalg.cond(_decompositions.finite(a), p),
+        matrices,
+        shape=matrices.shape[:-2],
+    )
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> ndarray:  # noqa: N803
@@ -208,7 +213,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> ndarray:  #
     limit = tol.asnumpy() if hasattr(tol, "asnumpy") else tol
     result: ndarray = on_host(
         "matrix_rank",
-        lambda a: onp.linalg.matrix_rank(a, limit, hermitian),
+        lambda a: onp.linalg.matrix_rank(_decompositions.finite(a), limit, hermitian),
         matrices,
         shape=matrices.shape[:-2],
         dtype=onp.int64,
@@ -349,7 +354,11 @@ def lstsq(a: Any, b: Any, rcond: Any = "warn") -> tuple[ndarray, ndarray, int, n
     """
     left, right = _matrices("lstsq", a), _floating("lstsq", need(b, "b"))
     limit = -1 if rcond == "warn" else rcond
-    found, residuals, rank, values = onp.linalg.lstsq(left.asnumpy(), right.asnumpy(), limit)
+    try:
+        host = _decompositions.finite(left.asnumpy())
+    except ValueError as error:
+        raise ArrayValueError(f"[lstsq] {error}") from None
+    found, residuals, rank, values = onp.linalg.lstsq(host, right.asnumpy(), limit)
     x = _decompositions.least_squares(left, right, found)
     context = left._context_numbers
     rest, singular = (from_host(each, context, False) for each in (residuals, values))

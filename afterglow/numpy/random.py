@@ -22,7 +22,13 @@ from .._random import Draws, Target
 from .._shapes import Shape, as_shape
 from .._shortcut import shortcut
 from ..context import Context, context_numbers
-from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import (
+    ArgumentError,
+    ArrayNotImplementedError,
+    ArrayTypeError,
+    ArrayValueError,
+    as_ours,
+)
 from ..random import seed
 from ._arguments import need
 
@@ -463,7 +469,8 @@ def multinomial(n: int, pvals: Any, size: Any = None) -> ndarray:
     if isinstance(pvals, onp.ndarray):
         raise ArrayValueError("[multinomial] numpy ndarray is not supported!")
     if not isinstance(pvals, Array):
-        host = onp.asarray(pvals, dtype="float64")
+        with as_ours("multinomial"):
+            host = onp.asarray(pvals, dtype="float64")
         if host.ndim != 1:
             raise ArrayValueError("[multinomial] object too deep for desired array")
         if (host < 0).any() or host.sum() > 1 + 1e-5:

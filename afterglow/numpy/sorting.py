@@ -16,7 +16,13 @@ from .._host_calls import on_host, on_host_several
 from .._ordering import Ordering
 from .._shapes import normal_axis
 from .._shortcut import shortcut
-from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import (
+    ArrayNotImplementedError,
+    ArrayTypeError,
+    ArrayValueError,
+    MXNetError,
+    as_ours,
+)
 from ._arguments import need
 
 if TYPE_CHECKING:
@@ -162,7 +168,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
         )
     host = None if weights is None else need(weights, "weights").asnumpy()
     try:
-        counts = onp.bincount(x.asnumpy().reshape(-1), host, minlength)
+        with as_ours("bincount"):
+            counts = onp.bincount(x.asnumpy().reshape(-1), host, minlength)
+    except MXNetError:
+        raise
     except ValueError as error:
         raise ArrayValueError(f"[bincount] {error}") from None
     number = x._dtype_number if weights is None else weights._dtype_number
