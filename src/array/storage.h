@@ -49,7 +49,7 @@ class Storage : public Counted {
   /// calls that touch it must be done before their statement returns. Guarded by the issuing right.
   void share();
   void end_sharing();
-  bool is_shared() const { return shares_ > 0; }
+  bool is_shared() const { return shares_.load(std::memory_order_relaxed) > 0; }
   /// Some storage is shared: the only question that programs which share nothing pay for.
   static bool any_shared() { return all_shares_ > 0; }
 
@@ -112,7 +112,7 @@ class Storage : public Counted {
 
   std::int64_t bytes_ = 0;
   std::uint64_t serial_ = 0;
-  std::int32_t shares_ = 0;
+  std::atomic<std::int32_t> shares_{0};  // asked for by passes too, without the issuing right
   Context context_;
   std::unique_ptr<Lender> lender_;  // of borrowed memory
   std::byte* data_ = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/array.h"
 
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -20,6 +21,17 @@ Array view(const Array& base, std::int64_t offset, Shape shape, Shape strides) {
   result.offset += offset;
   result.layout = Layout::strided(shape, strides);
   return result;
+}
+
+/// The kind of error that an action ends with, if it does.
+template <class Action>
+std::optional<ErrorKind> refusal(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  return {};
 }
 
 }  // namespace
@@ -113,6 +125,37 @@ TEST("views tell identity and overlap") {
   CHECK(!may_overlap(base, make({10})));
   CHECK(base.covers_storage());
   CHECK(!view(base, 0, {9}, {1}).covers_storage());
+}
+
+TEST("memory known by two storages overlaps where the addresses do") {
+  struct Nobody : Lender {};
+  std::vector<float> memory(10);
+  auto* const data = reinterpret_cast<std::byte*>(memory.data());
+  const auto borrowed = [&](std::byte* start, std::int64_t count) {
+    return Array{Storage::borrow(start, 4 * count, Context{}, std::make_unique<Nobody>()),
+                 Layout::contiguous(Shape{count}), 0, DType::float32};
+  };
+  const Array whole = borrowed(data, 10), again = borrowed(data, 10), end = borrowed(data + 24, 4);
+  CHECK(may_overlap(whole, again));
+  CHECK(may_overlap(view(whole, 1, {9}, {1}), view(again, 0, {9}, {1})));
+  CHECK(!may_overlap(view(whole, 0, {5}, {1}), view(again, 5, {5}, {1})));
+  CHECK(!may_overlap(view(whole, 0, {6}, {1}), end));
+  CHECK(may_overlap(view(whole, 6, {1}, {1}), end));
+  CHECK(!may_overlap(whole, make({10})));
+}
+
+TEST("views that reach outside of their storage are refused") {
+  const Array base = make({10});
+  check_inside(view(base, 2, {4}, {2}));
+  check_inside(view(base, 9, {10}, {-1}));
+  CHECK(refusal([&] { check_inside(view(base, 1, {10}, {1})); }) == ErrorKind::index);
+  CHECK(refusal([&] { check_inside(view(base, 8, {10}, {-1})); }) == ErrorKind::index);
+  const std::int64_t far = std::int64_t{1} << 61;
+  CHECK(refusal([&] { check_inside(view(base, 0, {5}, {far})); }) == ErrorKind::index);
+  CHECK(refusal([&] { check_inside(view(base, 4 * far - 1, {1}, {1})); }) == ErrorKind::index);
+  CHECK(refusal([&] { extent_sum(2 * far, 2 * far); }) == ErrorKind::memory);
+  CHECK(refusal([&] { extent_product(2 * far, 2); }) == ErrorKind::memory);
+  CHECK_EQUAL(extent_product(3, extent_sum(1, 2)), 9);
 }
 
 TEST("tiny values live inside the storage, others in the pool") {
