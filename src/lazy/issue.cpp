@@ -55,7 +55,11 @@ void join(Window& window, Draft& draft) {
 /// are settled by now, so it needs no more of the op "copy" (ops/shape.cpp) than its formula.
 void issue_copy(Window& window, const Array& source, const Array& out, Site site) {
   static const Op copy = {.name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy};
-  Draft draft(copy);
+  // Never fused with the call that made the source: what that reads of shared memory may be what
+  // this writes, under the name of another storage.
+  static const Op apart = {
+      .name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy, .may_fail = true};
+  Draft draft(out.storage->is_shared() ? apart : copy);
   draft->site = std::move(site);
   set_output(draft->inputs.emplace_back(), source);
   set_output(draft->outputs.emplace_back(), out);

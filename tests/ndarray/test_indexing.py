@@ -146,8 +146,10 @@ def test_refused_stores(front: Any) -> None:
 @both
 def test_values_are_cast_as_c_does(front: Any) -> None:
     x = front.zeros((3,), dtype="uint8")
-    x[:] = [1.7, 300, 2]
+    x[:] = onp.array([1.7, 300, 2]).astype("int64")
     assert x.asnumpy().tolist() == [1, 44, 2]
+    with pytest.raises(OverflowError):
+        x[:] = [1.7, 300, 2]
     x[1] = 2.9
     x[2] = True
     assert x.asnumpy().tolist() == [1, 2, 1]
