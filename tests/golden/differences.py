@@ -10,6 +10,8 @@ _NUMPY_OPERAND = "NumPy arrays may stand beside ours; they are copied at the sta
 _EMPTY_SLICE = "a slice that ends before it starts is empty, as in Python"
 _ARGUMENTS = "wrong arguments of a function are a TypeError, as everywhere in Python"
 _EXACT_BOUND = "the bounds of clip are not rounded to float32 on their way"
+_EXACT_COMPARISON = "integers are compared with the number itself, not with what a cast makes of it"
+_OVERFLOW = "a number that the type cannot hold is refused, not changed"
 _CONCATENATE = "says at the call which shapes do not fit; MXNet fails an assertion"
 
 #: Ours is meant to stay so.
@@ -44,4 +46,19 @@ BETTER: dict[str, str] = {
     "nd/context/mx.__version__": (
         "afterglow.__version__ is our own; import afterglow.as_mxnet makes it say 1.9.1"
     ),
+    "nd/scalar-u1/x = M.array([1, 2], dtype='uint8... e7e3fd59": _EXACT_COMPARISON,
+    "nd/scalar-i1/x = M.array([1, 2], dtype='int8'... ae43c87f": _EXACT_COMPARISON,
+    "nd/scalar-i4/x = M.array([1, 2], dtype='int32... dba63703": _EXACT_COMPARISON,
+    "nd/scalar-i8/x = M.array([1, 2], dtype='int64... 6612c505": _EXACT_COMPARISON,
+    "nd/scalar-b/x = M.array([1, 2], dtype='bool'... 3b132d9a": _EXACT_COMPARISON,
+    "nd/scalar/M.array([1, 2], dtype='uint8') + 300": _OVERFLOW,
+    "nd/scalar/M.array([1, 2], dtype='int32') == 1.5": _EXACT_COMPARISON,
+    "np/scalar-u1/x = M.array([1, 2], dtype='uint8... e7e3fd59": _EXACT_COMPARISON,
+    "np/scalar-i4/x = M.array([1, 2], dtype='int32... dba63703": _EXACT_COMPARISON,
+    "np/scalar-b/x = M.array([1, 2], dtype='bool'... 3b132d9a": _EXACT_COMPARISON,
+    "np/scalar/M.array([1, 2], dtype='uint8') + 300": _OVERFLOW,
+    "np/scalar/M.array([1, 2], dtype='int32') == 1.5": _EXACT_COMPARISON,
+    "np/choice-u1/np.where(np.array([0, 2, 1]), 30... 3e8b761c": _OVERFLOW,
+    "np/choice-i1/np.where(np.array([0, 2, 1]), 30... 257bd08f": _OVERFLOW,
+    "np/choice/np.where(np.array([1, 0]), -1, n... 8ee6c659": _OVERFLOW,
 }
