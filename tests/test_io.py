@@ -306,6 +306,9 @@ def test_csv_refusals(table: tuple[str, str], tmp_path: Path) -> None:
     labels.write_text("1\n2\n3\n")
     with pytest.raises(ValueError, match="4 rows of data, 3 of labels"):
         mx.io.CSVIter(data_csv=table[0], data_shape=(3,), label_csv=labels, batch_size=2)
+    (tmp_path / "comment.csv").write_text("# 1, 2")
+    with pytest.raises(ValueError, match=r"is no table of rows of shape \(2,\): could not convert"):
+        mx.io.CSVIter(data_csv=str(tmp_path / "comment.csv"), data_shape=(2,), batch_size=1)
 
 
 @pytest.fixture

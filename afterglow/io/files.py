@@ -7,6 +7,7 @@ import logging
 import math
 import os
 import struct
+import warnings
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NoReturn
@@ -71,15 +72,18 @@ def _table(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: str) -> 
     files = sorted(one for one in place.iterdir() if one.is_file()) if place.is_dir() else [place]
     try:
         contents = [content for file in files if (content := _files.read(file).strip())]
-        tables = [
-            onp.loadtxt(BytesIO(one), dtype=dtype, delimiter=",", ndmin=2) for one in contents
-        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a file without numbers
+            tables = [
+                onp.loadtxt(BytesIO(one), dtype, comments=None, delimiter=",", ndmin=2)
+                for one in contents
+            ]
         return onp.concatenate(tables).reshape(-1, *shape)
     except MXNetError:
         raise
-    except (OverflowError, ValueError) as error:
+    except (OverflowError, ValueError, UserWarning) as error:
         raise ArrayValueError(
-            f"[CSVIter] {path} is no table of rows of shape {shape}: {error}"
+            f"[CSVIter] {path} is no table of rows of shape {tuple(map(int, shape))}: {error}"
         ) from None
 
 
