@@ -60,6 +60,11 @@ void check_inside(const Array& view, const Array& whole) {
   }
 }
 
+void refuse_without_value(const Array& array) {
+  throw Error(ErrorKind::mxnet, "an array " + describe(array) +
+                                    " was to be read, but the call that makes its value never ran");
+}
+
 std::string describe(const Array& array) {
   return to_string(array.shape()) + " " + name_of(array.dtype);
 }

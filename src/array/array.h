@@ -42,6 +42,13 @@ bool may_overlap(const Array& left, const Array& right);
 /// touch elements of others, be they in the same memory or not.
 void check_inside(const Array& view, const Array& whole);
 
+/// Throws if no call has ever written what is to be read: better than reading from nowhere. An
+/// array without a storage has nothing to be read.
+[[noreturn]] void refuse_without_value(const Array& array);
+inline void check_value(const Array& array) {
+  if (array.storage && !array.storage->has_value()) refuse_without_value(array);
+}
+
 /// "(2, 3) float32"
 std::string describe(const Array& array);
 

@@ -55,6 +55,7 @@ void Storage::destroy(Storage* storage) {
   storage->version = 0;
   storage->origins = 0;
   storage->notes = {};
+  storage->variable.reset();
   if (storage->failure) storage->failure.reset();
   if (spare().size() < most_spare) {
     spare().push_back(storage);

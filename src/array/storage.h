@@ -35,6 +35,8 @@ class Storage : public Counted {
   std::int64_t bytes() const { return bytes_; }
   Context context() const { return context_; }
   std::byte* data() const { return data_; }
+  /// Some call, or code outside, has written it.
+  bool has_value() const { return data_ || bytes_ == 0; }
   /// Only for the call that has the right to write: the engine's order, or nobody else running.
   void take_buffer();
   /// Gives the buffer back early: nobody will read it again. The same right as for take_buffer().

@@ -510,6 +510,7 @@ PyObject* unique(Given given, bool legacy) {
   const lazy::Argument arguments[] = {std::int64_t{0}, true, std::int64_t{0}};
   const Array sorted = issue_call(sort, {&flat, 1}, arguments, legacy);
   wait_for(sorted);
+  check_value(sorted);
   std::int64_t kept = 0;
   {
     WithoutGil released;

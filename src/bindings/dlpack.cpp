@@ -90,6 +90,7 @@ nb::object lend(const Array& array, bool is_copy, engine::WaitFor what) {
   // Shared before the wait: what other threads issue meanwhile is done when they go on.
   auto loan = std::make_unique<Loan<Managed>>(array);
   wait_for(array, what);
+  check_value(array);
   nb::dlpack::dltensor& tensor = loan->managed.tensor;
   tensor.data = array.size() ? array.data() : nullptr;
   tensor.device = {cpu_device, 0};

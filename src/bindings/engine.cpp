@@ -82,35 +82,37 @@ class BatchHandle {
 };
 
 // Locks are taken within fork() itself: other handlers registered with Python may let another
-// thread have the GIL, which would wait for our locks for ever. But only when it is Python that
-// forks: starting a subprocess must wait for nothing.
-thread_local bool python_forks = false;
-
+// thread have the GIL, which would wait for our locks for ever. Whoever calls it, in C or in
+// Python, waits for no more than running shares, whose threads need nothing of Python.
+// (Subprocesses are started with vfork(), which comes by none of this.)
 void prepare_fork() {
-  if (!python_forks) return;
   lazy::window().before_fork();
   memory::pool().before_fork();
 }
 
+thread_local bool holds_host_calls = false;
+
 void end_fork_in_parent() {
-  if (!std::exchange(python_forks, false)) return;
   memory::pool().after_fork();
   lazy::window().after_fork_in_parent();
 }
 
 void end_fork_in_child() {
-  if (!std::exchange(python_forks, false)) return;
   memory::pool().after_fork();
   lazy::window().after_fork_in_child();
+  holds_host_calls = false;
 }
 
+// A host call may want the GIL, which the forking thread has, or a lock of NumPy's: the fork waits
+// for the one that runs, and the others run in both processes.
 void before_fork() {
-  finish_host_calls();  // a worker in one of them may wait for the GIL that this thread holds
-  python_forks = true;
+  const WithoutGil released;
+  lazy::window().engine().hold_asides();
+  holds_host_calls = true;
 }
 
 void after_fork() {
-  python_forks = false;
+  if (std::exchange(holds_host_calls, false)) lazy::window().engine().let_asides_go();
 }
 
 void shut_down() {
@@ -193,6 +195,11 @@ void bind_engine(nb::module_& module) {
   module.def("before_fork", before_fork);
   module.def("after_fork", after_fork);
   module.def("shut_down", shut_down);
+  engine::set_blocking_hook([](const std::function<void()>& body) {
+    if (!PyGILState_Check()) return body();
+    const WithoutGil released;
+    body();
+  });
 }
 
 }  // namespace afterglow::bindings

@@ -24,6 +24,7 @@ void set_python_error(ErrorKind kind, const char* message) {
 
 void raise_failure(Failure& failure) {
   failure.raised = true;
+  raise_interruption();  // which is what the failure came from
   const std::string place = describe_site(failure.site);
   std::string message = failure.message + (place.empty() ? "" : "\n  issued at " + place);
   const std::string layer = layer_name(failure.layer);

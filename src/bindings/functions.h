@@ -9,8 +9,8 @@ namespace afterglow::bindings {
 void bind_dlpack(nb::module_& module);
 void bind_engine(nb::module_& module);
 void bind_host(nb::module_& module);
-/// Calls of Python functions that others wait for now; those that this thread is in do not count.
-bool host_calls_unfinished();
+/// Raises what a signal handler raised inside a host call that this thread itself ran, if any did.
+void raise_interruption();
 void bind_recipes(nb::module_& module);
 void bind_recording(nb::module_& module);
 void bind_scopes(nb::module_& module);

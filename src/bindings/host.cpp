@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of Python functions that compute with NumPy: queued like any op, run by a worker that takes
-// the GIL (which NumPy gives back during long work).
+// Calls of Python functions that compute with NumPy: queued like any op, run aside, by a thread
+// that takes the GIL (which NumPy gives back during long work). No signal handler runs in that
+// thread.
 #include <nanobind/stl/string.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,31 +54,94 @@ ErrorKind kind_of(const nb::python_error& error) {
   return ErrorKind::mxnet;
 }
 
-std::int64_t alive = 0;  // guarded by the GIL
-thread_local bool inside = false;
+/// An exception in words; those of signals often have no text of their own.
+std::string text_of(const nb::python_error& error) {
+  const std::string text = nb::cast<std::string>(nb::str(error.value()));
+  return text.empty() ? nb::type_name(error.type()).c_str() : text;
+}
+
+/// What came out of a host call that this thread ran itself, and belongs to the statement.
+thread_local std::optional<nb::python_error> interruption;
+
+/// A thread that asks for the GIL while the interpreter ends is ended by Python, which unwinds its
+/// stack; frames of ours further up do not allow that. Such a thread stays here.
+class StaysAtExit {
+ public:
+  ~StaysAtExit() {
+    while (!left_) pause();
+  }
+  void leave() { left_ = true; }
+
+ private:
+  bool left_ = false;
+};
 
 class PythonFunction : public lazy::HostFunction {
  public:
-  explicit PythonFunction(nb::callable function) : function_(std::move(function)) { ++alive; }
-  ~PythonFunction() override { --alive; }
+  explicit PythonFunction(nb::callable function) : function_(std::move(function)) {}
 
   void run(const lazy::Call& call) override {
-    refuse_at_exit();
-    nb::gil_scoped_acquire gil;
-    inside = true;
-    try {
-      nb::list inputs, outputs;
-      for (const lazy::Operand& input : call.inputs) inputs.append(numpy_view(input, false));
-      for (const lazy::Operand& output : call.outputs) outputs.append(numpy_view(output, true));
-      function_(inputs, outputs);
-      inside = false;
-    } catch (const nb::python_error& error) {
-      inside = false;
-      throw Error(kind_of(error), nb::cast<std::string>(nb::str(error.value())));
+    // A thread that Python does not know keeps its state from the first call on.
+    static thread_local const bool aside = !PyGILState_GetThisThreadState();
+    static thread_local bool known = !aside;
+    std::optional<Error> failure;
+    StaysAtExit stay;
+    const std::optional<PyGILState_STATE> gil = take_gil_unless_exiting();
+    if (gil) {
+      if (!std::exchange(known, true)) PyGILState_Ensure();
+      failure = aside ? attempt(call) : attempt_here(call);
+      PyGILState_Release(*gil);
+    } else {
+      failure.emplace(ErrorKind::mxnet, "the process is ending");
     }
+    stay.leave();
+    if (failure) throw *std::move(failure);
   }
 
  private:
+  std::optional<Error> attempt(const lazy::Call& call) const {
+    try {
+      compute(call);
+      return {};
+    } catch (const nb::python_error& error) {
+      return Error(kind_of(error), text_of(error));
+    } catch (const std::exception& error) {
+      return Error(ErrorKind::mxnet, error.what());
+    }
+  }
+
+  /// On a thread of Python's, where handlers of signals may run meanwhile. What they raise is no
+  /// failure of the function: it is no Exception (KeyboardInterrupt), or does not come again.
+  std::optional<Error> attempt_here(const lazy::Call& call) const {
+    try {
+      compute(call);
+      return {};
+    } catch (nb::python_error& error) {
+      if (error.matches(PyExc_Exception)) {
+        if (std::optional<Error> again = attempt(call)) return again;
+      }
+      const std::string name = nb::type_name(error.type()).c_str();
+      interruption.emplace(std::move(error));
+      return Error(ErrorKind::mxnet, "interrupted by " + name);
+    } catch (const std::exception& error) {
+      return Error(ErrorKind::mxnet, error.what());
+    }
+  }
+
+  void compute(const lazy::Call& call) const {
+    nb::list inputs, outputs;
+    for (const lazy::Operand& input : call.inputs) inputs.append(numpy_view(input, false));
+    for (const lazy::Operand& output : call.outputs) outputs.append(numpy_view(output, true));
+    // From here on nothing of C++ is to be unwound; see StaysAtExit.
+    PyObject* const given = inputs.release().ptr();
+    PyObject* const wanted = outputs.release().ptr();
+    PyObject* const result = PyObject_CallFunctionObjArgs(function_.ptr(), given, wanted, nullptr);
+    Py_DECREF(given);
+    Py_DECREF(wanted);
+    if (!result) throw nb::python_error();
+    Py_DECREF(result);
+  }
+
   nb::callable function_;
 };
 
@@ -137,8 +203,10 @@ bool at_hand(nb::list inputs) {
 
 }  // namespace
 
-bool host_calls_unfinished() {
-  return alive > 0 && !inside;
+void raise_interruption() {
+  if (!interruption) return;
+  nb::python_error raised = *std::exchange(interruption, std::nullopt);
+  throw raised;
 }
 
 void bind_host(nb::module_& module) {

@@ -48,9 +48,16 @@ std::size_t issue_for_rows(nb::callable function, nb::list rows) {
   if (arrays.empty() || !lazy::suit_one_call(arrays, width)) return 0;
   for (int looks = 0; looks < 4 && window.is_full(); ++looks) wait_for_room();
   lazy::Diversion diversion;
-  function();
-  auto aggregate = lazy::Aggregate::make(diversion.calls(), std::span(arrays).first(width));
-  if (!aggregate) {
+  try {
+    function();
+  } catch (...) {
+    diversion.give_up(window);  // what was issued before the exception counts, as everywhere
+    throw;
+  }
+  const auto row = std::span(arrays).first(width);
+  auto aggregate = lazy::Aggregate::make(diversion.calls(), row);
+  // The call for all rows makes nothing but their arrays.
+  if (!aggregate || diversion.is_observed(row)) {
     diversion.give_up(window);
     return 1;
   }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "bindings/functions.h"
 #include "bindings/site.h"
@@ -18,6 +19,7 @@ namespace afterglow::bindings {
 namespace {
 
 std::atomic<bool> exiting{false};
+std::atomic<int> entering{0};  // threads that are about to take the GIL
 pthread_t exiting_thread;
 
 /// Longer timeouts than this are no timeout: the sum with now must not overflow.
@@ -40,6 +42,7 @@ engine::WaitOptions options_for(WithoutGil& released, std::optional<double> time
 }
 
 void raise_unless_done(engine::WaitResult result, std::optional<double> timeout_seconds) {
+  raise_interruption();
   switch (result) {
     case engine::WaitResult::done:
       return;
@@ -52,6 +55,10 @@ void raise_unless_done(engine::WaitResult result, std::optional<double> timeout_
     }
     case engine::WaitResult::shut_down:
       throw Error(ErrorKind::mxnet, "the engine is shut down: the process is ending");
+    case engine::WaitResult::itself:
+      throw Error(ErrorKind::mxnet,
+                  "a wait inside of a queued Python function for a value that depends on that very "
+                  "function; it would wait for itself, so read the value elsewhere");
   }
 }
 
@@ -92,14 +99,21 @@ class NotedWait {
 void begin_exit() {
   exiting_thread = pthread_self();
   exiting = true;
+  // Those that did not see it yet get the GIL while there still is one.
+  WithoutGil released;
+  while (entering > 0) std::this_thread::yield();
 }
 
 bool is_exiting() {
   return exiting;
 }
 
-void refuse_at_exit() {
-  if (exiting) throw Error(ErrorKind::mxnet, "the process is ending");
+std::optional<PyGILState_STATE> take_gil_unless_exiting() {
+  std::optional<PyGILState_STATE> gil;
+  ++entering;
+  if (!exiting) gil = PyGILState_Ensure();
+  --entering;
+  return gil;
 }
 
 void WithoutGil::take() {
@@ -196,17 +210,6 @@ void wait_for_batch(const lazy::Batch& batch) {
   raise_unless_done(result, {});
 }
 
-void finish_host_calls() {
-  if (!host_calls_unfinished()) return;
-  lazy::Window& window = lazy::window();
-  window.publish_all();
-  {
-    WithoutGil released;
-    window.wait_all(options_for(released, {}));
-  }
-  window.retire();
-}
-
 void wait_for_all() {
   release_sites_left_behind();
   lazy::Window& window = lazy::window();
@@ -236,6 +239,7 @@ class ReadTask : public engine::Task {
         failure_(failure) {}
   int prepare(bool) override {
     failure_ = array_.storage->failure;
+    if (!failure_) check_value(array_);
     return failure_ ? 0 : static_cast<int>((bytes_ + share_bytes - 1) / share_bytes);
   }
   void run(int share) override {
@@ -292,6 +296,7 @@ void read_value(const Array& array, void* target) {
     wait_for(array);
     if (!bytes) return;
     const bool copied = lazy::window().look_at(*array.storage, [&] {
+      check_value(array);
       std::memcpy(target, array.data(), static_cast<std::size_t>(bytes));
     });
     if (copied) return;

@@ -23,8 +23,6 @@ void wait_for_room(std::int64_t bytes);
 void take_buffer_or_wait(Storage& storage);
 /// Waits for all calls of a batch.
 void wait_for_batch(const lazy::Batch& batch);
-/// Waits for everything issued so far, if Python functions are among it, and raises nothing.
-void finish_host_calls();
 /// Waits for everything issued so far and raises the first failure not raised yet.
 void wait_for_all();
 /// Waits and copies the contiguous array out; a later write cannot get in between.
@@ -55,11 +53,11 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-/// The interpreter is about to end: called once, by the thread that ends it.
+/// The interpreter is about to end: called once, by the thread that ends it, with the GIL.
 void begin_exit();
 /// It has begun: no thread may take the GIL any more.
 bool is_exiting();
-/// Throws once it has begun.
-void refuse_at_exit();
+/// The GIL, for a thread that Python need not know; nothing once the interpreter is about to end.
+std::optional<PyGILState_STATE> take_gil_unless_exiting();
 
 }  // namespace afterglow::bindings

@@ -39,6 +39,11 @@ class Task {
   virtual int prepare(bool /*must*/) { return 1; }
   virtual void run(int share) = 0;
   virtual void finish() {}
+  /// It will not run, or not to its end: the engine is shut down, or its thread did not come along
+  /// into a forked process. Nothing else touches what it writes. Called with the engine's lock
+  /// held: it must be quick and take no lock. What it throws, by default the reason, is kept by the
+  /// variables.
+  virtual void abandon(const std::exception_ptr& reason) { std::rethrow_exception(reason); }
   /// For observers and stall reports.
   virtual const char* label() const { return "task"; }
 };
@@ -57,6 +62,10 @@ class Variable {
   bool idle() const { return unfinished_.load(std::memory_order_acquire) == 0; }
   /// How many unfinished tasks touch it.
   int unfinished() const { return unfinished_.load(std::memory_order_acquire); }
+  /// An idle variable that is to guard something else forgets what it kept.
+  void reset() {
+    if (failure_) failure_ = nullptr;
+  }
 
  private:
   friend class Scheduler;
@@ -75,6 +84,12 @@ class Variable {
 struct PushOptions {
   int priority = 0;  ///< higher runs earlier among ready tasks of one queue; a hint
   int queue = 0;     ///< device context; queues are served in turn
+  /// It may block on what threads outside hold (the lock of an interpreter), so no worker and no
+  /// thread that helps runs it, but a thread for such tasks, one at a time. That thread is started
+  /// when the first of them is ready and is not counted among those that compute. A task aside that
+  /// waits lets the next one start meanwhile. Where the system refuses the thread, one that waits
+  /// runs it after all.
+  bool aside = false;
 };
 
 enum class WaitFor {
@@ -82,7 +97,13 @@ enum class WaitFor {
   write,  ///< every earlier task that touches the variable has finished
 };
 
-enum class WaitResult { done, timed_out, interrupted, shut_down };
+enum class WaitResult {
+  done,
+  timed_out,
+  interrupted,
+  shut_down,
+  itself,  ///< the target depends on a task that this thread is inside of: it would wait for ever
+};
 
 struct WaitOptions {
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
@@ -124,23 +145,31 @@ class Engine {
   /// of the variable's last writer if that failed; it stays until a later writer succeeds.
   virtual WaitResult wait(Variable& variable, WaitFor what = WaitFor::read,
                           const WaitOptions& options = {}) = 0;
-  /// Waits until every task pushed before the call has finished. Throws nothing of the tasks'.
+  /// Waits until every task pushed before the call has finished; inside a task, every one that does
+  /// not depend on it. Throws nothing of the tasks'.
   virtual WaitResult wait_all(const WaitOptions& options = {}) = 0;
   /// Waits until `enough` says so or every task pushed before the call has finished, whichever
   /// comes first; returns done in both cases. The waiting thread helps to run any of those tasks,
   /// standing in for a worker, as wait_all does. `enough` is asked when a task has ended and
   /// between shares, with the engine's lock held: it must be quick, take no lock, and not throw (it
-  /// reads atomics). Inside a task, which does not finish meanwhile, only `enough` ends the wait.
+  /// reads atomics).
   virtual WaitResult wait_until(const std::function<bool()>& enough,
                                 const WaitOptions& options = {}) = 0;
 
   /// Drops what has not started, lets running shares end, joins the workers. Waits return
-  /// shut_down, pushes are refused. May be called twice.
+  /// shut_down, pushes are refused; what is dropped or refused is abandoned. A task aside that runs
+  /// is not waited for, and what depends on it stays where it is. May be called twice.
   virtual void shutdown() = 0;
 
+  /// Waits until no task aside runs, but for those that wait, and lets none go on before the same
+  /// thread calls the second. For a thread that is about to fork: to be called without what such
+  /// tasks may block on, which it may take afterwards. In the child nothing is held.
+  virtual void hold_asides() noexcept = 0;
+  virtual void let_asides_go() noexcept = 0;
   /// Fork protocol, called by the forking thread in this order. before_fork() waits for running
-  /// shares only and keeps the engine still until one of the other two; queued tasks then run in
-  /// both processes.
+  /// shares only, not for tasks aside, and keeps the engine still until one of the other two;
+  /// queued tasks then run in both processes. What runs aside all the same is abandoned in the
+  /// child.
   virtual void before_fork() noexcept = 0;
   virtual void after_fork_in_parent() noexcept = 0;
   virtual void after_fork_in_child() noexcept = 0;
@@ -168,6 +197,10 @@ int worker_index();
 std::unique_ptr<Engine> make_threaded_engine(int thread_limit);
 /// Runs every task inside push(), on the calling thread.
 std::unique_ptr<Engine> make_serial_engine();
+/// A push to a serial engine blocks while a task of another thread runs. The hook, one for the
+/// whole process and set once, then calls what it is given without that on which tasks aside may
+/// block.
+void set_blocking_hook(void (*hook)(const std::function<void()>& body));
 
 /// How many threads this process should compute with: AFTERGLOW_NUM_THREADS as it stands; else what
 /// is available, which is the smaller of CPU affinity and cgroup (v1 and v2) quota, at least 1, and

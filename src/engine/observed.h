@@ -8,6 +8,9 @@
 
 namespace afterglow::engine {
 
+/// Why tasks are abandoned that have not started.
+inline constexpr char shut_down_reason[] = "the engine is shut down: the process is ending";
+
 /// Into how many shares the task is cut, or not_now.
 inline int prepare(Task& task, bool must) {
   const int shares = task.prepare(must);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/scheduler.h"
 
+#include <algorithm>
 #include <new>
+#include <stdexcept>
 #include <utility>
+
+#include "engine/observed.h"
 
 namespace afterglow::engine {
 
@@ -46,8 +50,9 @@ ReadyQueue& Scheduler::queue(int id) {
 
 void Scheduler::add(TaskRecord& task, std::span<Variable* const> reads,
                     std::span<Variable* const> writes, PushOptions options, bool hold) {
-  ReadyQueue& home = queue(options.queue);
+  ReadyQueue& home = options.aside ? aside_ : queue(options.queue);
   home.join();
+  task.aside = options.aside;
   task.number = ++last_number_;
   task.queue = &home;
   task.priority = options.priority;
@@ -91,12 +96,14 @@ void Scheduler::let_go_all() {
 
 void Scheduler::make_ready(TaskRecord& task) {
   task.queue->insert(task);
+  if (task.aside) return;
   unclaimed_ += task.unclaimed;
   if (task.helper) task.helper->ready.push_back(task);
 }
 
 void Scheduler::make_unready(TaskRecord& task) {
   task.queue->erase(task);
+  if (task.aside) return;
   unclaimed_ -= task.unclaimed;
   if (task.helper) task.helper->ready.remove(task);
 }
@@ -123,7 +130,7 @@ Claim Scheduler::claim(TaskRecord& task) {
   ++task.running;
   if (task.unclaimed == 1)
     make_unready(task);
-  else
+  else if (!task.aside)
     --unclaimed_;
   --task.unclaimed;
   return claim;
@@ -189,7 +196,7 @@ void Scheduler::end(TaskRecord& task, TaskList& ended) {
   for (int i = 0; i < task.access_count; ++i) release(task.accesses()[i]);
   hand_out(task, ended);
   for (Waiter* waiter = waiters_.front(); waiter; waiter = WaiterList::after(*waiter))
-    if (!waiter->variable && (unfinished_.empty() || unfinished_.front()->number > waiter->last))
+    if (!waiter->variable && task.number <= waiter->last && --waiter->left == 0)
       waiter->done = true;
 }
 
@@ -240,10 +247,29 @@ void Scheduler::grant(Access& access) {
   if (--access.task->blocked == 0) make_ready(*access.task);
 }
 
+void Scheduler::abandon(TaskRecord& task, const char* reason) {
+  try {
+    task.task->abandon(std::make_exception_ptr(std::runtime_error(reason)));
+  } catch (...) {
+    task.failure = std::current_exception();
+  }
+}
+
 void Scheduler::drop(TaskList& dropped) {
+  // In the order of their push: what a task depends on and is not in its lists any more is gone.
+  const auto stands_behind = [](TaskRecord& task) {
+    for (int i = 0; i < task.access_count; ++i) {
+      const Access& access = task.accesses()[i];
+      if (access.write && access.previous) return true;
+      for (Access* before = access.previous; before; before = before->previous)
+        if (before->write) return true;
+    }
+    return false;
+  };
   for (TaskRecord *task = unfinished_.front(), *next; task; task = next) {
     next = TaskList::after(*task);
-    if (task->running > 0) continue;
+    if (task->running > 0 || stands_behind(*task)) continue;
+    abandon(*task, shut_down_reason);
     if (starved_.contains(*task)) starved_.remove(*task);
     if (task->position != ReadyQueue::nowhere) make_unready(*task);
     for (int i = 0; i < task->access_count; ++i) {
@@ -285,21 +311,65 @@ void Scheduler::walk(const Waiter& waiter, Visit visit) {
   }
 }
 
-void Scheduler::start_waiting(Waiter& waiter) {
+bool Scheduler::depends_on(const Waiter& waiter, std::span<TaskRecord* const> tasks) {
+  const std::uint64_t search = ++searches_;
+  bool found = false;
+  walk(waiter, [&](TaskRecord& task) {
+    if (task.mark == search) return false;
+    task.mark = search;
+    found = found || std::find(tasks.begin(), tasks.end(), &task) != tasks.end();
+    return true;
+  });
+  return found;
+}
+
+/// The tasks themselves and all unfinished ones that cannot run before they have ended.
+std::int64_t Scheduler::count_dependants(std::span<TaskRecord* const> tasks) {
+  if (tasks.empty()) return 0;
+  const std::uint64_t search = ++searches_;
+  std::int64_t count = 0;
+  for (TaskRecord* task : tasks) {
+    count += task->mark != search;
+    task->mark = search;
+  }
+  const auto is_behind = [&](TaskRecord& task) {
+    for (int i = 0; i < task.access_count; ++i) {
+      const Access& access = task.accesses()[i];
+      if (access.granted) continue;
+      if (!access.write && access.writer->task->mark == search) return true;
+      for (Access* before = access.write ? access.previous : nullptr; before;
+           before = before->write ? nullptr : before->previous)
+        if (before->task->mark == search) return true;
+    }
+    return false;
+  };
+  // In the order of their push: what a task depends on has been looked at.
+  for (TaskRecord* task = unfinished_.front(); task; task = TaskList::after(*task)) {
+    if (task->mark == search || !is_behind(*task)) continue;
+    task->mark = search;
+    ++count;
+  }
+  return count;
+}
+
+bool Scheduler::start_waiting(Waiter& waiter, std::span<TaskRecord* const> inside) {
   const Variable* variable = waiter.variable;
   const Access* target = nullptr;
   if (variable) target = waiter.what == WaitFor::write ? variable->last_ : variable->last_writer_;
   waiter.last = variable ? (target ? target->task->number : 0) : last_number_;
-  waiter.done = variable ? !target : unfinished_.empty();
-  if (waiter.done) return;
+  if (!variable) waiter.left = unfinished_count_ - count_dependants(inside);
+  waiter.done = variable ? !target : waiter.left == 0;
+  if (waiter.done) return true;
+  if (variable && !inside.empty() && depends_on(waiter, inside)) return false;
   waiters_.push_back(waiter);
-  if (!variable || !waiter.helps) return;
+  if (!variable || !waiter.helps) return true;
   walk(waiter, [&](TaskRecord& task) {
     if (task.helper) return false;
     task.helper = &waiter;
-    if (task.position != ReadyQueue::nowhere) waiter.ready.push_back(task);
+    if (task.position != ReadyQueue::nowhere && !task.aside) waiter.ready.push_back(task);
     return true;
   });
+  return true;
 }
 
 void Scheduler::stop_waiting(Waiter& waiter) {
@@ -309,7 +379,7 @@ void Scheduler::stop_waiting(Waiter& waiter) {
   if (!waiter.variable || !waiter.helps || waiter.done) return;
   walk(waiter, [&](TaskRecord& task) {
     if (task.helper != &waiter) return false;
-    if (task.position != ReadyQueue::nowhere) waiter.ready.remove(task);
+    if (waiter.ready.contains(task)) waiter.ready.remove(task);
     task.helper = nullptr;
     return true;
   });

@@ -51,6 +51,7 @@ struct TaskRecord {
   std::uint64_t number = 0;
   ReadyQueue* queue = nullptr;
   int priority = 0;
+  bool aside = false;
   int access_count = 0;
   int blocked = 0;    // accesses that are not granted, and holds
   int shares = 0;     // 0 until prepared
@@ -64,6 +65,7 @@ struct TaskRecord {
   Waiter* helper = nullptr;                    // waits for this task and may run it
   Link<TaskRecord> helper_link{};              // among what the helper can run now
   TaskRecord* walk = nullptr;                  // the stack of a walk over blocked tasks
+  std::uint64_t mark = 0;                      // the last search that came upon it
 };
 
 using TaskList = List<TaskRecord, &TaskRecord::link>;
@@ -78,6 +80,7 @@ struct Waiter {
   WaitFor what = WaitFor::read;
   const std::function<bool()>* enough = nullptr;  // ends a wait for every task early
   std::uint64_t last = 0;                         // number of the last task it waits for
+  std::int64_t left = 0;  // if it waits for every task: how many of them are unfinished
   bool helps = true;
   bool done = false;
   List<TaskRecord, &TaskRecord::helper_link> ready{};  // it waits for these, and they can run now
@@ -87,10 +90,12 @@ struct Waiter {
   std::thread::id thread = std::this_thread::get_id();
   std::condition_variable* condition = nullptr;
   bool asleep = false;
-  bool slot = false;       // it is counted among the computing threads
-  bool inherited = false;  // it waits inside a task, and goes on computing after the wait
-  bool leaving = false;    // only waits for its slot to come back
-  bool stands_in = false;  // there is no worker: it runs what a worker would
+  bool slot = false;             // it is counted among the computing threads
+  bool inside = false;           // it waits inside a task
+  bool inherited = false;        // that task has a slot, and goes on computing after the wait
+  bool leaving = false;          // only waits for its slot to come back
+  bool stands_in = false;        // there is no worker: it runs what a worker would
+  bool stands_in_aside = false;  // the same for tasks aside
 };
 
 using WaiterList = List<Waiter, &Waiter::link>;
@@ -114,6 +119,8 @@ class Scheduler {
 
   /// The next ready task with a number of at most `last`, queues in turn; null when none leads.
   TaskRecord* next(std::uint64_t last = UINT64_MAX);
+  /// The next ready task aside; null for none.
+  TaskRecord* next_aside() { return aside_.empty() ? nullptr : &aside_.front(); }
   bool has_ready(std::uint64_t last) const;
   Claim claim(TaskRecord& task);
   /// The first share of a starved task, which now must.
@@ -133,12 +140,16 @@ class Scheduler {
   void end(TaskRecord& task, TaskList& ended);
   /// Says what a task's end means to the variables it writes; needs no lock.
   static void set_outcome(TaskRecord& task);
-  /// Forgets every task that does not run, and leaves its variables idle.
+  /// Abandons every task that neither runs nor depends on one that does, and leaves its variables
+  /// idle.
   void drop(TaskList& dropped);
+  /// Lets the task say what becomes of what it writes, for it will not run to its end.
+  static void abandon(TaskRecord& task, const char* reason);
 
   /// Fills in what the waiter waits for and makes it the helper of those tasks; nothing to wait for
-  /// is noted as done.
-  void start_waiting(Waiter& waiter);
+  /// is noted as done. `inside` are the tasks that its thread is inside of. False when the target
+  /// depends on one of them: then it does not wait.
+  bool start_waiting(Waiter& waiter, std::span<TaskRecord* const> inside);
   void stop_waiting(Waiter& waiter);
   /// The thread of this waiter is gone: nobody helps those tasks any more.
   void forget(Waiter& waiter);
@@ -150,6 +161,7 @@ class Scheduler {
   std::uint64_t ended() const { return ended_count_; }
   /// Shares of ready tasks that nobody has taken.
   int unclaimed() const { return unclaimed_; }
+  bool has_aside() const { return !aside_.empty(); }
 
  private:
   ReadyQueue& queue(int id);
@@ -163,8 +175,11 @@ class Scheduler {
   void hand_out(TaskRecord& task, TaskList& ended);
   template <class Visit>
   void walk(const Waiter& waiter, Visit visit);
+  bool depends_on(const Waiter& waiter, std::span<TaskRecord* const> tasks);
+  std::int64_t count_dependants(std::span<TaskRecord* const> tasks);
 
   std::deque<ReadyQueue> queues_;
+  ReadyQueue aside_{-1};
   std::size_t turn_ = 0;  // the queue to be served next
   TaskList unfinished_;   // in push order
   List<TaskRecord, &TaskRecord::starved_link> starved_;
@@ -173,6 +188,7 @@ class Scheduler {
   std::int64_t unfinished_count_ = 0;
   std::uint64_t ended_count_ = 0;
   int unclaimed_ = 0;
+  std::uint64_t searches_ = 0;
 };
 
 }  // namespace afterglow::engine

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The serial policy: push() runs the task. Pushes from several threads take turns; a push from
-// inside a task runs at once, inside that task.
+// The serial policy: push() runs the task, also one aside. Pushes from several threads take turns;
+// a push from inside a task runs at once, inside that task.
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <new>
-#include <optional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
 #include "engine/engine.h"
+#include "engine/list.h"
 #include "engine/observed.h"
 
 namespace afterglow::engine {
+
+namespace {
+
+std::atomic<void (*)(const std::function<void()>&)> blocking_hook{[](const auto& body) { body(); }};
+
+}  // namespace
+
+void set_blocking_hook(void (*hook)(const std::function<void()>&)) {
+  blocking_hook = hook;
+}
 
 class SerialEngine final : public Engine {
  public:
@@ -24,14 +35,11 @@ class SerialEngine final : public Engine {
   WaitResult wait_until(const std::function<bool()>& enough, const WaitOptions& options) override;
   void shutdown() override;
 
-  void before_fork() noexcept override { fork_turn_.emplace(*this); }
-  void after_fork_in_parent() noexcept override { fork_turn_.reset(); }
-  void after_fork_in_child() noexcept override {
-    // Other threads may have held or waited for these; they are gone.
-    new (&mutex_) std::mutex;
-    new (&free_) std::condition_variable;
-    fork_turn_.reset();
-  }
+  void hold_asides() noexcept override;
+  void let_asides_go() noexcept override;
+  void before_fork() noexcept override;
+  void after_fork_in_parent() noexcept override { mutex_.unlock(); }
+  void after_fork_in_child() noexcept override;
 
   // There is no worker to ask the hook.
   void set_idle_hook(std::function<std::chrono::nanoseconds()>) override {}
@@ -46,17 +54,33 @@ class SerialEngine final : public Engine {
   /// The right of one thread to use the engine; a thread that has it may take it again.
   class Turn {
    public:
-    explicit Turn(SerialEngine& engine) : engine_(engine), outermost_(!engine.mine()) {
+    explicit Turn(SerialEngine& engine, bool aside = false)
+        : engine_(engine), outermost_(!engine.mine()) {
       if (!outermost_) return;
       std::unique_lock lock(engine_.mutex_);
-      engine_.free_.wait(lock, [&] { return engine_.owner_ == std::thread::id(); });
+      Waiting waiting{.aside = aside};
+      engine_.waiting_.push_back(waiting);
+      const auto is_next = [&] { return engine_.is_next(waiting); };
+      // The turn itself is taken outside of the hook, with all that this thread had: otherwise one
+      // that forks could wait for the turn and its owner for what the forking thread has.
+      while (!is_next()) {
+        lock.unlock();
+        blocking_hook.load()([&] {
+          std::unique_lock wait(engine_.mutex_);
+          engine_.free_.wait(wait, is_next);
+        });
+        lock.lock();
+      }
+      engine_.waiting_.remove(waiting);
       engine_.owner_ = std::this_thread::get_id();
+      engine_.runs_aside_ = aside;
     }
     Turn(const Turn&) = delete;
     ~Turn() {
       if (!outermost_) return;
       const std::lock_guard lock(engine_.mutex_);
       engine_.owner_ = std::thread::id();
+      engine_.runs_aside_ = false;
       engine_.free_.notify_all();
     }
 
@@ -65,6 +89,26 @@ class SerialEngine final : public Engine {
     const bool outermost_;
   };
 
+  /// A thread that wants the turn; lives on its stack.
+  struct Waiting {
+    bool aside;
+    Link<Waiting> link{};
+  };
+  using WaitingList = List<Waiting, &Waiting::link>;
+
+  /// In the order in which they came, but for those that a fork ahead keeps waiting. Threads that
+  /// never come back while the process ends hold nobody up.
+  bool is_next(const Waiting& thread) const {
+    const auto may_go = [&](const Waiting& any) { return !any.aside || asides_held_ == 0; };
+    if (owner_ != std::thread::id() || !may_go(thread)) return false;
+    const Waiting* first = waiting_.front();
+    while (first != &thread && !may_go(*first)) first = WaitingList::after(*first);
+    return first == &thread || shut_down_;
+  }
+  /// No other thread is inside a task, but for one aside.
+  bool is_quiet() const {
+    return owner_ == std::thread::id() || owner_ == std::this_thread::get_id() || runs_aside_;
+  }
   bool mine() const {
     const std::lock_guard lock(mutex_);
     return owner_ == std::this_thread::get_id();
@@ -78,11 +122,13 @@ class SerialEngine final : public Engine {
                   std::exception_ptr& failure);
   static bool never() { return false; }
 
-  mutable std::mutex mutex_;  // guards owner_ only; the owner uses the rest
+  mutable std::mutex mutex_;  // guards these five; the owner uses the rest
   std::condition_variable free_;
   std::thread::id owner_;
-  std::optional<Turn> fork_turn_;
-  bool shut_down_ = false;
+  bool runs_aside_ = false;  // the owner's outermost task is aside
+  WaitingList waiting_;
+  int asides_held_ = 0;
+  std::atomic<bool> shut_down_{false};
   std::uint64_t last_number_ = 0;
   std::atomic<std::int64_t> unfinished_{0};
   std::shared_ptr<Observer> observer_;
@@ -94,8 +140,15 @@ std::unique_ptr<Engine> make_serial_engine() {
 
 std::uint64_t SerialEngine::push(std::unique_ptr<Task> task, std::span<Variable* const> reads,
                                  std::span<Variable* const> writes, PushOptions options) {
-  const Turn turn(*this);
-  if (shut_down_) return 0;
+  const Turn turn(*this, options.aside);
+  if (shut_down_) {
+    try {
+      task->abandon(std::make_exception_ptr(std::runtime_error(shut_down_reason)));
+    } catch (...) {
+      // Whoever waits is told anyway.
+    }
+    return 0;
+  }
   const std::uint64_t number = ++last_number_;
   const std::shared_ptr<Observer> observer = observer_;
   if (observer) observer->pushed(number, task->label(), options.queue, options.priority);
@@ -169,13 +222,47 @@ WaitResult SerialEngine::wait(const WaitOptions& options, Enough enough, const V
     if (Clock::now() >= deadline) break;
   }
   if (waits()) return WaitResult::timed_out;
+  // Only a task that this thread is inside of can be unfinished here.
+  if (variable && owner_ == self && !variable->readable()) return WaitResult::itself;
   if (shut_down_) return WaitResult::shut_down;
   if (variable) failure = variable->failure_;
   return WaitResult::done;
 }
 
+void SerialEngine::hold_asides() noexcept {
+  std::unique_lock lock(mutex_);
+  ++asides_held_;
+  free_.wait(lock, [&] { return !runs_aside_ || owner_ == std::this_thread::get_id(); });
+}
+
+void SerialEngine::let_asides_go() noexcept {
+  const std::lock_guard lock(mutex_);
+  --asides_held_;
+  free_.notify_all();
+}
+
+// A task aside may wait for what the forking thread has: it is not waited for.
+void SerialEngine::before_fork() noexcept {
+  std::unique_lock lock(mutex_);
+  free_.wait(lock, [&] { return is_quiet(); });
+  lock.release();
+}
+
+void SerialEngine::after_fork_in_child() noexcept {
+  // Other threads may have held or waited for these; they are gone.
+  new (&mutex_) std::mutex;
+  new (&free_) std::condition_variable;
+  asides_held_ = 0;
+  waiting_ = {};
+  if (owner_ == std::this_thread::get_id()) return;
+  owner_ = std::thread::id();
+  runs_aside_ = false;
+  unfinished_ = 0;
+}
+
 void SerialEngine::shutdown() {
-  const Turn turn(*this);
+  std::unique_lock lock(mutex_);
+  free_.wait(lock, [&] { return is_quiet(); });
   shut_down_ = true;
 }
 

@@ -13,11 +13,23 @@ std::unique_ptr<Engine> make_threaded_engine(int thread_limit) {
   return std::make_unique<ThreadedEngine>(thread_limit);
 }
 
+void ThreadedEngine::join(Worker& worker) {
+  if (worker.thread.get_id() == std::this_thread::get_id())
+    worker.thread.detach();
+  else
+    worker.thread.join();
+}
+
 ThreadedEngine::ThreadedEngine(int thread_limit) : limit_(std::max(1, thread_limit)) {}
 
 ThreadedEngine::~ThreadedEngine() {
   shutdown();
   Hold hold(*this);
+  std::vector<std::unique_ptr<Worker>> workers = std::exchange(aside_workers_, {});
+  hold.let_go();
+  for (std::unique_ptr<Worker>& worker : workers) join(*worker);
+  hold.take();
+  scheduler_.drop(hold.ended);  // what depended on tasks aside
   quiet_.wait(hold.lock(), [&] { return scheduler_.waiters().empty(); });
 }
 
@@ -70,7 +82,12 @@ std::uint64_t ThreadedEngine::push(std::unique_ptr<Task> task, std::span<Variabl
     label = record->task->label();
     hold.take();
   }
-  if (shutting_) return 0;
+  if (shutting_) {
+    const auto is_idle = [](const Variable* variable) { return variable->idle(); };
+    if (std::all_of(writes.begin(), writes.end(), is_idle))
+      Scheduler::abandon(*record, shut_down_reason);
+    return 0;
+  }
   scheduler_.add(*record, reads, writes, options, observer != nullptr);
   TaskRecord& added = *record.release();
   const std::uint64_t number = added.number;
@@ -86,14 +103,21 @@ std::uint64_t ThreadedEngine::push(std::unique_ptr<Task> task, std::span<Variabl
   return number;
 }
 
-bool ThreadedEngine::inside_share() const {
-  for (Running* running = innermost_; running; running = running->outer)
-    if (running->engine == this) return true;
-  return false;
+/// The share of this engine that the calling thread is inside of, or nullptr.
+ThreadedEngine::Running* ThreadedEngine::innermost() const {
+  Running* running = innermost_;
+  while (running && running->engine != this) running = running->outer;
+  return running;
+}
+
+bool ThreadedEngine::holds_slot() const {
+  const Running* const inside = innermost();
+  return inside && !inside->task->aside;
 }
 
 // Runs a claimed share, and ends the task if that was its last, or puts it off. Entered and left
-// with the lock held. The caller has a slot; a helper keeps it, a worker gives it back.
+// with the lock held. The caller has a slot, unless the task is aside; a helper keeps it, a worker
+// gives it back.
 void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   TaskRecord& task = *claim.task;
   Running running{this, &task, innermost_};
@@ -143,7 +167,10 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   innermost_ = running.outer;
   if (pressed_ == &task) pressed_ = nullptr;  // prepare() threw
   // Before the dependants are released: they are best run by this thread, which is awake.
-  if (!helping) release_slot(hold);
+  if (task.aside)
+    release_aside();
+  else if (!helping)
+    release_slot(hold);
   if (last) scheduler_.end(task, hold.ended);
   if (shares == not_now) put_off(task, destroyed_before);
 }
@@ -167,6 +194,7 @@ void ThreadedEngine::serve_awaiting(Hold& hold) {
     await_destruction();
     if ((*waiter->enough)()) waiter->done = true;
   }
+  if (pausers_ > 0) quiet_.notify_all();
   plan_wakes(hold);
 }
 
@@ -197,23 +225,19 @@ void ThreadedEngine::shutdown() {
   Hold hold(*this);
   shutting_ = true;  // from here on nothing is claimed and nothing is added
   while (!sleepers_.empty()) wake_first_sleeper(hold);
+  while (!aside_sleepers_.empty()) wake_aside(hold);
   hold.wake_spinning();
   plan_wakes(hold);
   hold.send_wakes();
   quiet_.wait(hold.lock(), [&] {
     for (Running* running = running_.front(); running; running = RunningList::after(*running))
-      if (running->thread != std::this_thread::get_id()) return false;
+      if (!running->task->aside && running->thread != std::this_thread::get_id()) return false;
     return true;
   });
   scheduler_.drop(hold.ended);
   std::vector<std::unique_ptr<Worker>> workers = std::exchange(workers_, {});
   hold.let_go();
-  for (std::unique_ptr<Worker>& worker : workers) {
-    if (worker->thread.get_id() == std::this_thread::get_id())
-      worker->thread.detach();
-    else
-      worker->thread.join();
-  }
+  for (std::unique_ptr<Worker>& worker : workers) join(*worker);
   hold.take();
   for (std::unique_ptr<Worker>& worker : workers) retired_.push_back(std::move(worker));
 }

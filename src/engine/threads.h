@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threaded policy. threads.cpp: push, shares, shutdown; workers.cpp: the workers, their sleep
-// and who is woken; waits.cpp: waiting and helping; fork.cpp: the fork protocol.
+// and who is woken; aside.cpp: tasks aside; waits.cpp: waiting and helping; fork.cpp: the fork
+// protocol.
 //
 // One mutex guards everything below. Tasks, hooks and observers run, and tasks are destroyed,
 // without it. At most `limit_` threads hold a slot, that is, compute; a slot is taken with a share
-// and given back, or passed on, when the share has ended or waits for other tasks.
+// and given back, or passed on, when the share has ended or waits for other tasks. Tasks aside have
+// threads of their own and take no slot.
 #pragma once
 
 #include <atomic>
@@ -35,6 +37,8 @@ class ThreadedEngine final : public Engine {
   WaitResult wait_all(const WaitOptions& options) override;
   WaitResult wait_until(const std::function<bool()>& enough, const WaitOptions& options) override;
   void shutdown() override;
+  void hold_asides() noexcept override;
+  void let_asides_go() noexcept override;
   void before_fork() noexcept override;
   void after_fork_in_parent() noexcept override;
   void after_fork_in_child() noexcept override;
@@ -65,6 +69,7 @@ class ThreadedEngine final : public Engine {
     ThreadedEngine* engine;
     TaskRecord* task;
     Running* outer;
+    bool waits = false;  // inside its task
     std::thread::id thread = std::this_thread::get_id();
     Link<Running> link{};
   };
@@ -112,8 +117,12 @@ class ThreadedEngine final : public Engine {
   void put_off(TaskRecord& task, std::uint64_t destroyed_before);
   void await_destruction() { destroyed_.fetch_or(awaited); }
   void serve_awaiting(Hold& hold);
-  bool inside_share() const;
+  Running* innermost() const;
+  bool holds_slot() const;
 
+  bool start(std::vector<std::unique_ptr<Worker>>& workers, const char* kind,
+             void (ThreadedEngine::*body)(Worker&));
+  static void join(Worker& worker);
   bool start_worker();
   void work(Worker& worker);
   void idle(Hold& hold, Worker& worker);
@@ -129,14 +138,27 @@ class ThreadedEngine final : public Engine {
   void plan_wakes(Hold& hold);
   static void wake(Hold& hold, Waiter& waiter);
   void wake_first_sleeper(Hold& hold);
+  Waiter* sleeping_waiter();
   void replace_worker(Hold& hold);
+
+  void work_aside(Worker& worker);
+  bool can_start_aside() const;
+  Claim claim_aside();
+  void release_aside();
+  void plan_aside(Hold& hold);
+  void wake_aside(Hold& hold);
+  void lend_aside(Hold& hold);
+  void take_aside_back(Hold& hold);
+  bool runs_aside() const;
 
   WaitResult wait(Hold& hold, Waiter& waiter, const WaitOptions& options);
   WaitResult help(Hold& hold, Waiter& waiter, const WaitOptions& options);
   std::unique_ptr<std::condition_variable> borrow_condition();
   bool interrupted(Hold& hold, Waiter& waiter, const WaitOptions& options);
   void pass_turn(Hold& hold, Waiter& waiter);
-  Claim claim_for(Waiter& waiter);
+  bool start_waiting(Waiter& waiter);
+  Claim claim_for(Hold& hold, Waiter& waiter);
+  void give_up_slot(Hold& hold, Waiter& waiter);
   bool wants_slot(const Waiter& waiter) const;
   Waiter* heir();
   void sleep(Hold& hold, Waiter& waiter, Clock::time_point until);
@@ -161,6 +183,12 @@ class ThreadedEngine final : public Engine {
   std::atomic<std::uint64_t> destroyed_{0};
   RunningList running_;
   std::condition_variable quiet_;  // a share ended, or a waiter left, while somebody waits for that
+
+  int asides_ = 0;            // tasks aside that run and do not wait
+  int asides_held_ = 0;       // forks ahead: no task aside starts or comes back from a wait
+  int asides_searching_ = 0;  // threads for tasks aside that are awake without one
+  std::vector<std::unique_ptr<Worker>> aside_workers_;
+  List<Worker, &Worker::link> aside_sleepers_;
 
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Worker>> retired_;  // joined; a late wake-up may still touch them

@@ -45,12 +45,15 @@ WaitResult ThreadedEngine::wait(Hold& hold, Waiter& waiter, const WaitOptions& o
   if (shutting_) return WaitResult::shut_down;
   std::unique_ptr<std::condition_variable> condition = borrow_condition();
   waiter.condition = condition.get();
-  waiter.slot = waiter.inherited = inside_share();
+  waiter.inside = innermost() != nullptr;
+  waiter.slot = waiter.inherited = holds_slot();
   waiter.helps = options.timeout > 0ns;  // one that only asks need not know what it could run
   if (waiter.enough) await_destruction();
-  scheduler_.start_waiting(waiter);
   WaitResult result = WaitResult::done;
-  if (!waiter.done) {
+  if (!start_waiting(waiter)) {
+    result = WaitResult::itself;
+  } else if (!waiter.done) {
+    lend_aside(hold);
     try {
       result = help(hold, waiter, options);
     } catch (...) {  // from options.interrupted, which is called without the lock
@@ -63,6 +66,13 @@ WaitResult ThreadedEngine::wait(Hold& hold, Waiter& waiter, const WaitOptions& o
   }
   conditions_.push_back(std::move(condition));
   return result;
+}
+
+bool ThreadedEngine::start_waiting(Waiter& waiter) {
+  std::vector<TaskRecord*> inside;
+  for (Running* running = innermost_; running; running = running->outer)
+    if (running->engine == this) inside.push_back(running->task);
+  return scheduler_.start_waiting(waiter, inside);
 }
 
 std::unique_ptr<std::condition_variable> ThreadedEngine::borrow_condition() {
@@ -99,7 +109,7 @@ WaitResult ThreadedEngine::help(Hold& hold, Waiter& waiter, const WaitOptions& o
     if (now >= deadline) return WaitResult::timed_out;
     if (now - turn_start > longest_turn) pass_turn(hold, waiter);
     if (!waiter.slot) turn_start = now;
-    if (const Claim claim = claim_for(waiter)) {
+    if (const Claim claim = claim_for(hold, waiter)) {
       run_share(hold, claim, true);
     } else {
       sleep(hold, waiter, std::min(deadline, ask_at));
@@ -135,8 +145,12 @@ void ThreadedEngine::pass_turn(Hold& hold, Waiter& waiter) {
   scheduler_.waiters().push_back(waiter);
 }
 
-Claim ThreadedEngine::claim_for(Waiter& waiter) {
+Claim ThreadedEngine::claim_for(Hold& hold, Waiter& waiter) {
   const bool stands_in = std::exchange(waiter.stands_in, false);
+  if (std::exchange(waiter.stands_in_aside, false)) {
+    give_up_slot(hold, waiter);
+    if (const Claim claim = claim_aside()) return claim;
+  }
   if (paused()) return {};
   if (!waiter.slot && computing_ == limit_) return {};
   Claim claim;
@@ -165,10 +179,7 @@ Waiter* ThreadedEngine::heir() {
 // Sleeps, without a slot, until woken or `until`; may return early.
 void ThreadedEngine::sleep(Hold& hold, Waiter& waiter, Clock::time_point until) {
   if (hold.destroy_ended()) return;
-  if (waiter.slot) {
-    waiter.slot = false;
-    release_slot(hold);
-  }
+  give_up_slot(hold, waiter);
   // Asleep before the plan is made, which may have this very waiter stand in.
   waiter.asleep = true;
   plan_wakes(hold);
@@ -180,9 +191,14 @@ void ThreadedEngine::sleep(Hold& hold, Waiter& waiter, Clock::time_point until) 
   waiter.asleep = false;
 }
 
+void ThreadedEngine::give_up_slot(Hold& hold, Waiter& waiter) {
+  if (std::exchange(waiter.slot, false)) release_slot(hold);
+}
+
 void ThreadedEngine::leave(Hold& hold, Waiter& waiter) {
   // Not later: it touches the engine, which may be destroyed once nobody waits any more.
   hold.destroy_ended();
+  take_aside_back(hold);
   waiter.leaving = waiter.inherited;
   while (waiter.leaving && !waiter.slot) {
     if (computing_ == limit_) {

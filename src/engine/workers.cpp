@@ -51,18 +51,19 @@ bool ThreadedEngine::can_start_share() const {
 // thread computes (those inside a task wait), and all that has ended is destroyed.
 bool ThreadedEngine::starving(int own_slots) const {
   return scheduler_.has_starved() && scheduler_.unclaimed() == 0 && computing_ == own_slots &&
-         destroyed_ / 2 >= scheduler_.ended();
+         asides_ == 0 && !scheduler_.has_aside() && destroyed_ / 2 >= scheduler_.ended();
 }
 
 // How many shares free workers could start.
 int ThreadedEngine::startable() const {
-  return can_start_share() ? scheduler_.unclaimed() + starving(0) : 0;
+  if (!can_start_share()) return 0;
+  return scheduler_.unclaimed() + (starving(0) && !scheduler_.oldest_starved().aside);
 }
 
 // So that there is always progress, the oldest starved task must run when nothing else does.
 Claim ThreadedEngine::claim_any(int own_slots) {
   if (TaskRecord* task = scheduler_.next()) return scheduler_.claim(*task);
-  if (!starving(own_slots)) return {};
+  if (!starving(own_slots) || scheduler_.oldest_starved().aside) return {};
   pressed_ = &scheduler_.oldest_starved();
   return scheduler_.claim_starved(*pressed_);
 }
@@ -165,24 +166,31 @@ void ThreadedEngine::wake(Hold& hold, Waiter& waiter) {
 }
 
 // Where the system refuses, the threads there are do the work; those that wait help.
-bool ThreadedEngine::start_worker() {
+bool ThreadedEngine::start(std::vector<std::unique_ptr<Worker>>& workers, const char* kind,
+                           void (ThreadedEngine::*body)(Worker&)) {
   try {
-    auto worker = std::make_unique<Worker>(static_cast<int>(workers_.size()));
-    workers_.reserve(workers_.size() + 1);
-    worker->thread = std::thread([this, worker = worker.get()] { work(*worker); });
-    workers_.push_back(std::move(worker));
+    const int index = static_cast<int>(workers.size());
+    const std::string name = std::string("afterglow-") + kind + std::to_string(index);
+    auto worker = std::make_unique<Worker>(index);
+    workers.reserve(workers.size() + 1);
+    worker->thread = std::thread([this, body, worker = worker.get()] { (this->*body)(*worker); });
+#if defined(__linux__)
+    const pthread_t thread = worker->thread.native_handle();
+    pthread_setname_np(thread, name.c_str());
+    // A batch thread that wakes up does not push the thread aside that woke it, which would cost
+    // the statement that issued the work a time slice.
+    const sched_param priority{};
+    pthread_setschedparam(thread, SCHED_BATCH, &priority);
+#endif
+    workers.push_back(std::move(worker));
   } catch (const std::exception&) {
     return false;
   }
-#if defined(__linux__)
-  const std::string name = "afterglow-" + std::to_string(workers_.back()->index);
-  const pthread_t thread = workers_.back()->thread.native_handle();
-  pthread_setname_np(thread, name.c_str());
-  // A batch thread that wakes up does not push the thread aside that woke it, which would cost the
-  // statement that issued the work a time slice.
-  const sched_param priority{};
-  pthread_setschedparam(thread, SCHED_BATCH, &priority);
-#endif
+  return true;
+}
+
+bool ThreadedEngine::start_worker() {
+  if (!start(workers_, "", &ThreadedEngine::work)) return false;
   ++searching_;
   return true;
 }
@@ -202,6 +210,7 @@ void ThreadedEngine::plan_wakes(Hold& hold) {
       wake(hold, *waiter);
     }
   }
+  plan_aside(hold);
   if (!can_start_share()) return;
   const bool ask = hook_ && hook_wanted_ && !watcher_;
   const int wanted = std::min(limit_ - computing_, startable() + ask);
@@ -218,11 +227,16 @@ void ThreadedEngine::plan_wakes(Hold& hold) {
 // No worker is to be had, for all of them wait inside tasks or the system refuses them; nor does
 // anybody else compute. A waiter then runs what a worker would, whatever it waits for. Rather one
 // outside tasks: the task could wait for one that the waiter is inside of.
-void ThreadedEngine::replace_worker(Hold& hold) {
+Waiter* ThreadedEngine::sleeping_waiter() {
   Waiter* chosen = nullptr;
   WaiterList& waiters = scheduler_.waiters();
   for (Waiter* waiter = waiters.front(); waiter; waiter = WaiterList::after(*waiter))
-    if (waiter->asleep && (!chosen || (chosen->inherited && !waiter->inherited))) chosen = waiter;
+    if (waiter->asleep && (!chosen || (chosen->inside && !waiter->inside))) chosen = waiter;
+  return chosen;
+}
+
+void ThreadedEngine::replace_worker(Hold& hold) {
+  Waiter* const chosen = sleeping_waiter();
   if (!chosen) return;
   ++computing_;
   chosen->slot = true;

@@ -69,6 +69,7 @@ class AggregatePass : public Pass {
     for (const auto& arrays : {inputs, outputs}) {
       for (const Operand& array : arrays) {
         if (!failure && array.storage->failure) failure = array.storage->failure;
+        check_value(array);
       }
     }
     if (!failure) return true;
@@ -259,6 +260,22 @@ Diversion* Diversion::of_thread() {
 void Diversion::give_up(Window& window) {
   current_diversion = nullptr;
   for (Call* call : std::exchange(calls_, {})) window.append(call);
+}
+
+bool Diversion::is_observed(std::span<const Array> arrays) const {
+  const auto is_given = [&](const Storage* storage) {
+    return std::any_of(arrays.begin(), arrays.end(),
+                       [&](const Array& array) { return array.storage.get() == storage; });
+  };
+  return std::any_of(calls_.begin(), calls_.end(), [&](const Call* call) {
+    const Storage* const made = call->outputs[0].storage.get();
+    if (is_given(made)) return false;
+    int operands = 0;
+    for (const Call* each : calls_) {
+      for_each_storage(*each, [&](const Storage& storage) { operands += &storage == made; });
+    }
+    return made->count() > operands;
+  });
 }
 
 std::unique_ptr<Aggregate> Aggregate::make(std::span<Call* const> calls,

@@ -32,6 +32,8 @@ class Diversion {
   std::span<Call* const> calls() const { return calls_; }
   /// Ends the capture: the calls join the window after all.
   void give_up(Window& window);
+  /// Somebody outside of the calls holds what one of them makes beside the given arrays.
+  bool is_observed(std::span<const Array> arrays) const;
 
  private:
   static Diversion* of_thread();

@@ -86,6 +86,7 @@ Source FusedRun::source_of(std::size_t reader, const Operand& input) {
       return {Source::Kind::step, static_cast<std::int8_t>(step)};
     }
   }
+  check_value(input);
   const bool per_row = is_per_row(*calls_[reader]);
   const int index = add_input(per_row ? row_operand(input) : kernel_operand(input, program_.size));
   return {Source::Kind::operand, static_cast<std::int8_t>(index)};
@@ -136,6 +137,7 @@ void FusedRun::build(const RunTerms& terms, const Dying& dying) {
   take_buffers(stored, given);
 
   if (product) {
+    for (const Operand& input : calls_[0]->inputs) check_value(input);
     product_ = calls_[0]->op->kernel_then(
         *calls_[0], [this](std::int64_t row_begin, std::int64_t row_end, std::int64_t column_begin,
                            std::int64_t column_end) {

@@ -14,8 +14,8 @@ namespace afterglow::lazy {
 class HostFunction {
  public:
   virtual ~HostFunction() = default;
-  /// Computes the outputs, whose buffers are there. Throws what poisons them. Runs on any thread,
-  /// and may wait for the host language's own lock, so never under a lock of ours.
+  /// Computes the outputs, whose buffers are there. Throws what poisons them. May wait for the host
+  /// language's own lock, so it runs aside (engine.h) and never under a lock of ours.
   virtual void run(const Call& call) = 0;
 };
 

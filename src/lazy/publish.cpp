@@ -249,8 +249,9 @@ void Window::push(Plan plan, double cost) {
     for (const Operand& output : call->outputs) writes.push_back(&output.storage->variable);
   }
   const int queue = plan.calls[0]->outputs[0].storage->context().id;
+  const bool aside = plan.calls[0]->host != nullptr;  // such calls are never put together
   engine_->push(std::make_unique<GroupTask>(*this, std::move(plan), cost), reads, writes,
-                {.priority = 0, .queue = queue});
+                {.priority = 0, .queue = queue, .aside = aside});
 }
 
 }  // namespace afterglow::lazy

@@ -11,9 +11,9 @@
 namespace afterglow::lazy {
 namespace {
 
-ErrorKind kind_of_current_exception(std::string& message) {
+ErrorKind kind_of(const std::exception_ptr& exception, std::string& message) {
   try {
-    throw;
+    std::rethrow_exception(exception);
   } catch (const Error& error) {
     message = error.what();
     return error.kind();
@@ -57,7 +57,10 @@ bool CallRun::skip_poisoned() {
     if (!input.is_immediate() && input.storage->failure && !poison)
       poison = &input.storage->failure;
   }
-  if (!poison) return false;
+  if (!poison) {
+    for (const Operand& input : call_.inputs) check_value(input);
+    return false;
+  }
   for (Operand& output : call_.outputs) {
     // The storage may be the poisoned input itself (an in-place call): keep the failure alive.
     const std::shared_ptr<Failure> failure = *poison;
@@ -148,10 +151,10 @@ void CallRun::fail() noexcept {
   if (!failed_.exchange(true)) fail_with_current_exception(call_, *log_);
 }
 
-void fail_with_current_exception(Call& call, FailureLog& log) noexcept {
+std::shared_ptr<Failure> poison(Call& call, const std::exception_ptr& reason) {
   auto failure = std::make_shared<Failure>();
   std::string message;
-  failure->kind = kind_of_current_exception(message);
+  failure->kind = kind_of(reason, message);
   failure->message = "[";
   failure->message += std::string(call.op->name) + "] " + message;
   if (call.inputs.size()) failure->message += "; inputs: " + describe_inputs(call);
@@ -159,7 +162,11 @@ void fail_with_current_exception(Call& call, FailureLog& log) noexcept {
   failure->layer = call.layer;
   failure->sequence = call.sequence;
   for (Operand& output : call.outputs) output.storage->failure = failure;
-  log.add(std::move(failure));
+  return failure;
+}
+
+void fail_with_current_exception(Call& call, FailureLog& log) noexcept {
+  log.add(poison(call, std::current_exception()));
 }
 
 void run_call(Call& call, const RunTerms& terms) noexcept {

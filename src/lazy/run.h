@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -52,7 +53,10 @@ void run_call(Call& call, const RunTerms& terms) noexcept;
 /// How a kernel sees an operand of a pass over `pass_size` elements.
 kernels::Operand kernel_operand(const Operand& operand, std::int64_t pass_size);
 
-/// Poisons what the call writes and tells the log. To be called in a handler.
+/// Poisons what the call writes; returns the failure.
+std::shared_ptr<Failure> poison(Call& call, const std::exception_ptr& reason);
+
+/// The same, and tells the log. To be called in a handler.
 void fail_with_current_exception(Call& call, FailureLog& log) noexcept;
 
 /// Marks a write as having succeeded: one that covers its storage heals it.

@@ -44,6 +44,12 @@ GroupTask::GroupTask(Window& window, Plan plan, double cost)
   window_.task_made(*this);
 }
 
+// Poisons what the calls would have written, so that nobody takes it for a value.
+void GroupTask::abandon(const std::exception_ptr& reason) {
+  if (state_ == State::dropped) return;
+  for (Call* call : plan_.calls) poison(*call, reason);
+}
+
 // The engine destroys a task after it has let go of the variables: only now may storages be freed.
 GroupTask::~GroupTask() {
   window_.task_gone(*this, state_ == State::started);

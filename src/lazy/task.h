@@ -30,6 +30,7 @@ class GroupTask : public engine::Task {
   int prepare(bool must) override;
   void run(int share) override;
   void finish() override;
+  void abandon(const std::exception_ptr& reason) override;
   const char* label() const override { return label_.c_str(); }
 
   const Plan& plan() const { return plan_; }

@@ -378,8 +378,6 @@ void Window::after_fork_in_parent() noexcept {
 void Window::after_fork_in_child() noexcept {
   tasks_lock_.unlock();
   engine_->after_fork_in_child();
-  // A task that a worker of the parent was just destroying is gone with that worker.
-  tasks_alive_ = engine_->unfinished();
   trace::after_fork_in_child();
   forking_ = false;
   lock_.unlock();
