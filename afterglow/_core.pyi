@@ -2,6 +2,7 @@
 """The compiled core: arrays, ops, engine. What each function does is said in src/bindings."""
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, Self, TypeAlias, TypedDict
 
 import numpy as onp
@@ -306,3 +307,6 @@ def fail_allocation(first: int, count: int = 1) -> None: ...
 def before_fork() -> None: ...
 def after_fork() -> None: ...
 def shut_down() -> None: ...
+
+#: The module that introduced the core to the package.
+_started_by: ModuleType

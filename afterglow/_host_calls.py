@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops whose work NumPy does: queued like any other, computed by a worker.
+"""Ops whose work NumPy does: queued like any other, computed by a thread for such calls alone.
 
 For what is rare or long (decompositions, sorting); what training does in every step has a kernel of
 its own in src/kernels.
@@ -8,8 +8,7 @@ its own in src/kernels.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
@@ -33,6 +32,25 @@ def _kept(value: Any, shape: Shape, number: int, like: Any, legacy: bool) -> Any
     return from_buffer(host, shape, number, like._context_numbers, legacy)
 
 
+_Value = TypeVar("_Value")
+
+
+def _at_once(compute: Callable[[], _Value]) -> _Value | None:
+    """Return what the function computes, or None if it fails.
+
+    What a signal handler raises meanwhile is no failure of the function, which succeeds the second
+    time; it goes on to the caller.
+    """
+    try:
+        return compute()
+    except Exception:
+        try:
+            compute()
+        except Exception:
+            return None
+        raise
+
+
 def on_host(
     name: str,
     function: Callable[..., Any],
@@ -50,9 +68,10 @@ def on_host(
     """
     number = dtype if isinstance(dtype, int) else dtype_number(dtype)
     if 0 < cost < _quick and at_hand(list(inputs)):
-        with suppress(Exception):  # a queued call fails again, and the read tells of it
-            value = function(*[each.asnumpy() for each in inputs])
-            return _kept(value, shape, number, inputs[0], legacy)
+        hosts = [each.asnumpy() for each in inputs]
+        kept = _at_once(lambda: _kept(function(*hosts), shape, number, inputs[0], legacy))
+        if kept is not None:  # else a queued call fails again, and the read tells of it
+            return kept
 
     def run(arguments: list[Host], results: list[Host]) -> None:
         results[0][...] = function(*arguments)
@@ -72,12 +91,15 @@ def on_host_several(
     shapes = [shape for shape, _ in outputs]
     numbers = [dtype if isinstance(dtype, int) else dtype_number(dtype) for _, dtype in outputs]
     if 0 < cost < _quick and at_hand(list(inputs)):
-        with suppress(Exception):
-            values = function(*[each.asnumpy() for each in inputs])
-            return [
+        hosts = [each.asnumpy() for each in inputs]
+        several = _at_once(
+            lambda: [
                 _kept(value, shape, number, inputs[0], legacy)
-                for value, shape, number in zip(values, shapes, numbers, strict=True)
+                for value, shape, number in zip(function(*hosts), shapes, numbers, strict=True)
             ]
+        )
+        if several is not None:
+            return several
 
     def run(arguments: list[Host], results: list[Host]) -> None:
         for result, value in zip(results, function(*arguments), strict=True):

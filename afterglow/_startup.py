@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from pathlib import Path
 
 from . import _core
@@ -16,12 +17,26 @@ from .numpy import ndarray
 
 def start() -> None:
     """Tell the core about classes, errors and files, and hook it into fork and exit."""
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        raise ImportError(
+            "Afterglow needs the GIL, which PYTHON_GIL=0 or -X gil=0 keeps off; leave them out: "
+            "importing Afterglow then switches it on"
+        )
+    here = sys.modules[__name__]
+    if getattr(_core, "_started_by", here) is not here:
+        raise ImportError(
+            "afterglow was imported before and then taken out of sys.modules; a process can have "
+            "it once only, so leave it there (importlib.reload works)"
+        )
+    if hasattr(_core, "_started_by"):
+        return
+    _core._started_by = here
     _core.set_error_classes(CLASSES)
     _core.set_package_folder(str(Path(__file__).parent) + os.sep)
     _core.register_classes(NDArray, ndarray, convert)
     # Opened when the first product needs it.
     _core.set_blas_path(str(Path(_core.__file__).parent / "lib" / "libscipy_openblas.so"))
-    # Tells the core that it is Python that forks; a subprocess is started without its knowledge.
+    # Lets no queued Python function run while the process is copied.
     os.register_at_fork(
         before=_core.before_fork,
         after_in_parent=_core.after_fork,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The extension module: a table of contents.
+#include <stdexcept>
+#include <utility>
+
 #include "bindings/array_type.h"
 #include "bindings/functions.h"
 #include "bindings/held.h"
@@ -11,6 +14,13 @@
 
 NB_MODULE(_core, module) {
   using namespace afterglow::bindings;
+  // What it registers with Python and the system stays for good.
+  static bool initialized = false;
+  if (std::exchange(initialized, true)) {
+    throw std::runtime_error(
+        "afterglow was imported before and then taken out of sys.modules; a process can have it "
+        "once only, so leave it there (importlib.reload works)");
+  }
   nanobind::set_leak_warnings(false);  // arrays may live until the process ends
   nanobind::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {

@@ -198,6 +198,8 @@ void ThreadedEngine::give_up_slot(Hold& hold, Waiter& waiter) {
 void ThreadedEngine::leave(Hold& hold, Waiter& waiter) {
   // Not later: it touches the engine, which may be destroyed once nobody waits any more.
   hold.destroy_ended();
+  // Before anything that a fork may hold up, which waits for slots.
+  if (!waiter.inherited) give_up_slot(hold, waiter);
   take_aside_back(hold);
   waiter.leaving = waiter.inherited;
   while (waiter.leaving && !waiter.slot) {
@@ -209,7 +211,6 @@ void ThreadedEngine::leave(Hold& hold, Waiter& waiter) {
     waiter.slot = true;
   }
   scheduler_.stop_waiting(waiter);
-  if (!waiter.inherited && waiter.slot) release_slot(hold);
   plan_wakes(hold);
   // While the lock is held: as soon as it is not, the engine may be destroyed.
   hold.send_wakes();

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <deque>
+#include <mutex>
+#include <new>
 
 #include "engine_support.h"
 
@@ -251,6 +253,104 @@ TEST("a fork from the interruption callback of a wait") {
   engine->wait_all(options);
   CHECK_EQUAL(sums.total(), expected);
   CHECK(child_good || !done);
+}
+
+// The lock of an interpreter: tasks aside take it, and whoever forks has it.
+TEST("a thread that holds what tasks aside want forks while others queue them") {
+  for (int round = 0; round < 3; ++round) {
+    auto engine = round < 2 ? make_threaded_engine(1 + round) : make_serial_engine();
+    std::mutex interpreter;
+    static std::mutex* current = &interpreter;
+    current = &interpreter;
+    set_blocking_hook([](const std::function<void()>& body) {
+      current->unlock();
+      body();
+      current->lock();
+    });
+    std::deque<Variable> variables(4);
+    std::atomic<int> pushed{0}, ran{0};
+    std::atomic<bool> stop{false};
+    std::thread pusher([&] {
+      for (int i = 0; !stop; ++i) {
+        if (pushed - ran > 20) std::this_thread::sleep_for(1ms);
+        const std::lock_guard lock(interpreter);
+        push(*engine,
+             [&, serial = round == 2] {
+               // In a serial engine the pushing thread itself is here, which lets go in between.
+               if (serial) interpreter.unlock();
+               busy(50us);
+               interpreter.lock();
+               ++ran;
+               if (!serial) interpreter.unlock();
+             },
+             {}, {&variables[i % 4]}, {.aside = true});
+        ++pushed;
+      }
+    });
+    int good = 0;
+    for (int i = 0; i < 20; ++i) {
+      eventually([&] { return ran > 3 * i; });
+      engine->hold_asides();
+      interpreter.lock();
+      good += forked(*engine, [&] {
+        new (&interpreter) std::mutex;
+        engine->wait_all();
+        const int before = ran;
+        if (round == 2) interpreter.lock();
+        push(*engine, [&] { ++ran; }, {}, {&variables[0]}, {.aside = true});
+        return engine->wait_all() == WaitResult::done && ran == before + 1;
+      });
+      interpreter.unlock();
+      engine->let_asides_go();
+    }
+    stop = true;
+    pusher.join();
+    CHECK_EQUAL(good, 20);
+    engine->wait_all();
+    CHECK_EQUAL(ran.load(), pushed.load());
+    set_blocking_hook([](const std::function<void()>& body) { body(); });
+  }
+}
+
+TEST("a task aside that nobody held is abandoned in the child") {
+  auto engine = make_threaded_engine(2);
+  Variable x, y;
+  Gate gate;
+  bool abandoned = false;
+  auto task = shares(1, [&](int) { gate.pass(); });
+  task->on_abandon = [&] { abandoned = true; };
+  Variable* writes[] = {&x};
+  engine->push(std::move(task), {}, writes, {.aside = true});
+  push(*engine, [] {}, {&x}, {&y});
+  CHECK(eventually([&] { return gate.arrived == 1; }));
+  CHECK(forked(*engine, [&] { return engine->wait(y) == WaitResult::done && abandoned; }));
+  CHECK(!abandoned);
+  gate.open = true;
+  CHECK(engine->wait(y) == WaitResult::done);
+}
+
+TEST("what has ended is destroyed in both processes") {
+  for (int round = 0; round < 50; ++round) {
+    auto engine = make_threaded_engine(2);
+    std::deque<Variable> variables(100);
+    std::atomic<int> destroyed{0};
+    for (Variable& variable : variables) {
+      auto task = std::make_unique<Parts>();
+      task->on_destroy = [&] {
+        busy(5us);
+        ++destroyed;
+      };
+      Variable* writes[] = {&variable};
+      engine->push(std::move(task), {}, writes);
+    }
+    busy(std::chrono::microseconds(20 * round));
+    CHECK(forked(*engine, [&] {
+      engine->wait_all();
+      return eventually([&] { return destroyed == 100; });
+    }));
+    engine->wait_all();
+    CHECK(eventually([&] { return destroyed == 100; }));
+  }
 }
 
 TEST("the serial engine forks, also from inside a task") {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on every engine, against the same program run one task after another. Every task
 // mixes what it reads into what it writes so that order matters. Tasks put themselves off, at
-// random and because a budget of memory is used up. ENGINE_PROGRAMS sets how many, ENGINE_SEED
-// which.
+// random and because a budget of memory is used up, and some run aside. ENGINE_PROGRAMS sets how
+// many, ENGINE_SEED which.
 #include <array>
 #include <cstdlib>
 #include <mutex>
@@ -43,6 +43,7 @@ struct Budget {
   std::atomic<int> used{0};
   std::atomic<int> overdrawn{0};  // a task had to run though others could have given back
   std::atomic<int> ended{0};
+  std::atomic<int> misplaced{0};  // tasks aside that a worker ran
 
   bool take(int amount, bool must) {
     int before = used;
@@ -128,6 +129,7 @@ class StepTask final : public Task {
   }
   void run(int share) override {
     if (step_.delay > 0ns) busy(step_.delay);
+    if (step_.options.aside && worker_index() >= 0) ++budget_->misplaced;
     if (step_.nests && budget_->nested) nest();
     step_.run(state_, share);
     if (step_.throws == Throws::in_run) throw Failure{step_.number};
@@ -183,6 +185,7 @@ Step make_step(Random& random, int number, int first, int count) {
   step.put_offs = pick(random, 0, 4) ? 0 : pick(random, 1, 3);
   step.frees_in_finish = pick(random, 0, 1);
   step.nests = pick(random, 0, 7) == 0;
+  step.options.aside = pick(random, 0, 4) == 0;
   return step;
 }
 
@@ -244,6 +247,8 @@ struct Program {
       if (!variable.idle()) check::fail(__FILE__, __LINE__, "not idle");
     if (budget->overdrawn)
       check::fail(__FILE__, __LINE__, "a task had to run too early, seed " + std::to_string(seed));
+    if (budget->misplaced)
+      check::fail(__FILE__, __LINE__, "a worker ran a task aside, seed " + std::to_string(seed));
     if (!eventually([&] { return budget->used == 0; }))
       check::fail(__FILE__, __LINE__, "memory is lost, seed " + std::to_string(seed));
   }

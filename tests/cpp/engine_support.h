@@ -49,10 +49,14 @@ struct Parts : Task {
   std::function<void(int)> on_run = [](int) {};
   std::function<void()> on_finish = [] {};
   std::function<void()> on_destroy = [] {};
+  std::function<void()> on_abandon;
   ~Parts() override { on_destroy(); }
   int prepare(bool must) override { return on_prepare(must); }
   void run(int share) override { on_run(share); }
   void finish() override { on_finish(); }
+  void abandon(const std::exception_ptr& reason) override {
+    on_abandon ? on_abandon() : Task::abandon(reason);
+  }
   const char* label() const override { return "parts"; }
 };
 

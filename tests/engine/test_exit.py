@@ -127,6 +127,54 @@ def test_arrays_in_atexit() -> None:
     assert done.out == "[2.0, 2.0]\n"
 
 
+#: What came too late says so; what is done can still be read.
+READS = """
+def tell(name):
+    for array in (late, pending, early):
+        try:
+            print(name, array.asnumpy().ravel()[:2].tolist(), flush=True)
+        except mx.MXNetError as error:
+            print(name, "process is ending" in str(error), flush=True)
+"""
+VALUES = """
+import afterglow as mx
+x = y = mx.nd.ones((1500, 1500))
+for _ in range(60):
+    y = mx.nd.dot(y, x) * 1e-4
+late = y.sum()
+late.is_ready()
+pending = y[0, :4] + 1
+early = mx.nd.ones((2,)) + 1
+early.wait_to_read()
+"""
+
+
+def test_values_that_come_too_late_in_an_early_handler() -> None:
+    script = "import atexit\natexit.register(lambda: tell('handler'))\n" + READS + VALUES
+    done = run_child(script, prelude=False)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == ["handler True", "handler True", "handler [2.0, 2.0]"]
+
+
+def test_values_that_come_too_late_in_a_finalizer() -> None:
+    done = run_child(
+        """
+        class Meter:
+            def __del__(self, mx=mx, print=print):
+                try:
+                    print("value", self.value.asnumpy())
+                except mx.MXNetError as error:
+                    print("process is ending" in str(error))
+        meter = Meter()
+        """
+        + textwrap.indent(VALUES, "        ")
+        + """
+        meter.value = late
+        """
+    )
+    assert (done.code, done.out, done.err) == (0, "True\n", "")
+
+
 def test_forked_child_ends_normally() -> None:
     done = child(
         """

@@ -240,6 +240,132 @@ def test_fork_waits_for_queued_functions() -> None:
     ) == ["ok"]
 
 
+HOST_CALLS_IN_FLIGHT = """
+from afterglow._host_calls import on_host
+import collections
+x = mx.nd.ones((64, 64))
+stop = threading.Event()
+def host():
+    kept = collections.deque(maxlen=20)
+    while not stop.is_set():
+        # NumPy lets the GIL go in between.
+        kept.append(on_host("product", lambda a: a @ a, x, shape=(64, 64), dtype="float32",
+                            legacy=True))
+threads = [threading.Thread(target=host) for _ in range(2)]
+for thread in threads:
+    thread.start()
+y = x
+for number in range({forks}):
+    if number % 5 == 0:
+        y = on_host("add", lambda a: a + 1, x, shape=(64, 64), dtype="float32", legacy=True)
+    in_child(lambda: float(y[0, 0]) == 2 and float((x + 1)[0, 0]) == 2)
+assert float(y[0, 0]) == 2
+stop.set()
+for thread in threads:
+    thread.join()
+print("ok")
+"""
+
+
+@pytest.mark.parametrize("engine", ["threaded", "serial"])
+@pytest.mark.parametrize("forks", [20, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_other_threads_queue_functions(engine: str, forks: int) -> None:
+    script = FORK + HOST_CALLS_IN_FLIGHT.format(forks=forks)
+    assert output_of(script, timeout=20 + forks, AFTERGLOW_ENGINE=engine) == ["ok"]
+
+
+def test_a_captured_function_holds_no_fork_up() -> None:
+    # A function of a recipe is not a call in flight: the queue is not waited for.
+    assert forked(
+        """
+        from afterglow import gluon
+        from afterglow._host_calls import on_host
+        class Block(gluon.HybridBlock):
+            def forward(self, x):
+                return on_host("plus", lambda a: a + 1, x, shape=x.shape, dtype="float32",
+                               legacy=True)
+        block = Block()
+        block.hybridize()
+        for _ in range(4):
+            assert block(mx.nd.ones((3,))).asnumpy().tolist() == [2, 2, 2]
+        x = y = mx.nd.ones((1500, 1500))
+        for _ in range(200):
+            y = mx.nd.dot(y, x)
+        in_child(lambda: True)
+        print(y.is_ready())
+        os._exit(0)
+        """
+    ) == ["False"]
+
+
+C_FORK = """
+import ctypes
+x = mx.nd.ones((600, 600))
+y = mx.nd.dot(x, x)
+y.wait_to_read()
+for number in range(5):
+    kept = [mx.nd.dot(x, y) for _ in range(10)]
+    kept[0].is_ready()
+    time.sleep(0.002 * number)
+    pid = ctypes.PyDLL(None).fork()
+    if pid == 0:
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        code = 1
+        try:
+            code = float(kept[9][0, 0]) != 360000 or float((mx.nd.dot(x, x) + 1)[0, 0]) != 601
+        finally:
+            os._exit(code)
+    end = time.monotonic() + 20
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > end:
+            os.kill(pid, 9)
+        time.sleep(0.001)
+    assert os.waitstatus_to_exitcode(status) == 0, status
+    assert float(kept[9][0, 0]) == 360000
+print("ok")
+"""
+
+
+def test_a_fork_in_c_that_python_hears_of_only_afterwards() -> None:
+    assert output_of(C_FORK, timeout=60) == ["ok"]
+
+
+def test_a_fork_in_c_while_a_function_runs() -> None:
+    # The other thread is not in the child: what it computes is lost there, and says so.
+    assert output_of(
+        """
+        import ctypes
+        from afterglow._host_calls import on_host
+        running, go_on = threading.Event(), threading.Event()
+        def slow(a):
+            running.set()
+            go_on.wait(20)
+            return a
+        y = on_host("slow", slow, mx.nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+        z = y + 1
+        y.is_ready()
+        running.wait()
+        pid = ctypes.PyDLL(None).fork()
+        if pid == 0:
+            ctypes.pythonapi.PyOS_AfterFork_Child()
+            for array in (y, z):
+                try:
+                    array.asnumpy()
+                except mx.MXNetError as error:
+                    print("[slow] the process was forked" in str(error))
+            print(on_host("add", lambda a: a + 1, mx.nd.ones((2,)), shape=(2,), dtype="float32",
+                          legacy=True).asnumpy(), flush=True)
+            os._exit(0)
+        os.waitpid(pid, 0)
+        go_on.set()
+        print(z.asnumpy())
+        """
+    ) == ["True", "True", "[2. 2.]", "[2. 2.]"]
+
+
 def test_failures_cross_the_fork() -> None:
     assert forked(
         """

@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as onp
 import pytest
+from support import output_of, run_child
 
-from afterglow import nd, np
+from afterglow import MXNetError, nd, np
 from afterglow._host_calls import on_host, on_host_several
 
 
@@ -147,3 +150,188 @@ kept = [on_host("rest", lambda a: (time.sleep(0.02), a)[1], x, shape=(4,), dtype
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[300.0, 300.0, 300.0, 300.0]\n"
+
+
+def queued(function, x):
+    """Queue a function that keeps shape and type."""
+    return on_host("function", function, x, shape=x.shape, dtype="float32", legacy=True)
+
+
+def test_one_thread_runs_them_all_and_it_is_none_of_those_that_wait():
+    seen = []
+    x = nd.ones((2,))
+    for _ in range(20):
+        x = queued(lambda a: (seen.append(threading.get_ident()), a)[1], x) * 1
+        x.wait_to_read()
+    assert len(set(seen)) == 1
+    assert seen[0] != threading.get_ident()
+
+
+def test_a_wait_inside_for_what_depends_on_the_function_raises():
+    for plus in (0, 1):
+        arrays, go_on = [], threading.Event()
+
+        def waits(a, arrays=arrays, go_on=go_on):
+            go_on.wait(10)
+            arrays.pop().wait_to_read()
+            return a
+
+        x = queued(waits, nd.ones((2,)))
+        arrays.append(x + plus if plus else x)
+        go_on.set()
+        with pytest.raises(MXNetError, match="depends on that very function"):
+            x.wait_to_read()
+
+
+def test_other_waits_inside_are_as_anywhere():
+    x = nd.ones((2,))
+
+    def waits(a):
+        nd.waitall()
+        z = queued(lambda b: b + 1, nd.ones((2,)))
+        return a + z.asnumpy() + (nd.ones((300, 300)) * 2).asnumpy()[0, :2]
+
+    y = queued(waits, x)
+    assert (y + 1).asnumpy().tolist() == [6, 6]
+
+
+class HandlerError(Exception):
+    """What handlers of these tests raise."""
+
+
+def raise_it(number, frame):
+    raise HandlerError
+
+
+@pytest.fixture
+def handler():
+    before = signal.signal(signal.SIGALRM, raise_it)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_what_a_signal_handler_raises_comes_out_of_the_wait(handler):
+    y = queued(lambda a: (time.sleep(0.4), a + 1)[1], nd.ones((2,)))
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    with pytest.raises(HandlerError):
+        y.wait_to_read()
+    assert y.asnumpy().tolist() == [2, 2]
+
+
+def test_a_signal_handler_that_raises_in_a_quick_function(handler):
+    calls = []
+
+    def interrupted(a):
+        calls.append(a)
+        if len(calls) == 1:
+            signal.raise_signal(signal.SIGALRM)
+        return a + 1
+
+    x = nd.ones((2,))
+    with pytest.raises(HandlerError):
+        on_host("quick", interrupted, x, shape=(2,), dtype="float32", legacy=True, cost=1e3)
+
+
+SERIAL = """
+import signal
+from afterglow import nd
+from afterglow._host_calls import on_host
+"""
+
+
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "LookupError"])
+def test_a_signal_handler_that_raises_under_the_serial_engine(error: str) -> None:
+    assert output_of(
+        SERIAL
+        + f"""
+calls = []
+def handler(number, frame):
+    raise {error}
+def interrupted(a):
+    calls.append(a)
+    if len(calls) == 1:
+        signal.raise_signal(signal.SIGALRM)
+    return a + 1
+signal.signal(signal.SIGALRM, handler)
+try:
+    y = on_host("f", interrupted, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+except BaseException as raised:
+    print(type(raised).__name__)
+nd.waitall()
+try:
+    on_host("f", lambda a: a.nothing, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+except Exception as raised:
+    print(type(raised).__name__)
+print(on_host("f", interrupted, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True).asnumpy())
+""",
+        AFTERGLOW_ENGINE="serial",
+    ) == [error, "MXNetError", "[2. 2.]"]
+
+
+def test_two_threads_under_the_serial_engine():
+    assert output_of(
+        SERIAL
+        + """
+problems, calls = [], [0, 0]
+def host():
+    for _ in range(50):
+        y = on_host("f", lambda a: (time.sleep(0.001), a)[1], nd.ones((2,)), shape=(2,),
+                    dtype="float32", legacy=True)
+        calls[0] += 1
+def plain():
+    x = nd.zeros((2,))
+    while calls[0] < 50:
+        x = x + 1
+        calls[1] += 1
+threads = [threading.Thread(target=f, daemon=True) for f in (host, plain, plain)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(30)
+print(calls[0], calls[1] >= 20)
+""",
+        AFTERGLOW_ENGINE="serial",
+    ) == ["50 True"]
+
+
+@pytest.mark.parametrize("engine", ["threaded", "serial"])
+def test_exit_does_not_wait_for_a_running_function(engine):
+    done = run_child(
+        """
+        from afterglow import nd
+        from afterglow._host_calls import on_host
+        running = threading.Event()
+        def slow(a):
+            running.set()
+            time.sleep(600)
+            return a
+        def issue():
+            global y
+            y = on_host("slow", slow, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+            y.wait_to_read()
+        threading.Thread(target=issue, daemon=True).start()
+        running.wait()
+        """,
+        timeout=60,
+        AFTERGLOW_ENGINE=engine,
+    )
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_exit_while_functions_come_back_for_the_lock_of_python():
+    # Each lets the GIL go and wants it back every few microseconds while the interpreter ends.
+    script = """
+        from afterglow import nd
+        from afterglow._host_calls import on_host
+        def rests(a):
+            for _ in range(20):
+                time.sleep(0.0002)
+            return a
+        kept = [on_host("rests", rests, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+                for _ in range(50)]
+        kept[{}].wait_to_read()
+        """
+    for wait in range(4):
+        done = run_child(script.format(wait))
+        assert (done.code, done.out, done.err) == (0, "", "")

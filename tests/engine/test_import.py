@@ -156,3 +156,74 @@ def test_import_in_a_thread() -> None:
         thread.join()
         """
     ) == ["[2.0, 2.0]"]
+
+
+AGAIN = """
+import sys
+import afterglow as mx
+x = mx.nd.ones((2,))
+for name in list(sys.modules):
+    if name.split(".")[0] == "afterglow" and {taken}:
+        del sys.modules[name]
+try:
+    import afterglow
+except ImportError as error:
+    print(str(error)[:44])
+print((x + 1).asnumpy().tolist())
+"""
+
+
+@pytest.mark.parametrize("taken", ["True", "not name.endswith('._core')"])
+def test_a_second_import_is_refused(taken: str) -> None:
+    assert lines_of(AGAIN.format(taken=taken)) == [
+        "afterglow was imported before and then taken",
+        "[2.0, 2.0]",
+    ]
+
+
+def test_reload() -> None:
+    assert lines_of(
+        """
+        import importlib
+        import afterglow as mx
+        again = importlib.reload(mx)
+        print(again is mx, (mx.nd.ones((2,)) + 1).asnumpy().tolist())
+        """
+    ) == ["True [2.0, 2.0]"]
+
+
+def test_without_the_gil_it_is_refused() -> None:
+    assert lines_of(
+        """
+        import sys
+        sys._is_gil_enabled = lambda: False
+        try:
+            import afterglow
+        except ImportError as error:
+            print(str(error)[:24])
+        """
+    ) == ["Afterglow needs the GIL,"]
+
+
+def test_other_interpreters_are_refused_and_the_first_goes_on() -> None:
+    lines = lines_of(
+        """
+        import sys
+        import afterglow as mx
+        try:
+            import _xxsubinterpreters as interpreters
+        except ImportError:
+            import _interpreters as interpreters
+        other = interpreters.create()
+        code = f"import sys; sys.path[:] = {sys.path!r}; import afterglow"
+        try:
+            refused = interpreters.run_string(other, code)
+        except Exception as error:
+            refused = error
+        print("ImportError" in str(refused))
+        print((mx.nd.ones((2,)) + 1).asnumpy().tolist())
+        interpreters.destroy(other)
+        print((mx.nd.ones((2,)) + 1).asnumpy().tolist())
+        """
+    )
+    assert lines == ["True", "[2.0, 2.0]", "[2.0, 2.0]"]

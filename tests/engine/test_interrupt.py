@@ -130,3 +130,42 @@ def test_handler_that_uses_arrays() -> None:
         """
     )
     assert lines == ["{2.0} 1.0"]
+
+
+HOST_CALLS_IN_FLIGHT = """
+import random
+from afterglow._host_calls import on_host
+x = mx.nd.ones((48, 48))
+caught = 0
+def compute(a):
+    for _ in range(5):
+        b = a @ a
+    return a + 1
+while caught < {interrupts}:
+    kept = []
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.random() * 0.01)
+        while True:
+            y = on_host("compute", compute, x, shape=(48, 48), dtype="float32", legacy=True)
+            kept.append((y, y * 2))
+            if len(kept) % 5 == 0:
+                kept[-1][1].wait_to_read()
+            del kept[:-20]
+    except KeyboardInterrupt:
+        caught += 1
+    for y, twice in kept:  # no value was lost
+        assert float(y[0, 0]) == 2 and float(twice[0, 0]) == 4
+mx.nd.waitall()
+print("ok")
+"""
+
+
+@pytest.mark.parametrize("engine", ["threaded", "serial"])
+@pytest.mark.parametrize("interrupts", [20, pytest.param(1000, marks=pytest.mark.exhaustive)])
+def test_host_calls_in_flight(engine: str, interrupts: int) -> None:
+    handler = """
+import signal
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+"""
+    script = handler + HOST_CALLS_IN_FLIGHT.format(interrupts=interrupts)
+    assert output_of(script, timeout=60 + interrupts, AFTERGLOW_ENGINE=engine) == ["ok"]
