@@ -138,9 +138,9 @@ def tell(name):
 """
 VALUES = """
 import afterglow as mx
-x = y = mx.nd.ones((1500, 1500))
+x = y = mx.nd.ones((900, 900))
 for _ in range(60):
-    y = mx.nd.dot(y, x) * 1e-4
+    y = mx.nd.dot(y, x) * 1e-3
 late = y.sum()
 late.is_ready()
 pending = y[0, :4] + 1

@@ -289,7 +289,7 @@ def test_a_captured_function_holds_no_fork_up() -> None:
         for _ in range(4):
             assert block(mx.nd.ones((3,))).asnumpy().tolist() == [2, 2, 2]
         x = y = mx.nd.ones((1500, 1500))
-        for _ in range(200):
+        for _ in range(30):
             y = mx.nd.dot(y, x)
         in_child(lambda: True)
         print(y.is_ready())

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import random
+import resource
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as onp
 import pytest
+from support import run_child
 
 import afterglow as mx
 from afterglow import _core
@@ -230,3 +233,38 @@ def test_handles_released_in_other_threads() -> None:
     run_threads(work)
     mx.nd.waitall()
     assert _core.live_handles() == before
+
+
+#: No stack is as large as this limit says that the stacks of new threads are to be.
+REFUSED = """
+import os, resource, sys
+if len(sys.argv) < 2:
+    _, most = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (2**50, most))
+    os.execv(sys.executable, [sys.executable, "-c", {script!r}, "again"])
+"""
+SCRIPT = """
+import os, threading
+try:
+    threading.Thread(target=print).start()
+except RuntimeError as error:
+    print(error)
+import afterglow as mx
+from afterglow._host_calls import on_host
+x = mx.nd.ones((600, 600))
+y = mx.nd.dot(x, x)
+z = on_host("add", lambda a: a + 1, y, shape=(600, 600), dtype="float32", legacy=True) * 2
+print(float(z[0, 0]))
+mx.nd.waitall()
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is one of Linux")
+def test_a_system_that_refuses_threads() -> None:
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] != resource.RLIM_INFINITY:
+        pytest.skip("the limit cannot be raised here")
+    script = REFUSED.format(script=SCRIPT)
+    done = run_child(script, prelude=False, OPENBLAS_NUM_THREADS="1")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == ["can't start new thread", "1202.0", "1"]

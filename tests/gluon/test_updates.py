@@ -322,6 +322,49 @@ def test_a_read_ends_the_capture():
     assert weights[1].asnumpy().tolist() == [1, 1, 1]
 
 
+@pytest.mark.skipif(engine.is_serial(), reason="nothing is captured")
+def test_what_somebody_keeps_has_a_value():
+    class Keeping(optimizer.Optimizer):
+        elementwise = True
+
+        def create_state(self, index, weight):
+            return None
+
+        def step(self, weight, grad, state, rates):
+            doubled = grad * 2.0
+            kept.append(doubled)
+            weight -= doubled * rates.lr
+
+    kept = []
+    parameters = _parameters([(4,), (5,), (6,)])
+    trainer = gluon.Trainer(parameters, Keeping(learning_rate=0.5))
+    _set_gradients(parameters, 1)
+    values = [parameter.data().asnumpy() for parameter in parameters]
+    trainer.step(1)
+    for parameter, value, doubled in zip(parameters, values, kept, strict=True):
+        gradient = parameter.grad().asnumpy()
+        onp.testing.assert_array_equal(doubled.asnumpy(), 2 * gradient)
+        onp.testing.assert_allclose(parameter.data().asnumpy(), value - gradient, rtol=1e-5)
+    kept.clear()  # the class is part of a cycle
+
+
+@pytest.mark.skipif(engine.is_serial(), reason="nothing is captured")
+def test_an_exception_lets_what_came_before_it_happen():
+    weights = [nd.ones((3,)), nd.ones((3,))]
+    made = []
+
+    def fails():
+        made.append(weights[0] * 4)
+        weights[0][:] = weights[0] * 2
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        _core.issue_for_rows(fails, [(weights[0],), (weights[1],)])
+    assert made[0].asnumpy().tolist() == [4, 4, 4]
+    assert weights[0].asnumpy().tolist() == [2, 2, 2]
+    assert weights[1].asnumpy().tolist() == [1, 1, 1]
+
+
 def test_states_are_found_again(tmp_path):
     parameters = _parameters([(4,), (5,)])
     trainer = gluon.Trainer(parameters, "adam", {"learning_rate": 0.1})
