@@ -56,7 +56,12 @@ ErrorKind kind_of(const nb::python_error& error) {
 
 /// An exception in words; those of signals often have no text of their own.
 std::string text_of(const nb::python_error& error) {
-  const std::string text = nb::cast<std::string>(nb::str(error.value()));
+  std::string text;
+  try {
+    text = nb::cast<std::string>(nb::str(error.value()));
+  } catch (const std::exception&) {
+    // Its __str__ raises in turn, or what it returns cannot be written down.
+  }
   return text.empty() ? nb::type_name(error.type()).c_str() : text;
 }
 

@@ -115,6 +115,22 @@ def test_an_exception_poisons_the_result():
     assert nd.ones((1,)).asscalar() == 1
 
 
+def test_an_exception_without_words_is_told_by_its_class():
+    class SilentError(Exception):
+        def __str__(self):
+            raise LookupError
+
+    def fail(error):
+        def function(a):
+            raise error
+
+        return queued(function, nd.ones((2,)))
+
+    for error, text in [(SilentError(), "SilentError"), (ValueError("\ud800"), "ValueError")]:
+        with pytest.raises(MXNetError, match=text):
+            fail(error).wait_to_read()
+
+
 def test_the_array_given_cannot_be_written():
     x = nd.ones((2,))
 
