@@ -7,18 +7,51 @@ from pathlib import Path
 import afterglow
 from afterglow import _core
 
+PACKAGE = Path(afterglow.__file__).parent
+STUB = ast.parse(PACKAGE.joinpath("_core.pyi").read_text())
+#: Functions that look an op up, and which of their arguments is its name.
+LOOKS_UP = {"operation": 0, "_operation": 0, "op": 1, "_op": 1}
+
 
 def test_the_stub_names_what_the_module_has() -> None:
-    stub = Path(afterglow.__file__).with_name("_core.pyi").read_text()
     named = {
         node.name
-        for node in ast.parse(stub).body
+        for node in STUB.body
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")
     }
     assert named == {name for name in dir(_core) if not name.startswith("_")}
 
 
-def test_every_op_has_a_spelling_in_the_front_end() -> None:
-    sources = "".join(path.read_text() for path in Path(afterglow.__file__).parent.rglob("*.py"))
-    missing = [name for name in _core.describe_table() if f'"{name}"' not in sources]
-    assert missing == []
+def test_the_stub_names_what_classes_have() -> None:
+    for stub in STUB.body:
+        kind = getattr(_core, stub.name, None) if isinstance(stub, ast.ClassDef) else None
+        if kind is None:
+            continue
+        named = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+        named |= {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+        assert named <= set(dir(kind)), kind
+        own = {name for name in vars(kind) if not name.startswith("__")}
+        assert own <= named, kind
+
+
+def _looked_up(source: str) -> set[str]:
+    """Return the ops that a source asks for by name."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            place = LOOKS_UP.get(node.func.id)
+            if place is not None and len(node.args) > place:
+                name = node.args[place]
+                if isinstance(name, ast.Constant):
+                    names.add(name.value)
+    return names
+
+
+def test_a_name_in_a_text_is_no_call() -> None:
+    source = 'names = ["exp"]\ndefine("sin")\nf = operation("cos", True)\ng = op(x, "tan")(x)\n'
+    assert _looked_up(source) == {"cos", "tan"}
+
+
+def test_every_op_is_called_by_the_front_end() -> None:
+    asked = set().union(*(_looked_up(path.read_text()) for path in PACKAGE.rglob("*.py")))
+    assert sorted(set(_core.describe_table()) - asked) == []

@@ -50,9 +50,10 @@ TEST("layouts know size, strides and contiguity") {
 }
 
 TEST("impossible shapes are refused") {
-  CHECK_THROWS(Layout::contiguous(Shape{-1}));
-  CHECK_THROWS(Layout::contiguous(Shape{std::int64_t{1} << 40, std::int64_t{1} << 40}));
-  CHECK_THROWS(Layout::contiguous(Shape(33, 1)));
+  CHECK_THROWS("shape (-1,) has a negative dimension", Layout::contiguous(Shape{-1}));
+  CHECK_THROWS("too large to address",
+               Layout::contiguous(Shape{std::int64_t{1} << 40, std::int64_t{1} << 40}));
+  CHECK_THROWS("33 dimensions", Layout::contiguous(Shape(33, 1)));
   CHECK_EQUAL(Layout::contiguous(Shape{std::int64_t{1} << 40, 0, std::int64_t{1} << 40})->size(),
               0);
 }
@@ -112,7 +113,7 @@ TEST("shapes of any length behave as vectors") {
   }
   const Shape none, pair{1, 2}, other{1, 3}, longer{1, 2, 0};
   CHECK(none == Shape(0, 1) && pair != other && pair < longer && longer < other);
-  CHECK_THROWS(Shape{}.at(0));
+  CHECK_THROWS("no such element", Shape{}.at(0));
 }
 
 TEST("views tell identity and overlap") {

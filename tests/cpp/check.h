@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -73,15 +74,18 @@ inline int run(int count, char** arguments) {
       check::fail(__FILE__, __LINE__, text.str());                                  \
     }                                                                               \
   } while (0)
-#define CHECK_THROWS(expression)                                                \
-  do {                                                                          \
-    bool thrown = false;                                                        \
-    try {                                                                       \
-      expression;                                                               \
-    } catch (...) {                                                             \
-      thrown = true;                                                            \
-    }                                                                           \
-    if (!thrown) check::fail(__FILE__, __LINE__, #expression " did not throw"); \
+/// The expression must throw a std::exception whose text has this part: any other one is a failure.
+#define CHECK_THROWS(part, ...)                                                               \
+  do {                                                                                        \
+    std::optional<std::string> thrown;                                                        \
+    try {                                                                                     \
+      __VA_ARGS__;                                                                            \
+    } catch (const std::exception& error) {                                                   \
+      thrown = error.what();                                                                  \
+    }                                                                                         \
+    if (!thrown) check::fail(__FILE__, __LINE__, #__VA_ARGS__ " did not throw");              \
+    if (thrown->find(part) == std::string::npos)                                              \
+      check::fail(__FILE__, __LINE__, #__VA_ARGS__ " threw \"" + *thrown + "\", not " #part); \
   } while (0)
 #define CHECK_MAIN                        \
   int main(int count, char** arguments) { \

@@ -435,7 +435,7 @@ TEST("an exception from the interruption callback leaves the engine in order") {
   Variable x;
   for (int i = 0; i < 20; ++i) push(*engine, [] { busy(2ms); }, {}, {&x});
   const WaitOptions options{.interrupted = []() -> bool { throw std::runtime_error("stop"); }};
-  CHECK_THROWS(engine->wait(x, WaitFor::read, options));
+  CHECK_THROWS("stop", engine->wait(x, WaitFor::read, options));
   CHECK(engine->wait(x) == WaitResult::done);
 }
 
