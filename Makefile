@@ -48,6 +48,13 @@ test-cpp: $(VENV)/ready
 test-python: build
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
+# Random programs, files and documents of every kind; SECONDS are for all kinds together.
+SECONDS ?=
+SEED ?=
+KINDS ?=
+fuzz: build
+	$(BIN)/python -m tests.fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(KINDS)
+
 # The pages in a real browser (Debian's chromium, or that of CHROME_BIN).
 test-browser: build
 	$(BIN)/python -m pytest tests/browser
