@@ -6,12 +6,26 @@ BIN := $(VENV)/bin
 BUILD_CPP := build/cpp
 JOBS ?= $(shell nproc)
 
-.PHONY: demo test build lint format test-cpp test-python test-browser sanitize clean
+# Any text: guards run whole, and not in the short form of `make test`.
+WHOLE ?=
+
+.PHONY: demo test test-all build build-cpp lint format test-cpp test-python test-paths test-serial test-browser \
+  fuzz soak sanitize sanitize-core test-address test-versions clean
 
 demo: build
 	$(BIN)/python -m afterglow tour
 
-test: lint test-cpp test-python
+test: lint test-cpp test-python test-paths test-serial sanitize-core
+
+# Everything without a limit of time: hours.
+test-all: test test-browser
+	$(BIN)/python -m pytest -m exhaustive
+	$(MAKE) test-paths test-serial WHOLE=1
+	$(MAKE) sanitize
+	$(MAKE) test-address
+	$(MAKE) test-versions
+	$(MAKE) fuzz SECONDS=$(or $(SECONDS),3600)
+	$(MAKE) soak
 
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -19,10 +33,12 @@ $(VENV)/ready: pyproject.toml
 	$(BIN)/python -m pip install --quiet --group dev numpy
 	touch $@
 
-# Compiles what changed; the editable install makes Python changes visible without it.
+# Compiles what changed; the editable install makes Python changes visible without it. The portable
+# kernels are there to be tested.
 build: $(VENV)/ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) \
-	  $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	  $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
+	  --config-settings=cmake.define.AFTERGLOW_PORTABLE=ON --editable .
 
 CPP := $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h')
 
@@ -40,13 +56,37 @@ format: $(VENV)/ready
 
 BLAS = $(shell $(BIN)/python -c "import scipy_openblas32 as b; print(b.get_lib_dir() + '/libscipy_openblas.so')")
 
-test-cpp: $(VENV)/ready
+build-cpp: $(VENV)/ready
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $(BUILD_CPP) -G Ninja -DAFTERGLOW_PYTHON=OFF -DAFTERGLOW_TESTS=ON
 	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $(BUILD_CPP) --parallel $(JOBS)
+
+test-cpp: build-cpp
 	cd $(BUILD_CPP) && AFTERGLOW_BLAS="$(BLAS)" "$(CURDIR)/$(BIN)/ctest" --output-on-failure
 
 test-python: build
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
+
+# The kernels of every instruction set that the processor has, and the portable ones: their C++ tests and Python tests of
+# arrays. The best set is the one that all other tests use.
+PATHS := portable x86-64-v2 x86-64-v3 x86-64-v4
+PATH_TESTS := tests/numpy $(if $(WHOLE),tests/ndarray tests/autograd tests/lazy tests/gluon,$(addprefix \
+  tests/ndarray/test_,sorting_kernels.py reductions.py elementwise_maths.py softmax.py))
+USED_PATH := $(BIN)/python -c "import afterglow; print(afterglow.engine.instruction_set())"
+test-paths: build build-cpp
+	@best=$$($(USED_PATH)); for path in $(PATHS); do \
+	  if [ $$path = $$best ]; then echo "$$path: as in all other tests"; continue; fi; \
+	  export AFTERGLOW_INSTRUCTION_SET=$$path; \
+	  if [ $$path != $$($(USED_PATH)) ]; then echo "$$path: not of this processor"; continue; fi; \
+	  echo "$$path"; \
+	  (cd $(BUILD_CPP) && AFTERGLOW_BLAS="$(BLAS)" "$(CURDIR)/$(BIN)/ctest" --quiet --parallel $(JOBS) \
+	    --output-on-failure --tests-regex '^kernels_') && \
+	  $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(PATH_TESTS) || exit 1; \
+	done
+
+# Under the serial engine. Tests that ask for asynchrony say so: `skipif(engine.is_serial())`.
+SERIAL_TESTS := $(if $(WHOLE),tests,tests/autograd tests/lazy tests/gluon/test_block.py tests/gluon/test_trainer.py)
+test-serial: build
+	AFTERGLOW_ENGINE=serial $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(SERIAL_TESTS)
 
 # Random programs, files and documents of every kind; SECONDS are for all kinds together.
 SECONDS ?=
@@ -59,15 +99,48 @@ fuzz: build
 test-browser: build
 	$(BIN)/python -m pytest tests/browser
 
-# ThreadSanitizer, then AddressSanitizer with UndefinedBehaviorSanitizer, over all C++ tests.
+# Trains, hybridizes, saves, loads and forks for so many seconds; fails when something grows.
+soak: build
+	$(BIN)/python -m tests.soak $(if $(SECONDS),--seconds $(SECONDS))
+
+# ThreadSanitizer, then AddressSanitizer with UndefinedBehaviorSanitizer, over the C++ tests of these layers, or of all.
+LAYERS ?=
+SANITIZED = $(foreach layer,$(LAYERS),$(notdir $(basename $(wildcard tests/cpp/$(layer)*_test.cpp))))
 sanitize: $(VENV)/ready
 	for kind in thread address,undefined; do \
 	  folder=build/sanitize-$${kind%%,*}; \
 	  PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $$folder -G Ninja -DAFTERGLOW_PYTHON=OFF \
 	    -DAFTERGLOW_TESTS=ON -DAFTERGLOW_SANITIZE=$$kind && \
-	  PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $$folder --parallel $(JOBS) && \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $$folder --parallel $(JOBS) $(addprefix --target ,$(SANITIZED)) && \
 	  (cd $$folder && AFTERGLOW_BLAS="$(BLAS)" TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=halt_on_error=1 \
-	    "$(CURDIR)/$(BIN)/ctest" --output-on-failure) || exit 1; \
+	    "$(CURDIR)/$(BIN)/ctest" --output-on-failure $(if $(SANITIZED),--tests-regex '^($(subst $() $(),|,$(SANITIZED)))$$')) \
+	    || exit 1; \
+	done
+
+# The layers below the kernels, which take minutes to build with sanitizers, and few random programs.
+sanitize-core:
+	ENGINE_PROGRAMS=$(or $(ENGINE_PROGRAMS),300) $(MAKE) sanitize LAYERS="engine memory array"
+
+# The Python tests under AddressSanitizer, in an environment of its own that borrows the packages of the other. What Python
+# itself leaks is not looked at.
+ADDRESS := build/address
+ADDRESS_TESTS ?= tests
+test-address: build
+	test -x $(ADDRESS)/bin/python || $(BIN)/python -m venv --without-pip $(ADDRESS)
+	$(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > \
+	  $$($(ADDRESS)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")/borrowed.pth
+	PATH="$(CURDIR)/$(BIN):$$PATH" CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) \
+	  $(BIN)/python -m pip --python $(ADDRESS)/bin/python install --quiet --no-build-isolation --no-deps \
+	  --config-settings=build-dir=$(ADDRESS)/cmake --config-settings=cmake.define.AFTERGLOW_SANITIZE=address --editable .
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 $(ADDRESS)/bin/python -m pytest $(ADDRESS_TESTS)
+
+# The Python tests under other versions of Python that are at hand.
+PYTHONS ?= python3.12 python3.13
+test-versions:
+	@for python in $(PYTHONS); do \
+	  if ! command -v $$python > /dev/null; then echo "$$python: not at hand"; continue; fi; \
+	  $(MAKE) test-python PYTHON=$$python VENV=build/$$(basename $$python) || exit 1; \
 	done
 
 clean:

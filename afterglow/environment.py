@@ -73,10 +73,10 @@ SETTINGS: dict[str, Setting] = {
         _NUMBER,
     ),
     "AFTERGLOW_INSTRUCTION_SET": Setting(
-        "`x86-64-v2`, `x86-64-v3`, `x86-64-v4`",
+        "`portable`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`",
         "the best that the processor has",
-        "the kernels in use are at most of this kind",
-        "x86-64-v[234]",
+        "the kernels in use are at most of this kind; `portable`, where it was built, as for tests",
+        "portable|x86-64-v[234]",
     ),
     "AFTERGLOW_RUN_AHEAD_BYTES": Setting(
         "a number of bytes, `inf`",

@@ -17,7 +17,8 @@ const KernelTable& table();
 namespace x86_64_v4 {
 const KernelTable& table();
 }
-#else
+#endif
+#if !defined(__x86_64__) || defined(AFTERGLOW_PORTABLE)
 namespace portable {
 const KernelTable& table();
 }
@@ -34,6 +35,9 @@ Choice choose() {
 #if defined(__x86_64__)
   const char* wanted = std::getenv("AFTERGLOW_INSTRUCTION_SET");
   const auto at_most = [&](const char* name) { return wanted && std::strcmp(wanted, name) == 0; };
+#if defined(AFTERGLOW_PORTABLE)
+  if (at_most("portable")) return {"portable", &portable::table()};
+#endif
   const bool only_v2 = at_most("x86-64-v2"), only_v3 = at_most("x86-64-v3");
   if (__builtin_cpu_supports("x86-64-v4") && !only_v3 && !only_v2)
     return {"x86-64-v4", &x86_64_v4::table()};
