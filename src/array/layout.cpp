@@ -16,7 +16,11 @@ namespace {
 constexpr int most_spare_rank = 4;
 constexpr std::size_t most_spare = 1024;
 std::vector<void*>& spare(int rank) {
-  static auto* const lists = new std::array<std::vector<void*>, most_spare_rank + 1>;
+  static auto* const lists = [] {
+    auto* made = new std::array<std::vector<void*>, most_spare_rank + 1>;
+    for (auto& list : *made) list.reserve(most_spare);  // giving one back must not fail
+    return made;
+  }();
   return (*lists)[static_cast<std::size_t>(rank)];
 }
 

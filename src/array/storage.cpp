@@ -9,14 +9,18 @@
 namespace afterglow {
 namespace {
 
+constexpr std::size_t most_spare = 4096;
+
 /// Spare objects, guarded by the issuing right like every count. Never destroyed: arrays may be
 /// released while the process ends.
 std::vector<Storage*>& spare() {
-  static auto* const list = new std::vector<Storage*>;
+  static auto* const list = [] {
+    auto* made = new std::vector<Storage*>;
+    made->reserve(most_spare);  // giving one back must not fail
+    return made;
+  }();
   return *list;
 }
-
-constexpr std::size_t most_spare = 4096;
 
 }  // namespace
 

@@ -95,20 +95,17 @@ void Node::forget() {
 }
 
 void Node::destroy(Node* node) {
-  static std::vector<Node*>* waiting = nullptr;
-  if (waiting) {
-    waiting->push_back(node);
-    return;
-  }
-  std::vector<Node*> dying{node};
-  waiting = &dying;
-  while (!dying.empty()) {
-    Node* last = dying.back();
-    dying.pop_back();
+  static Node* dying = nullptr;
+  static bool busy = false;
+  node->next_dying = std::exchange(dying, node);
+  if (busy) return;
+  busy = true;
+  while (dying) {
+    Node* last = std::exchange(dying, dying->next_dying);
     last->release();
     delete last;
   }
-  waiting = nullptr;
+  busy = false;
 }
 
 Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> arguments, bool legacy,

@@ -64,6 +64,7 @@ struct Node : Counted {
   bool released = false;       ///< a backward pass has used it up
   std::int32_t walks = 0;      ///< backward passes that read it now
   std::thread::id claimant;    ///< the thread of the one that will use it up
+  Node* next_dying = nullptr;  ///< whose turn comes after it, see destroy()
 
   // Of a variable:
   Array gradient;

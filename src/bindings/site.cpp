@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #if PY_VERSION_HEX < 0x030C0000
@@ -36,9 +37,12 @@ void release_at_once(void* code) {
 }
 
 void release_later(void* code) {
-  std::lock_guard lock(left_behind_mutex);
-  left_behind().push_back(static_cast<PyObject*>(code));
-  any_left_behind = true;
+  try {
+    std::lock_guard lock(left_behind_mutex);
+    left_behind().push_back(static_cast<PyObject*>(code));
+    any_left_behind = true;
+  } catch (const std::bad_alloc&) {  // it lives on: destructors, which call this, must not fail
+  }
 }
 
 bool starts_with_package(PyObject* filename) {

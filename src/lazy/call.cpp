@@ -8,12 +8,16 @@
 namespace afterglow::lazy {
 namespace {
 
+constexpr std::size_t most_spare = 4096;
+
 std::vector<Call*>& spare() {
-  static auto* const list = new std::vector<Call*>;
+  static auto* const list = [] {
+    auto* made = new std::vector<Call*>;
+    made->reserve(most_spare);  // giving one back must not fail
+    return made;
+  }();
   return *list;
 }
-
-constexpr std::size_t most_spare = 4096;
 
 const Argument& find(const Inference& inference, std::string_view name) {
   const auto& parameters = inference.op.parameters;

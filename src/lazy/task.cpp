@@ -61,6 +61,20 @@ bool GroupTask::drop() {
 }
 
 int GroupTask::prepare(bool must) {
+  try {
+    return begin(must);
+  } catch (...) {
+    // STATE CHANGE: to started, unless it was dropped. The results have no memory, so that whoever
+    // reads them must be told.
+    State expected = State::waiting;
+    state_.compare_exchange_strong(expected, State::started);
+    if (expected == State::dropped) return 0;
+    for (Call* call : plan_.calls) fail_with_current_exception(*call, window_.run_terms(must).log);
+    return 0;
+  }
+}
+
+int GroupTask::begin(bool must) {
   dying_ = window_.look_before_start(*this);
   State expected = State::waiting;
   if (!state_.compare_exchange_strong(expected, State::started)) return 0;

@@ -43,6 +43,7 @@ class GroupTask : public engine::Task {
 
  private:
   enum class State { waiting, started, dropped };
+  int begin(bool must);
   bool take_buffers();
 
   Window& window_;
