@@ -84,7 +84,7 @@ test-paths: build build-cpp
 	done
 
 # Under the serial engine. Tests that ask for asynchrony say so: `skipif(engine.is_serial())`.
-SERIAL_TESTS := $(if $(WHOLE),tests,tests/autograd tests/lazy tests/gluon/test_block.py tests/gluon/test_trainer.py)
+SERIAL_TESTS := tests/autograd tests/numpy tests/lazy/test_programs.py $(if $(WHOLE),tests/ndarray tests/gluon tests/lazy)
 test-serial: build
 	AFTERGLOW_ENGINE=serial $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(SERIAL_TESTS)
 
