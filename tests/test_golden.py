@@ -149,4 +149,4 @@ def test_every_recording_has_its_recorder() -> None:
     assert FILE in recordings
     for recording in recordings:
         recorders = [path.read_text() for path in recording.parent.glob("record*.py")]
-        assert any(f'with_name("{recording.name}")' in text for text in recorders), recording
+        assert any(f'"{recording.name}"' in text for text in recorders), recording
