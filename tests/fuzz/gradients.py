@@ -106,7 +106,9 @@ class _Program:
             after = [gradient.asnumpy() for gradient in gradients]
             if before is not None:
                 for one, other in zip(before, after, strict=True):
-                    onp.testing.assert_array_equal(one, other)
+                    # A replayed pass may sum in another order.
+                    scale = 1e-5 * (1 + float(onp.abs(one).max()))
+                    onp.testing.assert_allclose(one, other, rtol=1e-5, atol=scale)
             before = after
             self.change_each(gradients, [*self.variables, *heads, *made])
 

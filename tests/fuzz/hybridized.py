@@ -19,6 +19,8 @@ from ._samples import Host, Samples
 from ._seeds import run_programs
 
 ROWS, COLUMNS = 4, 3
+#: Of the arrays that a call shows, the gradients come first, if there are any.
+GRADIENTS, VALUES = 2, 13
 
 
 def run(seed: int, seconds: float) -> int:
@@ -45,9 +47,12 @@ def _compare(seed: int, calls: int) -> None:
     for call in range(calls):
         one, other = plain.call(call), hybridized.call(call)
         for number, (ours, theirs) in enumerate(zip(one, other, strict=True)):
-            onp.testing.assert_array_equal(
-                theirs, ours, err_msg=f"call {call}, result {number}: hybridized is first"
-            )
+            where = f"call {call}, result {number}: hybridized is first"
+            if number < GRADIENTS and len(one) > VALUES:  # their sums may be in another order
+                scale = 1e-5 * (1 + float(onp.abs(ours).max()))
+                onp.testing.assert_allclose(theirs, ours, rtol=1e-5, atol=scale, err_msg=where)
+            else:
+                onp.testing.assert_array_equal(theirs, ours, err_msg=where)
 
 
 class _Block(gluon.HybridBlock):
