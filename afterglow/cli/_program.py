@@ -27,7 +27,7 @@ def note_options_of_program(arguments: argparse.Namespace) -> None:
     """Say that an option of the command's behind FILE is the program's, as everything there is."""
     words = arguments.arguments
     ours = [word for word in words if word.partition("=")[0] in arguments.own_options]
-    if ours:
+    if ours and not getattr(arguments, "quiet", False):
         command = f"afterglow {arguments.command}"
         print(
             f"{command}: {', '.join(ours)} behind FILE is given to the program; "

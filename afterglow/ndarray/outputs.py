@@ -277,6 +277,8 @@ def SVMOutput(  # noqa: N802
     """
     known = need(label, "label").detach()
     scores = need(data).detach()
+    if not scores.shape:
+        raise ArrayValueError("[SVMOutput] data has shape (); at least one dimension is needed")
     if known.size != scores.size // max(1, scores.shape[-1]):
         raise ArrayValueError(
             f"[SVMOutput] the label has shape {known.shape}; data of shape {data.shape} needs "

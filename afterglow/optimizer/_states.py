@@ -236,7 +236,6 @@ _FILLED: dict[str, Any] = {
     "lr_mult": {0: 1.0},
     "wd_mult": {0: 1.0},
     "idx2name": {0: "name"},
-    "cumgrads": {0: {}},
     "_index_update_count": {0: 1},
     "_all_index_update_counts": {0: {0: 1}},
 }
@@ -265,6 +264,8 @@ def _made(kind: type[Any], given: dict[str, Any]) -> Any:
     for name, value in given.items():
         if name == "lr_scheduler":
             fits = value is None or isinstance(value, LRScheduler)
+        elif name == "cumgrads":
+            fits = _is_gathered(value)
         elif name in example:
             fits = _is_like(value, _FILLED.get(name, example[name]))
         else:
@@ -281,6 +282,17 @@ def _made(kind: type[Any], given: dict[str, Any]) -> Any:
     else:
         vars(made).update(attributes)
     return made
+
+
+def _is_gathered(value: Any) -> bool:
+    """Tell whether these are sums of gradients, and how many they are of, by weight."""
+    return isinstance(value, dict) and all(
+        isinstance(one, dict)
+        and one.keys() == {"cum_grad", "num_cums"}
+        and isinstance(one["num_cums"], int)
+        and isinstance(one["cum_grad"], (int, float, Array))
+        for one in value.values()
+    )
 
 
 def _is_like(value: Any, example: Any) -> bool:

@@ -4,11 +4,13 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 
@@ -67,18 +69,36 @@ void resolve(void* library, const char* name, Function& function) {
   throw std::runtime_error(std::string("the maths library has no function ") + name);
 }
 
-/// Throws unless the library, and a buffer of its for every thread, could be mapped now.
-void look_for_room(int threads) {
-  // As measured: the library with its data takes 54 MB of addresses, a buffer 32 MB.
-  constexpr std::size_t for_library = std::size_t{64} << 20, for_thread = std::size_t{32} << 20;
-  const std::size_t bytes = for_library + for_thread * static_cast<std::size_t>(threads);
-  void* const area =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (area == MAP_FAILED)
-    throw Error(ErrorKind::memory, "out of memory: the maths library needs " +
-                                       std::to_string(bytes >> 20) +
-                                       " MB of addresses, and the system refuses them");
+// As measured: the library with its data takes 54 MB of addresses, a buffer 32 MB, and the stack
+// and heap of a thread 72 MB.
+constexpr std::size_t megabyte = std::size_t{1} << 20;
+constexpr std::size_t for_library = 64 * megabyte, for_buffer = 32 * megabyte,
+                      for_thread = 80 * megabyte, for_others = 256 * megabyte;
+
+bool can_map(std::size_t bytes) {
+  void* const area = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (area == MAP_FAILED) return false;
   munmap(area, bytes);
+  return true;
+}
+
+void need_room(std::size_t bytes) {
+  if (can_map(bytes)) return;
+  throw Error(ErrorKind::memory, "out of memory: the maths library needs " +
+                                     std::to_string(bytes / megabyte) +
+                                     " MB of addresses, and the system refuses them");
+}
+
+std::atomic<bool> scarce{false};
+std::mutex one_at_a_time;
+
+/// Lets the library take one buffer, which it keeps.
+void take_buffer(const Blas& blas) {
+  constexpr int side = 256;  // more than what it computes without one
+  std::vector<float> matrix(side * side), product(side * side);
+  blas.sgemm(blas_row_major, blas_plain, blas_plain, side, side, side, 1, matrix.data(), side,
+             matrix.data(), side, 0, product.data(), side);
 }
 
 void* open_library() {
@@ -138,8 +158,22 @@ void set_blas_path(const char* path) {
 }
 
 void load_blas(int threads) {
-  look_for_room(threads);
+  const bool room_for_all = can_map(for_library + for_others +
+                                    static_cast<std::size_t>(threads) * (for_buffer + for_thread));
+  if (!room_for_all) need_room(for_library + for_buffer);
   blas();
+  if (room_for_all) return;
+  need_room(for_buffer);
+  scarce = true;
+  take_buffer(blas());
+}
+
+BlasTurn::BlasTurn() : alone_(scarce.load(std::memory_order_relaxed)) {
+  if (alone_) one_at_a_time.lock();
+}
+
+BlasTurn::~BlasTurn() {
+  if (alone_) one_at_a_time.unlock();
 }
 
 const Blas& blas() {

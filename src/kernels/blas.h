@@ -14,6 +14,19 @@ void set_blas_path(const char* path);
 /// called before the first product, by a thread that may change the environment.
 void load_blas(int threads);
 
+/// For the time of a call of the library. Every thread inside of it takes a buffer; where addresses
+/// are too scarce for all of them, calls go one at a time.
+class BlasTurn {
+ public:
+  BlasTurn();
+  ~BlasTurn();
+  BlasTurn(const BlasTurn&) = delete;
+  BlasTurn& operator=(const BlasTurn&) = delete;
+
+ private:
+  const bool alone_;
+};
+
 /// The functions used, with CBLAS's arguments.
 struct Blas {
   void (*sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,

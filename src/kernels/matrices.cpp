@@ -59,6 +59,7 @@ void invert(const T* a, std::int64_t n, T* result) {
   int info = 0;
   std::copy_n(a, n * n, result);
   int* const pivots = pivots_for(n);
+  const BlasTurn turn;
   lapack<T>().getrf(&order, &order, result, &order, pivots, &info);
   if (!info) {
     lapack<T>().getri(&order, result, &order, pivots, scratch<T>(work_size), &work_size, &info);
@@ -74,6 +75,7 @@ T determinant(const T* a, std::int64_t n) {
   T* const factors = scratch<T>(n * n);
   std::copy_n(a, n * n, factors);
   int* const pivots = pivots_for(n);
+  const BlasTurn turn;
   lapack<T>().getrf(&order, &order, factors, &order, pivots, &info);
   // Mantissa and exponent apart, so that no product on the way is too large or too small.
   double mantissa = 1;
@@ -98,6 +100,7 @@ void solve(const T* a, std::int64_t n, const T* b, std::int64_t columns, T* x) {
   T* const unknowns = factors + n * n;
   transpose(a, n, n, factors);
   transpose(b, n, columns, unknowns);
+  const BlasTurn turn;
   lapack<T>().gesv(&order, &count, factors, &order, pivots_for(n), unknowns, &order, &info);
   if (info) refuse_singular();
   transpose(unknowns, columns, n, x);
@@ -109,6 +112,7 @@ void cholesky(const T* a, std::int64_t n, T* result) {
   const int order = to_int(n);
   int info = 0;
   std::copy_n(a, n * n, result);
+  const BlasTurn turn;
   lapack<T>().potrf("U", &order, result, &order, &info, 1);
   if (info) throw Error(ErrorKind::value, "Matrix is not positive definite");
   for (std::int64_t row = 0; row < n; ++row) {
@@ -128,6 +132,7 @@ void singular(const T* a, std::int64_t rows, std::int64_t columns, T* left, T* v
   int info = 0, work_size = -1;
   int* const integers = pivots_for(count);
   T wanted = 0;
+  const BlasTurn turn;
   lapack<T>().gesdd("S", &m, &n, nullptr, &m, nullptr, nullptr, &m, nullptr, &least, &wanted,
                     &work_size, integers, &info, 1);
   work_size = static_cast<int>(wanted) + 1;

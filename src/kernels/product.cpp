@@ -176,6 +176,7 @@ void library_product(const ProductShape& shape, const Real* a, const Real* b, Re
   const int transpose_a = shape.transpose_a ? blas_transposed : blas_plain;
   const int transpose_b = shape.transpose_b ? blas_transposed : blas_plain;
   const Real beta = add ? 1 : 0;
+  const BlasTurn turn;
   const auto gemm = [] {
     if constexpr (sizeof(Real) == 4)
       return blas().sgemm;

@@ -182,8 +182,8 @@ TEST("an input is known by its handle, whatever memory it shares with others") {
   CHECK_EQUAL(value(*window, results(x, part(y, 30, 10))), 9.0f);
   CHECK_EQUAL(value(*window, results(weight, weight)), 18.0f);
   // Whoever gives less than was captured is refused before anything is touched.
-  CHECK_THROWS(results(x, part(y, 31, 9)));
-  CHECK_THROWS(results(filled({4}, 1), y));
+  CHECK_THROWS("beyond an array", results(x, part(y, 31, 9)));
+  CHECK_THROWS("beyond an array", results(filled({4}, 1), y));
   finish(*window);
 }
 

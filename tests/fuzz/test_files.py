@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A few seconds of damaged files, and whether the search finds what it should."""
+"""Whether the search with damaged files finds what it should."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ import pytest
 import afterglow as mx
 
 from . import files
-
-
-def test_damaged_files(seed: int) -> None:
-    assert files.run(seed, 2.5) > 20
 
 
 def test_whole_files_are_read(tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ def test_a_chapter_is_shown_as_a_notebook_would(tmp_path: Path) -> None:
     assert shown[1:4] == ["", "[0. 2. 4.]", "<NDArray 3 @cpu(0)>"]
     assert shown[4:9] == ["'text'", "3.0", "", "[0.]", "<NDArray 1 @cpu(0)>"]
     assert shown[9:11] == ["'shown'", "'text'"]
-    told = done.err.splitlines()
+    note, *told = done.err.splitlines()
+    assert note.startswith("afterglow run: --quiet behind FILE is given to the program")
     assert told[0] == "── cell 1, chapter.md:4 ── %matplotlib inline"
     assert told[1] == "note: %matplotlib is skipped"
     assert told[2].endswith(" ── skipped: it is for pytorch")
@@ -400,7 +401,7 @@ f(0)
 """
 
 
-@pytest.mark.parametrize("arguments", [("exit", "77"), ("text",), ("fail", "--keep-going", "-h")])
+@pytest.mark.parametrize("arguments", [("exit", "77"), ("text",), ("fail", "--going", "-x")])
 def test_a_script_runs_as_python_would_run_it(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     write(tmp_path, "program.py", SCRIPT)
     write(tmp_path, "helper.py", "name = 'beside the program'")
