@@ -518,11 +518,12 @@ def matrix_power(a: Any, n: int) -> ndarray:
 
 
 def _raised(base: ndarray, exponent: int) -> ndarray:
-    if exponent == 1:
-        return base
-    half = _raised(base, exponent // 2)
-    squared = matmul(half, half)
-    return matmul(squared, base) if exponent % 2 else squared
+    result = base
+    for bit in f"{exponent:b}"[1:]:
+        result = matmul(result, result)
+        if bit == "1":
+            result = matmul(result, base)
+    return result
 
 
 def multi_dot(arrays: Sequence[Any], *, out: ndarray | None = None) -> ndarray:

@@ -11,9 +11,13 @@ import pytest
 from fuzz.__main__ import kinds, run_here
 
 
+#: Always the same programs, which are known to be right; ``make fuzz`` looks at others.
+SEED = 2026
+
+
 @pytest.mark.parametrize("kind", kinds())
-def test_programs_of_every_kind(kind: str, seed: int) -> None:
-    assert run_here(kind, seed, 3) >= 1
+def test_programs_of_every_kind(kind: str) -> None:
+    assert run_here(kind, SEED, 3) >= 1
 
 
 def test_the_command_says_how_to_replay() -> None:

@@ -17,6 +17,7 @@ settings can be compared bit for bit::
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 import sys
 from collections.abc import Callable, Iterator
@@ -32,6 +33,9 @@ from afterglow import _core
 Host = onp.ndarray[Any, Any]
 
 FLOATS = ("float16", "float32", "float64")
+
+#: What two arrays broadcast to.
+MOST_ELEMENTS = 1_000_000
 INTS = ("uint8", "int8", "int32", "int64")
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-10}
 STATEMENTS = 40
@@ -226,10 +230,11 @@ class Program:
             if self.legacy and other.dtype != one.dtype:
                 return False
             try:
-                onp.broadcast_shapes(one.host.shape, other.host.shape)
+                shape = onp.broadcast_shapes(one.host.shape, other.host.shape)
             except ValueError:
                 return False
-            return mixes_exactly(one.dtype, other.dtype)
+            # Sums of more elements are not exact in float32.
+            return math.prod(shape) <= MOST_ELEMENTS and mixes_exactly(one.dtype, other.dtype)
 
         other = self.any(fits)
         return (one, other) if other is not None else None
