@@ -10,7 +10,6 @@ import pytest
 
 from fuzz.__main__ import kinds, run_here
 
-
 #: Always the same programs, which are known to be right; ``make fuzz`` looks at others.
 SEED = 2026
 
