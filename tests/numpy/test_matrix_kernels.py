@@ -71,6 +71,9 @@ def test_determinants_neither_overflow_nor_vanish_on_the_way() -> None:
     assert float(np.linalg.det(np.array(swapped))) == -1
 
 
+@pytest.mark.skipif(
+    mx.engine.is_serial(), reason="the serial engine raises at the call, not at the read"
+)
 @pytest.mark.parametrize(
     ("function", "message"),
     [
