@@ -124,7 +124,9 @@ ENGLISH = {
     "memory.text": (
         "A training loop that never reads a value can issue batches faster than they are used "
         "up, and every waiting batch takes memory. Afterglow lets Python run ahead only so far. "
-        "The third run takes that limit away."
+        "The third run takes that limit away. None is much faster than the others: each product "
+        "keeps all cores busy by itself, and the thread that waits computes in the place of a "
+        "worker. Not waiting pays where Python has work of its own, such as reading data."
     ),
     "memory.each": "reads every loss",
     "memory.bounded": "reads nothing",
