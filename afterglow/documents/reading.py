@@ -61,7 +61,7 @@ def read(path: str) -> Document:
         ) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     cells = _READERS[Path(path).suffix.lower()](text, path)
-    if not cells:
+    if not any(cell.source.strip() for cell in cells):
         raise DocumentError(
             f"{path} has no cells; fenced blocks such as ```python or ```{{.python .input}}, "
             "or the code cells of a notebook, are needed"

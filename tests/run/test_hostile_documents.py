@@ -38,6 +38,7 @@ def notebook(source: str) -> str:
         ("a.ipynb", notebook("%%bash\necho \ud800"), r"\ud800 is half of a character"),
         ("a.ipynb", '{"nbformat": ' + "9" * 10_000 + "}", "is no notebook"),
         ("a.ipynb", "[" * 100_000, "is no notebook"),
+        ("a.ipynb", notebook(" \n"), "has no cells"),
     ],
 )
 def test_it_is_refused_in_a_few_words(tmp_path: Path, name: str, text: str, said: str) -> None:
