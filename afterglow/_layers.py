@@ -51,6 +51,11 @@ def along(vector: Any, x: Any, axis: int) -> Any:
 
 def fully_connected(x: Any, weight: Any, bias: Any, flatten: bool) -> Any:
     """Return the product with the rows of ``weight``, plus ``bias``."""
+    if not x.shape or len(weight.shape) != 2:
+        raise ArrayValueError(
+            f"[FullyConnected] got data of shape {x.shape} and a weight of shape {weight.shape}; "
+            "needs data of at least one dimension and a matrix of weights"
+        )
     if flatten:
         rows, leading = x.shape[0], x.shape[:1]
         width = prod(x.shape[1:])

@@ -752,7 +752,8 @@ def nan_to_num(
     array([0., 1., 9.])
     """
     if isinstance(x, (int, float, onp.generic)):
-        return onp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+        with as_ours("nan_to_num"):
+            return onp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
     x = need(x, "x")
     target = None if copy else x
     if x._dtype_number not in FLOATING:

@@ -90,7 +90,7 @@ def matmul(a: Any, b: Any, out: ndarray | None = None, **kwargs: Any) -> ndarray
     if out is None:
         result = _batch_dot(left, right)._shaped(shape)
         return result
-    if out.shape != shape:
+    if need(out, "out").shape != shape:
         raise ArrayValueError(f"[matmul] out has shape {out.shape}, the result has shape {shape}")
     _batch_dot(left, right, out=out._shaped((*stack, 1, b.shape[-1])))
     return out

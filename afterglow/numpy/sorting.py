@@ -207,7 +207,8 @@ def histogram(
     if isinstance(bins, (int, onp.integer)):
         count = int(bins)
     else:
-        edges = need(bins if isinstance(bins, Array) else onp.asarray(bins, dtype=onp.float32))
+        with as_ours("histogram"):
+            edges = need(bins if isinstance(bins, Array) else onp.asarray(bins, dtype=onp.float32))
         inputs.append(edges)
         count, kind = edges.size - 1, edges._dtype_number
     return on_host_several(
