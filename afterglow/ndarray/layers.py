@@ -41,7 +41,7 @@ def FullyConnected(  # noqa: N802
             f"[FullyConnected] needs rows and a matrix of weights, not {data.shape} and "
             f"{weight.shape}"
         )
-    if num_hidden != weight.shape[0]:
+    if weight.shape[:1] != (num_hidden,):
         raise ArrayValueError(
             f"[FullyConnected] num_hidden is {num_hidden} and the weight has the shape "
             f"{weight.shape}; it needs as many rows"

@@ -34,7 +34,7 @@ def fully_connected(
     array([[3., 4., 5.]])
     """
     data, weight = need(data, "data"), need(weight, "weight")
-    if num_hidden != weight.shape[0]:
+    if weight.shape[:1] != (num_hidden,):
         raise ArrayValueError(
             f"[FullyConnected] num_hidden is {num_hidden} and the weight has the shape "
             f"{weight.shape}; it needs as many rows"
