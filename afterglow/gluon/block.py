@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-import weakref
 from collections.abc import Callable, Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from ._compiled import Compiled
 from ._completion import Completing, Unknown
 from ._inputs import count_inputs, first_symbol, flat_symbols
 from ._layers import Layers
+from ._watchers import Watchers
 from .parameter import (
     DeferredInitializationError,
     Parameter,
@@ -152,7 +152,7 @@ class Block(NamedKeywords):
         self._reg_params: dict[str, Parameter] = {}
         self._forward_hooks = Hooks()
         self._forward_pre_hooks = Hooks()
-        self._watchers: weakref.WeakSet[Compiled] = weakref.WeakSet()
+        self._watchers = Watchers()
         self._layers = Layers()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -161,12 +161,11 @@ class Block(NamedKeywords):
         return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _watchers=weakref.WeakSet(), _layers=Layers())
+        vars(self).update(state, _watchers=Watchers(), _layers=Layers())
 
     def _changed(self) -> None:
         """Let hybridized blocks above look at this one anew."""
-        for compiled in tuple(self._watchers):
-            compiled.forget()
+        self._watchers.forget()
 
     def _alias(self) -> str:
         """Return what names of blocks like this one begin with."""
@@ -210,7 +209,9 @@ class Block(NamedKeywords):
         """Let hybridized blocks forget plans with an array that is an attribute no more."""
         refuse_capture(f"it assigns an array to its attribute {name!r}")
         like = isinstance(old, Array) and isinstance(value, Array)
-        for compiled in tuple(vars(self).get("_watchers", ())):  # none before Block.__init__
+        if "_watchers" not in vars(self):  # before Block.__init__
+            return
+        for compiled in self._watchers.alive():
             if not like or compiled.holds(old):
                 compiled.forget()
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from copy import copy, deepcopy
 from typing import Any, ClassVar, Self
@@ -19,6 +18,7 @@ from .._shapes import Shape, as_integers
 from ..context import Context, context_numbers, context_of, cpu, current_context
 from ..error import MismatchError, MXNetError
 from ..util import is_np_array, is_np_shape
+from ._watchers import Watchers
 
 __all__ = [
     "Constant",
@@ -101,7 +101,7 @@ class Parameter:
                 f"but got '{given}'"
             )
         #: hybridized blocks that hold the arrays
-        self._watchers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._watchers = Watchers()
         self._data: dict[tuple[int, int], Any] | None = None
         self._multipliers = (lr_mult, wd_mult)
         self._deferred: tuple[Any, list[Context], Any, Any] | None = None
@@ -123,13 +123,13 @@ class Parameter:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over what a pickle holds: arrays, which have no gradients yet."""
-        vars(self).update(state, _watchers=weakref.WeakSet())
+        vars(self).update(state, _watchers=Watchers())
         self._mark()
 
     def __copy__(self) -> Self:
         """Return a parameter with the same arrays, and the gradients that they have."""
         copied = object.__new__(type(self))
-        vars(copied).update(vars(self), _watchers=weakref.WeakSet())
+        vars(copied).update(vars(self), _watchers=Watchers())
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -215,8 +215,7 @@ class Parameter:
     def _changed(self) -> None:
         """Tell whoever holds the arrays, or has found something out about them."""
         Parameter.changes += 1
-        for watcher in tuple(self._watchers):
-            watcher.forget()
+        self._watchers.forget()
 
     def _mark(self) -> None:
         """Make the arrays variables, or ordinary arrays if no gradient is wanted."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from interrupts import bytecodes_of, interrupt
 
 import afterglow as mx
 from afterglow import _core, autograd, gluon, nd, sym, util
+from afterglow.gluon._watchers import Watchers
 from afterglow.gluon.block import _scope
 from afterglow.name import NameManager, Prefix
 
@@ -131,6 +133,25 @@ def test_training_step_at_every_bytecode(hybridize: bool) -> None:
 def test_step_that_is_written_down_at_every_bytecode() -> None:
     training = Training(True)
     _check_every_point(training, training.three_steps, 10**6)
+
+
+class _Watcher:
+    def forget(self) -> None:
+        """Do nothing."""
+
+
+def test_watchers_that_are_told_of_a_change() -> None:
+    """Python's own WeakSet keeps what dies after such an interrupt."""
+    watchers, alive = Watchers(), _Watcher()
+    watchers.add(alive)
+    for point in _points(watchers.forget, 10**6):
+        assert interrupt(watchers.forget, point), f"the signal at bytecode {point} was lost"
+        dead = weakref.ref(gone := _Watcher())
+        watchers.add(gone)
+        del gone
+        assert dead() is None
+        assert len(watchers._references) == 1, f"interrupted at bytecode {point}"
+        assert watchers.alive() == [alive]
 
 
 class _Cube(autograd.Function):
