@@ -54,6 +54,8 @@ void Call::destroy(Call* call) {
   call->outputs.clear();
   call->joined = false;
   call->row_axes = -1;
+  call->reduced_axes = 0;
+  call->settled.clear();
   call->drawn_blocks = 0;
   call->batches.reset();
   call->host.reset();

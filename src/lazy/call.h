@@ -3,15 +3,20 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 
 #include "array/array.h"
 #include "base/small_list.h"
 #include "lazy/batch.h"
 #include "lazy/host.h"
 #include "lazy/op.h"
+#include "lazy/random_stream.h"
 #include "lazy/site.h"
 
 namespace afterglow::lazy {
@@ -22,6 +27,33 @@ struct Operand : Array {
   std::array<std::byte, 8> immediate;  ///< of type dtype, when there is no storage
 
   bool is_immediate() const { return !storage; }
+};
+
+/// What infer settled for the kernel: a plain struct that both know, compared by its bytes.
+class Settled {
+ public:
+  static constexpr std::size_t room = 96;
+
+  template <class Value>
+  void set(Value value) {
+    static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) <= room);
+    __builtin_clear_padding(&value);
+    std::memcpy(bytes_.data(), &value, sizeof value);
+    size_ = sizeof value;
+  }
+  template <class Value>
+  Value get() const {
+    static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) <= room);
+    Value value;
+    std::memcpy(&value, bytes_.data(), sizeof value);
+    return value;
+  }
+  std::span<const std::byte> bytes() const { return {bytes_.data(), size_}; }
+  void clear() { size_ = 0; }
+
+ private:
+  std::array<std::byte, room> bytes_;
+  std::size_t size_ = 0;
 };
 
 union Attribute {
@@ -41,8 +73,14 @@ struct Call {
   std::uint64_t sequence = 0;  ///< place in program order
   SmallList<Operand, 3> inputs;
   SmallList<Operand, 1> outputs;
+  Settled settled;
   /// What infer left for the kernel.
   std::array<Attribute, 6> attributes;
+  /// Of a reduction: the reduced axes, one bit each.
+  std::uint32_t reduced_axes = 0;
+  /// Of a call that draws random numbers: its place in the stream, and how many blocks it takes.
+  Draw drawn;
+  std::uint64_t drawn_blocks = 0;
   /// Of an elementwise call: what it computes, and the kernel for it.
   kernels::Formula formula = kernels::Formula::copy;
   kernels::BlockFunction function = nullptr;
@@ -60,8 +98,6 @@ struct Call {
   std::optional<ErrorKind> injected_failure;
   /// Of a host call: what it runs.
   std::shared_ptr<HostFunction> host;
-  /// Of a call that draws random numbers: how many blocks of the stream it takes.
-  std::uint64_t drawn_blocks = 0;
   /// Of a call for many rows of arrays: what it does to each.
   std::unique_ptr<Aggregate, DeleteAggregate> aggregate;
   Site site;

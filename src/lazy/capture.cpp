@@ -43,7 +43,10 @@ void copy_call(const Call& from, Call& to) {
   to.op = from.op;
   for (const Operand& input : from.inputs) to.inputs.emplace_back() = input;
   for (const Operand& output : from.outputs) to.outputs.emplace_back() = output;
+  to.settled = from.settled;
   to.attributes = from.attributes;
+  to.reduced_axes = from.reduced_axes;
+  to.drawn = from.drawn;
   to.formula = from.formula;
   to.function = from.function;
   to.row_axes = from.row_axes;

@@ -5,31 +5,29 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include "array/array.h"
 #include "base/error.h"
 #include "kernels/elementwise.h"
 #include "kernels/reduce.h"
+#include "lazy/parameters.h"
+
+namespace afterglow::autograd {
+class Gradient;
+struct Handle;
+}  // namespace afterglow::autograd
 
 namespace afterglow::lazy {
 
 struct Call;
-
-/// A parameter's value as the user gave it. Data types travel as their numbers, contexts as
-/// {type, id}.
-using Argument = std::variant<std::monostate, bool, std::int64_t, double, Shape, std::string>;
-
-struct Parameter {
-  std::string_view name;
-  Argument default_value = {};
-};
 
 /// Work cut into shares, ready to run: see engine::Task.
 class Pass {
@@ -66,6 +64,25 @@ struct Inference {
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
 };
 
+/// The gradient of one input of an op, written with ops on handles (autograd/gradient.h).
+struct GradientRule {
+  /// None: zero by nature, and whatever depends on nothing else is not recorded.
+  autograd::Handle (*function)(autograd::Gradient&) = nullptr;
+  /// What it reads, which is all that is kept for it: inputs, one bit each, the last bit for all
+  /// that follow; and outputs.
+  std::uint32_t inputs = 0;
+  bool outputs = false;
+};
+
+/// For GradientRule::inputs.
+constexpr std::uint32_t reads(std::initializer_list<int> inputs) {
+  std::uint32_t bits = 0;
+  for (const int input : inputs) bits |= 1u << input;
+  return bits;
+}
+constexpr std::uint32_t reads_no_input = 0;
+constexpr bool reads_output = true;
+
 struct Op {
   std::string_view name;
   /// The names under which MXNet knows it (legacy, numpy and internal spellings).
@@ -79,7 +96,7 @@ struct Op {
   /// All others make a pass over whole arrays.
   std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
   /// Reductions say what they are, so that they can end a fused pass; the kernel takes the set of
-  /// reduced axes from attribute 0.
+  /// reduced axes from Call::reduced_axes.
   std::optional<kernels::Reduction> reduction = {};
   /// Products can hand each finished part of their result, rows by columns, to what follows; infer
   /// then sets Call::row_axes.
@@ -88,8 +105,57 @@ struct Op {
   bool may_fail = false;
   /// The call changes elements of its first input and returns that; it has no array of its own.
   bool updates = false;
+  /// One rule per input; the last one serves all further inputs of a variadic op. None at all: the
+  /// front end has the rules, or there are none.
+  std::vector<GradientRule> gradients = {};
+  /// Of an op with typed parameters: the function behind `infer`, which reads them for it.
+  void (*typed_infer)() = nullptr;
   /// The default values of all parameters; the table sets them.
   std::vector<Argument> defaults = {};
 };
+
+/// The declaration of an op with parameters of type `Parameters`.
+template <class Parameters>
+struct Declaration {
+  std::string_view name;
+  std::vector<std::string_view> mxnet_names = {};
+  std::vector<std::string_view> inputs = {};
+  bool variadic = false;
+  void (*infer)(Inference&, const Parameters&) = nullptr;
+  std::optional<kernels::Formula> formula = {};
+  std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
+  std::optional<kernels::Reduction> reduction = {};
+  std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
+  bool may_fail = false;
+  bool updates = false;
+  std::vector<GradientRule> gradients = {};
+};
+
+template <class Parameters>
+Op make_op(Declaration<Parameters> declaration) {
+  return {.name = declaration.name,
+          .mxnet_names = std::move(declaration.mxnet_names),
+          .inputs = std::move(declaration.inputs),
+          .variadic = declaration.variadic,
+          .parameters = parameters_of<Parameters>(),
+          .infer =
+              [](Inference& inference) {
+                using Infer = void (*)(Inference&, const Parameters&);
+                const auto parameters = read_parameters<Parameters>(
+                    inference.arguments, [&](std::string_view name, std::string_view kind) {
+                      inference.refuse(std::string(name) + " must be " + std::string(kind),
+                                       ErrorKind::type);
+                    });
+                reinterpret_cast<Infer>(inference.op.typed_infer)(inference, parameters);
+              },
+          .formula = declaration.formula,
+          .kernel = declaration.kernel,
+          .reduction = declaration.reduction,
+          .kernel_then = declaration.kernel_then,
+          .may_fail = declaration.may_fail,
+          .updates = declaration.updates,
+          .gradients = std::move(declaration.gradients),
+          .typed_infer = reinterpret_cast<void (*)()>(declaration.infer)};
+}
 
 }  // namespace afterglow::lazy

@@ -49,9 +49,7 @@ Draw draw_random(Context context, std::uint64_t blocks) {
 }
 
 void draw_random(Call& call, Context context, std::uint64_t blocks) {
-  const Draw drawn = draw_random(context, blocks);
-  call.attributes[4].integer = static_cast<std::int64_t>(drawn.key);
-  call.attributes[5].integer = static_cast<std::int64_t>(drawn.counter);
+  call.drawn = draw_random(context, blocks);
   call.drawn_blocks = blocks;
 }
 

@@ -16,7 +16,7 @@ struct Draw {
 /// Reserves `blocks` generator blocks of the context's stream. Needs the issuing right.
 Draw draw_random(Context context, std::uint64_t blocks);
 struct Call;
-/// The same for a call, whose kernel finds its place in the stream in the last two attributes.
+/// The same for a call, whose kernel finds its place in the stream in Call::drawn.
 void draw_random(Call& call, Context context, std::uint64_t blocks);
 /// Restarts the stream of one context.
 void seed_random(Context context, std::uint64_t seed);

@@ -29,8 +29,7 @@ void draw(Inference& inference, std::uint64_t counters) {
 }
 
 kernels::RandomStart start_of(const Call& call) {
-  return {static_cast<std::uint64_t>(call.attributes[4].integer),
-          static_cast<std::uint64_t>(call.attributes[5].integer)};
+  return {call.drawn.key, call.drawn.counter};
 }
 
 /// A fill of src/kernels as a pass.

@@ -14,14 +14,26 @@ namespace {
 
 using kernels::Reduction;
 using lazy::Call;
+using lazy::field;
 using lazy::Inference;
 using lazy::Operand;
+
+struct Axes {
+  std::optional<Shape> axis;
+  bool keepdims = false;
+  bool exclude = false;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Axes::axis, "the axes to reduce; all where none are given"),
+                 field("keepdims", &Axes::keepdims, "whether reduced axes stay, with one element"),
+                 field("exclude", &Axes::exclude, "whether all other axes are meant"),
+                 field("dtype", &Axes::dtype, "of the result")};
+};
 
 class Reduce : public lazy::Pass {
  public:
   Reduce(Reduction reduction, const Call& call)
-      : pass_(reduction, view(call.inputs[0]),
-              static_cast<std::uint32_t>(call.attributes[0].integer), call.outputs[0].data(),
+      : pass_(reduction, view(call.inputs[0]), call.reduced_axes, call.outputs[0].data(),
               call.outputs[0].dtype) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
@@ -41,18 +53,16 @@ std::unique_ptr<lazy::Pass> kernel(const Call& call) {
 }
 
 /// The set of reduced axes, one bit each. mx.nd takes an empty tuple for all axes, and can exclude.
-std::uint32_t reduced_axes(const Inference& inference, int rank) {
+std::uint32_t reduced_axes(const Inference& inference, const Axes& given, int rank) {
   const std::uint32_t all = rank == 32 ? ~0u : (1u << rank) - 1;
-  if (inference.is_none("axis")) return all;
-  const Shape& axes = inference.shape("axis");
-  if (axes.empty() && inference.legacy) return all;
+  if (!given.axis || (given.axis->empty() && inference.legacy)) return all;
   std::uint32_t reduced = 0;
-  for (std::int64_t axis : axes) {
+  for (std::int64_t axis : *given.axis) {
     const std::uint32_t bit = 1u << checked_axis(inference, axis, rank);
     if (reduced & bit) inference.refuse("axis " + std::to_string(axis) + " is named twice");
     reduced |= bit;
   }
-  return inference.boolean("exclude") ? all & ~reduced : reduced;
+  return given.exclude ? all & ~reduced : reduced;
 }
 
 /// NumPy counts booleans in int64 and takes means of integers in float32; mx.nd keeps the type.
@@ -66,11 +76,10 @@ DType result_type(const Inference& inference, Reduction reduction) {
 }
 
 template <Reduction reduction>
-void infer(Inference& inference) {
+void infer(Inference& inference, const Axes& given) {
   const Operand& input = inference.call.inputs[0];
   const int rank = input.layout->rank();
-  const std::uint32_t reduced = reduced_axes(inference, rank);
-  const bool keep = inference.boolean("keepdims");
+  const std::uint32_t reduced = reduced_axes(inference, given, rank);
   Shape shape;
   bool empty = false;
   for (int axis = 0; axis < rank; ++axis) {
@@ -78,16 +87,15 @@ void infer(Inference& inference) {
       shape.push_back(input.shape()[axis]);
     } else {
       empty = empty || input.shape()[axis] == 0;
-      if (keep) shape.push_back(1);
+      if (given.keepdims) shape.push_back(1);
     }
   }
   if (empty && (reduction == Reduction::maximum || reduction == Reduction::minimum)) {
     inference.refuse("there is nothing to reduce over");
   }
   if (inference.legacy && shape.empty()) shape.push_back(1);
-  const DType type = result_type(inference, reduction);
-  inference.add_output(shape, dtype_argument(inference, "dtype", type));
-  inference.call.attributes[0].integer = reduced;
+  inference.add_output(shape, given.dtype.value_or(result_type(inference, reduction)));
+  inference.call.reduced_axes = reduced;
   inference.call.cost = 150 + 0.25 * static_cast<double>(input.size());
 }
 
@@ -153,60 +161,50 @@ void scan_infer(Inference& inference) {
 const std::vector<lazy::Parameter> arg_parameters = {{"axis", std::int64_t{0}},
                                                      {"keepdims", false}};
 
-const std::vector<lazy::Parameter> parameters = {
-    {"axis"}, {"keepdims", false}, {"exclude", false}, {"dtype"}};
-
 }  // namespace
 
 void declare_reduce(Table& table) {
-  table.add({.name = "sum",
-             .mxnet_names = {"sum", "sum_axis", "_np_sum"},
-             .inputs = {"data"},
-             .parameters = parameters,
-             .infer = infer<Reduction::sum>,
-             .kernel = kernel<Reduction::sum>,
-             .reduction = Reduction::sum});
-  table.add({.name = "mean",
-             .mxnet_names = {"mean", "_npi_mean"},
-             .inputs = {"data"},
-             .parameters = parameters,
-             .infer = infer<Reduction::mean>,
-             .kernel = kernel<Reduction::mean>,
-             .reduction = Reduction::mean});
-  table.add({.name = "max",
-             .mxnet_names = {"max", "max_axis", "_np_max"},
-             .inputs = {"data"},
-             .parameters = parameters,
-             .infer = infer<Reduction::maximum>,
-             .kernel = kernel<Reduction::maximum>,
-             .reduction = Reduction::maximum});
-  table.add({.name = "min",
-             .mxnet_names = {"min", "min_axis", "_np_min"},
-             .inputs = {"data"},
-             .parameters = parameters,
-             .infer = infer<Reduction::minimum>,
-             .kernel = kernel<Reduction::minimum>,
-             .reduction = Reduction::minimum});
-  table.add({.name = "norm1",
-             .inputs = {"data"},
-             .parameters = parameters,
-             .infer = infer<Reduction::norm1>,
-             .kernel = kernel<Reduction::norm1>,
-             .reduction = Reduction::norm1});
-  table.add({.name = "norm2",
-             .mxnet_names = {"norm", "_npi_norm"},
-             .inputs = {"data"},
-             .parameters = parameters,
-             .infer = infer<Reduction::norm2>,
-             .kernel = kernel<Reduction::norm2>,
-             .reduction = Reduction::norm2});
-  table.add({.name = "prod",
-             .mxnet_names = {"prod", "_np_prod"},
-             .inputs = {"data"},
-             .parameters = parameters,
-             .infer = infer<Reduction::product>,
-             .kernel = kernel<Reduction::product>,
-             .reduction = Reduction::product});
+  table.add<Axes>({.name = "sum",
+                   .mxnet_names = {"sum", "sum_axis", "_np_sum"},
+                   .inputs = {"data"},
+                   .infer = infer<Reduction::sum>,
+                   .kernel = kernel<Reduction::sum>,
+                   .reduction = Reduction::sum});
+  table.add<Axes>({.name = "mean",
+                   .mxnet_names = {"mean", "_npi_mean"},
+                   .inputs = {"data"},
+                   .infer = infer<Reduction::mean>,
+                   .kernel = kernel<Reduction::mean>,
+                   .reduction = Reduction::mean});
+  table.add<Axes>({.name = "max",
+                   .mxnet_names = {"max", "max_axis", "_np_max"},
+                   .inputs = {"data"},
+                   .infer = infer<Reduction::maximum>,
+                   .kernel = kernel<Reduction::maximum>,
+                   .reduction = Reduction::maximum});
+  table.add<Axes>({.name = "min",
+                   .mxnet_names = {"min", "min_axis", "_np_min"},
+                   .inputs = {"data"},
+                   .infer = infer<Reduction::minimum>,
+                   .kernel = kernel<Reduction::minimum>,
+                   .reduction = Reduction::minimum});
+  table.add<Axes>({.name = "norm1",
+                   .inputs = {"data"},
+                   .infer = infer<Reduction::norm1>,
+                   .kernel = kernel<Reduction::norm1>,
+                   .reduction = Reduction::norm1});
+  table.add<Axes>({.name = "norm2",
+                   .mxnet_names = {"norm", "_npi_norm"},
+                   .inputs = {"data"},
+                   .infer = infer<Reduction::norm2>,
+                   .kernel = kernel<Reduction::norm2>,
+                   .reduction = Reduction::norm2});
+  table.add<Axes>({.name = "prod",
+                   .mxnet_names = {"prod", "_np_prod"},
+                   .inputs = {"data"},
+                   .infer = infer<Reduction::product>,
+                   .kernel = kernel<Reduction::product>,
+                   .reduction = Reduction::product});
   table.add({.name = "argmax",
              .mxnet_names = {"argmax", "_npi_argmax"},
              .inputs = {"data"},

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "lazy/op.h"
 
@@ -13,6 +14,10 @@ class Table {
  public:
   /// Refuses an op that lacks a name, an infer function or a kernel, and a name taken twice.
   void add(lazy::Op op);
+  template <class Parameters>
+  void add(lazy::Declaration<Parameters> declaration) {
+    add(lazy::make_op(std::move(declaration)));
+  }
   const lazy::Op* find(std::string_view name) const;
   const std::map<std::string_view, lazy::Op>& all() const { return ops_; }
 

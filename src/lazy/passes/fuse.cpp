@@ -9,7 +9,7 @@
 namespace afterglow::lazy {
 
 int split_of_reduction(const Call& call) {
-  const auto reduced = static_cast<std::uint32_t>(call.attributes[0].integer);
+  const std::uint32_t reduced = call.reduced_axes;
   const int rank = call.inputs[0].layout->rank();
   int split = rank;
   while (split > 0 && (reduced >> (split - 1) & 1u)) --split;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lazy/parameters.h"
+
+namespace afterglow::lazy {
+
+bool FieldType<std::int64_t>::read(const Argument& argument, std::int64_t& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&argument)) {
+    value = *integer;
+  } else if (const auto* boolean = std::get_if<bool>(&argument)) {
+    value = *boolean;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool FieldType<bool>::read(const Argument& argument, bool& value) {
+  std::int64_t integer = 0;
+  if (!std::holds_alternative<std::monostate>(argument) &&
+      !FieldType<std::int64_t>::read(argument, integer))
+    return false;
+  value = integer != 0;
+  return true;
+}
+
+bool FieldType<double>::read(const Argument& argument, double& value) {
+  if (const auto* number = std::get_if<double>(&argument)) {
+    value = *number;
+    return true;
+  }
+  std::int64_t integer;
+  if (!FieldType<std::int64_t>::read(argument, integer)) return false;
+  value = static_cast<double>(integer);
+  return true;
+}
+
+bool FieldType<Number>::read(const Argument& argument, Number& value) {
+  if (const auto* number = std::get_if<double>(&argument)) {
+    value = *number;
+    return true;
+  }
+  return FieldType<std::int64_t>::read(argument, value.emplace<std::int64_t>());
+}
+
+Argument FieldType<Number>::write(const Number& value) {
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return std::get<std::int64_t>(value);
+}
+
+bool FieldType<Shape>::read(const Argument& argument, Shape& value) {
+  const auto* shape = std::get_if<Shape>(&argument);
+  if (shape) value = *shape;
+  return shape;
+}
+
+bool FieldType<std::string>::read(const Argument& argument, std::string& value) {
+  const auto* text = std::get_if<std::string>(&argument);
+  if (text) value = *text;
+  return text;
+}
+
+bool FieldType<DType>::read(const Argument& argument, DType& value) {
+  std::int64_t number;
+  if (!FieldType<std::int64_t>::read(argument, number) || number < 0 || number >= dtype_count)
+    return false;
+  value = static_cast<DType>(number);
+  return true;
+}
+
+}  // namespace afterglow::lazy

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of ops. What the user gave travels as Arguments, the same for all ops. An op
+// states its own as a plain struct whose members are the fields:
+//
+//   struct Cumsum {
+//     std::int64_t axis = 0;
+//     bool reverse = false;
+//     static constexpr auto fields = std::tuple{
+//         field("axis", &Cumsum::axis, "along which the sums run"),
+//         field("reverse", &Cumsum::reverse, "whether they begin at the end")};
+//   };
+//
+// Names, types, defaults and what is required are read from there, and nowhere said again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "array/layout.h"
+#include "base/dtype.h"
+
+namespace afterglow::lazy {
+
+/// A parameter's value as the user gave it. Data types travel as their numbers, contexts as
+/// {type, id}.
+using Argument = std::variant<std::monostate, bool, std::int64_t, double, Shape, std::string>;
+
+/// A number that keeps what it was given as: bounds of integers are exact.
+using Number = std::variant<std::int64_t, double>;
+
+/// A parameter as everybody but its op sees it.
+struct Parameter {
+  std::string_view name;
+  Argument default_value = {};
+  bool required = false;
+  std::string_view doc = {};
+  std::string_view kind = {};  ///< what is taken, in words: "an integer"
+};
+
+template <class Struct, class Value>
+struct Field {
+  std::string_view name;
+  Value Struct::* member;
+  std::string_view doc;
+  bool required;
+};
+
+template <class Struct, class Value>
+constexpr Field<Struct, Value> field(std::string_view name, Value Struct::* member,
+                                     std::string_view doc = {}) {
+  return {name, member, doc, false};
+}
+
+template <class Struct, class Value>
+constexpr Field<Struct, Value> required(std::string_view name, Value Struct::* member,
+                                        std::string_view doc = {}) {
+  return {name, member, doc, true};
+}
+
+/// How a type of field is read from an argument (false: it is none), and what an argument for it
+/// is.
+template <class Value>
+struct FieldType;
+
+template <>
+struct FieldType<std::int64_t> {
+  static constexpr std::string_view kind = "an integer";
+  static bool read(const Argument& argument, std::int64_t& value);
+  static Argument write(std::int64_t value) { return value; }
+};
+/// None is false.
+template <>
+struct FieldType<bool> {
+  static constexpr std::string_view kind = "a boolean";
+  static bool read(const Argument& argument, bool& value);
+  static Argument write(bool value) { return value; }
+};
+template <>
+struct FieldType<double> {
+  static constexpr std::string_view kind = "a number";
+  static bool read(const Argument& argument, double& value);
+  static Argument write(double value) { return value; }
+};
+template <>
+struct FieldType<Number> {
+  static constexpr std::string_view kind = "a number";
+  static bool read(const Argument& argument, Number& value);
+  static Argument write(const Number& value);
+};
+template <>
+struct FieldType<Shape> {
+  static constexpr std::string_view kind = "a tuple of integers";
+  static bool read(const Argument& argument, Shape& value);
+  static Argument write(const Shape& value) { return value; }
+};
+template <>
+struct FieldType<std::string> {
+  static constexpr std::string_view kind = "text";
+  static bool read(const Argument& argument, std::string& value);
+  static Argument write(const std::string& value) { return value; }
+};
+template <>
+struct FieldType<DType> {
+  static constexpr std::string_view kind = "a data type";
+  static bool read(const Argument& argument, DType& value);
+  static Argument write(DType value) { return static_cast<std::int64_t>(value); }
+};
+template <class Value>
+struct FieldType<std::optional<Value>> {
+  static constexpr std::string_view kind = FieldType<Value>::kind;
+  static bool read(const Argument& argument, std::optional<Value>& value) {
+    if (std::holds_alternative<std::monostate>(argument)) {
+      value.reset();
+      return true;
+    }
+    return FieldType<Value>::read(argument, value.emplace());
+  }
+  static Argument write(const std::optional<Value>& value) {
+    return value ? FieldType<Value>::write(*value) : Argument{};
+  }
+};
+
+/// The fields of a struct, for everybody else.
+template <class Struct>
+std::vector<Parameter> parameters_of() {
+  const Struct defaults{};
+  std::vector<Parameter> result;
+  const auto add = [&]<class Value>(const Field<Struct, Value>& one) {
+    result.push_back({one.name, FieldType<Value>::write(defaults.*one.member), one.required,
+                      one.doc, FieldType<Value>::kind});
+  };
+  std::apply([&](const auto&... each) { (add(each), ...); }, Struct::fields);
+  return result;
+}
+
+/// The struct from arguments, one for each field. `refuse` is called with the name of the first
+/// that is not what its field takes, and with what that is.
+template <class Struct, class Refuse>
+Struct read_parameters(std::span<const Argument> arguments, Refuse&& refuse) {
+  Struct result;
+  std::size_t index = 0;
+  const auto read = [&]<class Value>(const Field<Struct, Value>& one) {
+    if (!FieldType<Value>::read(arguments[index++], result.*one.member))
+      refuse(one.name, FieldType<Value>::kind);
+  };
+  std::apply([&](const auto&... each) { (read(each), ...); }, Struct::fields);
+  return result;
+}
+
+/// The other way round.
+template <class Struct>
+std::vector<Argument> write_arguments(const Struct& parameters) {
+  std::vector<Argument> result;
+  const auto write = [&]<class Value>(const Field<Struct, Value>& one) {
+    result.push_back(FieldType<Value>::write(parameters.*one.member));
+  };
+  std::apply([&](const auto&... each) { (write(each), ...); }, Struct::fields);
+  return result;
+}
+
+}  // namespace afterglow::lazy
