@@ -127,8 +127,9 @@ def refuse_capture(reason: str) -> None: ...
 def replayed_call(
     node: TapeNode,
 ) -> tuple[Any, bool, bool, Any, list[Any], list[int], list[Any]]: ...
-def hold(array: Array, object: Any) -> None: ...
-def held_by(node: TapeNode) -> Any: ...
+def record_call(
+    inputs: list[Any], outputs: list[Any], backward: Callable[[list[Any]], Sequence[Any]]
+) -> list[Any]: ...
 
 class TapeNode:
     @property
@@ -168,8 +169,7 @@ class TapeNode:
 
 def set_gradient_rules(
     rules: dict[str, Any],
-    special: Callable[[TapeNode], Any],
-    recorded: Callable[[TapeNode, dict[Any, Any]], Any],
+    recorded: Callable[[TapeNode], Any],
 ) -> None: ...
 def walk_tape(
     heads: list[Array], gradients: list[Array], wanted: list[Array], release: bool

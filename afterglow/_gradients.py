@@ -9,14 +9,13 @@ gradient of the gradient is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
-from math import log, pi, prod, sqrt
+from math import prod
 from typing import Any, NamedTuple
 
-from ._core import Array, Operation, TapeNode, operation, set_gradient_reads
+from ._core import Operation, TapeNode, operation, set_gradient_reads
 from ._dtype import INT64
-from ._indexing import contiguous_strides
 from ._worlds import in_world, where
 
 Shape = tuple[int, ...]
@@ -26,11 +25,10 @@ _operation = cache(operation)
 class RecordedCall:
     """One call on the tape, as its rules see it."""
 
-    __slots__ = ("_node", "index", "legacy", "memo", "walk")
+    __slots__ = ("_node", "index", "legacy", "memo")
 
-    def __init__(self, node: TapeNode, walk: dict[Any, Any]) -> None:
+    def __init__(self, node: TapeNode) -> None:
         self._node = node
-        self.walk = walk  #: what calls leave for each other in one walk backwards
         self.legacy = node.legacy
         self.index = 0  #: the input whose gradient is wanted, for ops with any number of them
         self.memo: Any = None  #: what the rule of one input leaves for those of the others
@@ -185,87 +183,11 @@ def constant(*names: str) -> None:
         define(name, None)
 
 
-# --- elementwise, one input ---
-
-define("negative", Rule(lambda c, g: -g))
-define("abs", Rule(lambda c, g: c.where(c[0] > 0, g, c.where(c[0] < 0, -g, 0)), (0,)))
-define("exp", Rule(lambda c, g: g * c.output, output=True))
-define("log", Rule(lambda c, g: g / c[0], (0,)))
-define("sqrt", Rule(lambda c, g: g * 0.5 / c.output, output=True))
-define("square", Rule(lambda c, g: g * 2 * c[0], (0,)))
-define("tanh", Rule(lambda c, g: g * (1 - c.output * c.output), output=True))
-define("sigmoid", Rule(lambda c, g: g * c.output * (1 - c.output), output=True))
-define("relu", Rule(lambda c, g: c.where(c.output, g, 0), output=True))  # no result is negative
-
-
-# With the derivative written as a function of the input x, or of the result y.
-define("sin", Rule(lambda c, g: g * c.op("cos")(c[0]), (0,)))
-define("cos", Rule(lambda c, g: -g * c.op("sin")(c[0]), (0,)))
-define("tan", Rule(lambda c, g: g * (1 + c.output * c.output), output=True))
-define("arcsin", Rule(lambda c, g: g * c.op("rsqrt")(1 - c[0] * c[0]), (0,)))
-define("arccos", Rule(lambda c, g: -g * c.op("rsqrt")(1 - c[0] * c[0]), (0,)))
-define("arctan", Rule(lambda c, g: g / (1 + c[0] * c[0]), (0,)))
-define("sinh", Rule(lambda c, g: g * c.op("cosh")(c[0]), (0,)))
-define("cosh", Rule(lambda c, g: g * c.op("sinh")(c[0]), (0,)))
-define("arcsinh", Rule(lambda c, g: g * c.op("rsqrt")(c[0] * c[0] + 1), (0,)))
-define("arccosh", Rule(lambda c, g: g * c.op("rsqrt")(c[0] * c[0] - 1), (0,)))
-define("arctanh", Rule(lambda c, g: g / (1 - c[0] * c[0]), (0,)))
-define("expm1", Rule(lambda c, g: g * (c.output + 1), output=True))
-define("log1p", Rule(lambda c, g: g / (1 + c[0]), (0,)))
-define("log2", Rule(lambda c, g: g / (c[0] * log(2)), (0,)))
-define("log10", Rule(lambda c, g: g / (c[0] * log(10)), (0,)))
-define("cbrt", Rule(lambda c, g: g / (3 * c.output * c.output), output=True))
-define("rsqrt", Rule(lambda c, g: -0.5 * g * c.output * c.output * c.output, output=True))
-define("reciprocal", Rule(lambda c, g: -g * c.output * c.output, output=True))
-define("degrees", Rule(lambda c, g: g * (180 / pi)))
-define("radians", Rule(lambda c, g: g * (pi / 180)))
-define("erf", Rule(lambda c, g: g * (2 / sqrt(pi)) * c.op("exp")(-c[0] * c[0]), (0,)))
-define(
-    "erfinv",
-    Rule(lambda c, g: g * (sqrt(pi) / 2) * c.op("exp")(c.output * c.output), output=True),
-)
-define("gammaln", Rule(lambda c, g: g * c.op("digamma")(c[0]), (0,)))
-define("gamma", Rule(lambda c, g: g * c.output * c.op("digamma")(c[0]), (0,), output=True))
-
-
-def _trigamma(c: RecordedCall, x: Any) -> Any:
-    """Return the derivative of digamma, as a composition with derivatives of any order."""
-    mirrored = x < 0.5
-    place = c.where(mirrored, 1 - x, x)
-    result = sum(1 / c.op("square")(place + step) for step in range(_STEPS))
-    # From there on the series of Stirling is exact to the last place.
-    inverse = 1 / (place + _STEPS)
-    square = inverse * inverse
-    series = 0.0
-    for factor in reversed(_BERNOULLI):
-        series = (series + factor) * square
-    result = result + inverse * (1 + 0.5 * inverse + series)
-    sine = c.op("sin")(pi * c.where(mirrored, x, 0.5))  # no 1 / 0 where it is not used
-    return c.where(mirrored, pi * pi / (sine * sine) - result, result)
-
-
-_STEPS = 7
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
-
-define("digamma", Rule(lambda c, g: g * _trigamma(c, c[0]), (0,)))
-define("softsign", Rule(lambda c, g: g / c.op("square")(1 + c.op("abs")(c[0])), (0,)))
-define("softrelu", Rule(lambda c, g: g * c.op("sigmoid")(c[0]), (0,)))
-
-
-def _gelu_slope(c: RecordedCall) -> Any:
-    x = c[0]
-    density = c.op("exp")(-0.5 * x * x) * (1 / sqrt(2 * pi))
-    return 0.5 * (1 + c.op("erf")(x * sqrt(0.5))) + x * density
-
-
-define("gelu", Rule(lambda c, g: g * _gelu_slope(c), (0,)))
+# --- elementwise ---
 
 _flat = Rule(lambda c, g: c.zeros(c.index))
-for _name in (
-    *("sign", "floor", "ceil", "trunc", "round", "rint", "round_half_to_even"),
-    # Computed on the host: places of elements, and how many there are.
-    *("argsort", "topk", "searchsorted", "histogram", "matrix_rank", "lcm"),
-):
+# Computed on the host: places of elements, and how many there are.
+for _name in ("argsort", "topk", "searchsorted", "histogram", "matrix_rank", "lcm"):
     define(_name, _flat)
 
 
@@ -277,93 +199,6 @@ def _clipped(c: RecordedCall, g: Any) -> Any:
 
 
 define("clip", Rule(_clipped, (0,)))
-
-# --- elementwise, two inputs ---
-
-define("add", Rule(lambda c, g: c.fit(0, g)), Rule(lambda c, g: c.fit(1, g)))
-define("subtract", Rule(lambda c, g: c.fit(0, g)), Rule(lambda c, g: c.fit(1, -g)))
-define(
-    "multiply",
-    Rule(lambda c, g: c.fit(0, g * c[1]), (1,)),
-    Rule(lambda c, g: c.fit(1, g * c[0]), (0,)),
-)
-define(
-    "divide",
-    Rule(lambda c, g: c.fit(0, g / c[1]), (1,)),
-    Rule(lambda c, g: c.fit(1, -g * c[0] / (c[1] * c[1])), (0, 1)),
-)
-define(
-    "power",
-    Rule(lambda c, g: c.fit(0, g * c[1] * c[0] ** (c[1] - 1)), (0, 1)),
-    Rule(lambda c, g: c.fit(1, g * c.output * _log(c, c[0])), (0,), output=True),
-)
-define(
-    "modulo",
-    Rule(lambda c, g: c.fit(0, g)),
-    Rule(lambda c, g: c.fit(1, -g * ((c[0] - c.output) / c[1])), (0, 1), output=True),
-)
-define(
-    "maximum",
-    Rule(lambda c, g: c.fit(0, c.where(c[0] >= c[1], g, 0)), (0, 1)),
-    Rule(lambda c, g: c.fit(1, c.where(c[0] < c[1], g, 0)), (0, 1)),
-)
-define(
-    "minimum",
-    Rule(lambda c, g: c.fit(0, c.where(c[0] <= c[1], g, 0)), (0, 1)),
-    Rule(lambda c, g: c.fit(1, c.where(c[0] > c[1], g, 0)), (0, 1)),
-)
-define(
-    "where",
-    None,
-    Rule(lambda c, g: c.fit(1, c.where(c[0], g, 0)), (0,)),
-    Rule(lambda c, g: c.fit(2, c.where(c[0], 0, g)), (0,)),
-)
-
-
-define(
-    "leaky_relu",
-    Rule(lambda c, g: c.fit(0, c.where(c[0] > 0, g, g * c[1])), (0, 1)),
-    Rule(lambda c, g: c.fit(1, c.where(c[0] > 0, 0, g * c[0])), (0,)),
-)
-define(
-    "elu",
-    Rule(lambda c, g: c.fit(0, c.where(c[0] > 0, g, g * c[1] * c.op("exp")(c[0]))), (0, 1)),
-    Rule(lambda c, g: c.fit(1, c.where(c[0] > 0, 0, g * c.op("expm1")(c[0]))), (0,)),
-)
-
-
-def _smooth_slope(c: RecordedCall, g: Any) -> Any:
-    x, sharpness = c[0], c[1] * c[1]
-    near = c.op("abs")(x) * sharpness < 1
-    return c.fit(0, c.where(near, g * sharpness * x, g * c.op("sign")(x)))
-
-
-define("smooth_l1", Rule(_smooth_slope, (0, 1)), None)
-define(
-    "hypot",
-    Rule(lambda c, g: c.fit(0, g * c[0] / c.output), (0,), output=True),
-    Rule(lambda c, g: c.fit(1, g * c[1] / c.output), (1,), output=True),
-)
-define(
-    "arctan2",
-    Rule(lambda c, g: c.fit(0, g * c[1] / (c[0] * c[0] + c[1] * c[1])), (0, 1)),
-    Rule(lambda c, g: c.fit(1, -g * c[0] / (c[0] * c[0] + c[1] * c[1])), (0, 1)),
-)
-define(
-    "copysign",
-    Rule(lambda c, g: c.fit(0, c.where(c[0] * c.output < 0, -g, g)), (0,), output=True),
-    _flat,
-)
-
-
-def _log(c: RecordedCall, base: Any) -> Any:
-    if isinstance(base, Array):
-        return c.op("log")(base)
-    return log(base) if base > 0 else float("nan")
-
-
-constant("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
-constant("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor")
 
 # --- reductions ---
 
@@ -632,68 +467,5 @@ def _slice_of_concat(c: RecordedCall, g: Any) -> Any:
     return c.fit(c.index, c.op("copy")(view))
 
 
-def _unviewed(c: RecordedCall, g: Any) -> Any:
-    """Return zeros in the shape of the array with the gradient of its part in place."""
-    arguments = c.arguments
-    offset, strides = arguments["offset"], list(arguments["strides"])
-    shape = c.shape(0)
-    if c.is_contiguous(0) and offset == 0 and _is_same_order(arguments["shape"], strides, shape):
-        return g._shaped(shape)
-    repeated = tuple(
-        axis
-        for axis, (extent, stride) in enumerate(zip(g.shape, strides, strict=True))
-        if stride == 0 and extent > 1
-    )
-    if repeated:
-        g = c.op("sum")(g, axis=repeated, keepdims=True)
-    if not c.is_contiguous(0):
-        return _seen_through(c, g, offset, strides)
-    complete = g.size == prod(shape)
-    result = c.op("empty")(shape=shape, dtype=g._dtype_number, ctx=g._context_numbers)
-    if not complete:
-        result._assign(0)
-    result._write(g, offset, g.shape, tuple(strides))
-    return result
-
-
-def _seen_through(c: RecordedCall, g: Any, offset: int, strides: Sequence[int]) -> Any:
-    """Return the gradient of a strided view from that of its part: all the memory, seen so."""
-    shape, steps = c.shape(0), c.strides(0)
-    reach = [step * (extent - 1) for step, extent in zip(steps, shape, strict=True)]
-    first = sum(min(0, one) for one in reach)
-    length = sum(max(0, one) for one in reach) - first + 1
-    like = {"dtype": g._dtype_number, "ctx": g._context_numbers}
-    memory = c.op("copy")(0, shape=(length,), **like)
-    memory._write(g, offset - first, g.shape, tuple(strides))
-    # Of elements that are repeated in the view the first one stands for all.
-    once = tuple(1 if step == 0 else extent for step, extent in zip(steps, shape, strict=True))
-    seen = c.op("copy")(memory._view(-first, once, steps))
-    if once == shape:
-        return seen
-    result = c.op("copy")(0, shape=shape, **like)
-    result._write(seen, 0, once, contiguous_strides(shape))
-    return result
-
-
-def _is_same_order(shape: Shape, strides: Sequence[int], source: Shape) -> bool:
-    return prod(shape) == prod(source) and tuple(strides) == contiguous_strides(shape)
-
-
-def _outside_block(c: RecordedCall, g: Any) -> Any:
-    """Return the gradient of what was there before a part was written: none in that part."""
-    result = c.op("copy")(g)
-    arguments = c.arguments
-    result._write(0, arguments["offset"], arguments["shape"], arguments["strides"])
-    return result
-
-
-def _inside_block(c: RecordedCall, g: Any) -> Any:
-    arguments = c.arguments
-    block = g._view(arguments["offset"], arguments["shape"], arguments["strides"])
-    return c.fit(1, c.op("copy")(block))
-
-
 define("copy", Rule(lambda c, g: c.fit(0, g)))
 define("concat", Rule(_slice_of_concat))
-define("view", Rule(_unviewed))
-define("write", Rule(_outside_block), Rule(_inside_block))

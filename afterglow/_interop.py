@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as onp
 
-from ._core import Array, Operation, is_recording, operation
+from ._core import Array, Operation, is_recording, operation, record_call
 from ._dtype import is_known
 from ._host import convert, from_host
-from ._python_calls import record_call
 from .error import ArrayNotImplementedError
 
 #: NumPy's ufuncs by name and the ops that do the same.

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._core import is_recording, operation
-from ._python_calls import record_call
+from ._core import is_recording, operation, record_call
 
 
 def with_gradient(data: Any, value: Any, gradient: Callable[[Any], Any], out: Any = None) -> Any:

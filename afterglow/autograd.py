@@ -29,6 +29,7 @@ from ._core import (
     mark_variable,
     operation,
     origin_of,
+    record_call,
     set_gradient_rules,
     set_recording,
     set_training,
@@ -36,7 +37,6 @@ from ._core import (
     walk_tape,
 )
 from ._gradients import RULES, RecordedCall
-from ._python_calls import record_call, rules_of
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
 __all__ = [
@@ -123,7 +123,7 @@ def _head_gradients(heads: list[Any], given: Any) -> list[Any]:
     return result
 
 
-set_gradient_rules(RULES, rules_of, RecordedCall)
+set_gradient_rules(RULES, RecordedCall)
 
 
 def backward(
@@ -253,7 +253,7 @@ class Function:
         made = [outputs] if isinstance(outputs, Array) else list(outputs)
         if any(output is saved for output in made for saved in self._saved):
             self._calls_again = (inputs, made)
-        results = record_call(inputs, made, partial(self._gradients, len(inputs)))
+        results = record_call(list(inputs), made, partial(self._gradients, len(inputs)))
         return results[0] if isinstance(outputs, Array) else results
 
     def _gradients(self, input_count: int, output_gradients: list[Any]) -> list[Any]:
@@ -262,7 +262,7 @@ class Function:
             # What is saved of the outputs has no place on the tape: the tape holds this function,
             # which would hold the tape. So they get one now.
             inputs, made = self._calls_again
-            known = record_call(inputs, made, partial(self._gradients, input_count))
+            known = record_call(list(inputs), made, partial(self._gradients, input_count))
             pairs = list(zip(made, known, strict=True))
             self._saved = tuple(
                 next((new for old, new in pairs if old is one), one) for one in saved

@@ -11,8 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .. import _layers, autograd
-from .._core import operation
-from .._python_calls import record_call
+from .._core import operation, record_call
 from .._shapes import Shape
 from ..error import ArrayValueError
 from ._arguments import need

@@ -19,20 +19,40 @@ std::unordered_map<const lazy::Op*, std::vector<Reads>>& all_reads() {
   return *table;
 }
 
-/// What the rules of the given inputs read, all together. An op nobody spoke for keeps everything.
-Reads union_of_reads(const lazy::Op& op, std::span<const Source> sources) {
+/// What the rule of one input reads. An op nobody spoke for keeps everything.
+Reads reads_of(const lazy::Op& op, std::size_t input) {
+  if (!op.gradients.empty()) {
+    const lazy::GradientRule& rule = op.gradients[std::min(input, op.gradients.size() - 1)];
+    return {rule.function != nullptr, rule.inputs, rule.outputs};
+  }
   const auto found = all_reads().find(&op);
+  if (found == all_reads().end() || found->second.empty()) return {};
+  return found->second[std::min(input, found->second.size() - 1)];
+}
+
+/// What the rules of the given inputs read, all together.
+Reads union_of_reads(const lazy::Op& op, std::span<const Source> sources) {
   Reads result{false, 0, false};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (!sources[i].origin || !*sources[i].origin) continue;
-    if (found == all_reads().end() || found->second.empty()) return {};
-    const Reads& reads = found->second[std::min(i, found->second.size() - 1)];
+    const Reads reads = reads_of(op, i);
     if (!reads.differentiable) continue;
     result.differentiable = true;
     result.inputs |= reads.inputs;
     result.outputs |= reads.outputs;
   }
   return result;
+}
+
+/// The rule of any input reads them.
+bool reads_outputs(const lazy::Op& op) {
+  if (!op.gradients.empty())
+    return std::ranges::any_of(op.gradients,
+                               [](const lazy::GradientRule& rule) { return rule.outputs; });
+  const auto found = all_reads().find(&op);
+  return found == all_reads().end() || std::ranges::any_of(found->second, [](const Reads& reads) {
+           return reads.differentiable && reads.outputs;
+         });
 }
 
 bool reads_input(const Reads& reads, std::size_t index) {
@@ -109,8 +129,7 @@ void Node::destroy(Node* node) {
 }
 
 Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> arguments, bool legacy,
-                       std::span<const Source> sources,
-                       std::span<const lazy::Operand* const> numbers) {
+                       std::span<const Source> sources, std::span<const lazy::Operand> operands) {
   if (!state().recording) return {};
   const Reads reads = union_of_reads(op, sources);
   if (!reads.differentiable) return {};
@@ -127,7 +146,7 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
   for (std::size_t i = 0; i < sources.size(); ++i) {
     Saved& saved = node->inputs.emplace_back();
     if (!sources[i].array) {
-      saved.value = *numbers[i];
+      saved.value = operands[i];
       saved.dtype = saved.value.dtype;
       continue;
     }
@@ -140,12 +159,7 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
 
 Origin add_output(Node& node, const Array& array) {
   Saved& saved = node.outputs.emplace_back(note_down(array));
-  const auto found = all_reads().find(node.op);
-  const bool read = found == all_reads().end() ||
-                    std::any_of(found->second.begin(), found->second.end(), [](const Reads& reads) {
-                      return reads.differentiable && reads.outputs;
-                    });
-  if (read) keep_value(saved, array);
+  if (reads_outputs(*node.op)) keep_value(saved, array);
   return {Reference<Node>(&node), static_cast<int>(node.outputs.size()) - 1};
 }
 

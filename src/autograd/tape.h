@@ -92,7 +92,20 @@ struct State {
 };
 State& state();
 
-/// Which values the rule for the gradient of one input reads.
+/// Nothing is recorded in a scope.
+class Unrecorded {
+ public:
+  Unrecorded() : outer_(state().recording) { state().recording = false; }
+  ~Unrecorded() { state().recording = outer_; }
+  Unrecorded(const Unrecorded&) = delete;
+  Unrecorded& operator=(const Unrecorded&) = delete;
+
+ private:
+  const bool outer_;
+};
+
+/// Which values the rule of a front end for the gradient of one input reads, where the op has no
+/// rules of its own.
 struct Reads {
   bool differentiable = true;  ///< else the gradient of that input is zero by nature
   std::uint32_t inputs = ~0u;  ///< one bit each; the last bit stands for all that follow
@@ -109,9 +122,9 @@ struct Source {
 
 /// The node of a call, with its inputs as they are before it is issued; none unless the thread is
 /// recording and something differentiable came from somewhere.
+/// `operands`: of the same inputs; only numbers are read from there.
 Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> arguments, bool legacy,
-                       std::span<const Source> sources,
-                       std::span<const lazy::Operand* const> numbers);
+                       std::span<const Source> sources, std::span<const lazy::Operand> operands);
 /// Adds an output of a recorded call, and says where it now comes from.
 Origin add_output(Node& node, const Array& array);
 

@@ -2,6 +2,7 @@
 #include "bindings/array_type.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -15,10 +16,14 @@
 #include "bindings/site.h"
 #include "bindings/tape.h"
 #include "bindings/waiting.h"
+#include "ops/operators.h"
 #include "ops/table.h"
+#include "ops/views.h"
 
 namespace afterglow::bindings {
 namespace {
+
+using autograd::Handle;
 
 // All guarded by the GIL.
 PyTypeObject* base_type = nullptr;
@@ -31,9 +36,7 @@ std::int64_t live = 0;
 std::vector<void*> spare;  // memory of released handles
 constexpr std::size_t most_spare = 1024;
 
-const lazy::Op& op_named(const char* name) {
-  return *ops::table().find(name);
-}
+using ops::op_named;
 
 bool is_registered(PyTypeObject* type) {
   return type == legacy_class || type == numpy_class;
@@ -57,37 +60,35 @@ ArrayObject* allocate(PyTypeObject* type) {
   return object;
 }
 
-PyObject* make(Array array, PyTypeObject* type, bool legacy) {
+PyObject* make(Handle handle, PyTypeObject* type) {
   ArrayObject* object = allocate(type);
   if (!object) throw nb::python_error();
-  new (&object->array) Array(std::move(array));
-  object->legacy = legacy;
-  new (&object->origin) autograd::Origin;
-  object->held = nullptr;
+  const bool tracked = object->tracked;
+  new (static_cast<Handle*>(object)) Handle(std::move(handle));
+  object->tracked = tracked;
+  look_after(*object);
   ++live;
-  return reinterpret_cast<PyObject*>(object);
+  return object;
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(as_array(self).held);
+  Py_VISIT(static_cast<PyObject*>(as_array(self).held.get()));
   return 0;
 }
 
 int clear(PyObject* self) {
-  clear_held(as_array(self));
+  as_array(self).held = {};
   return 0;
 }
 
 void deallocate(PyObject* self) {
-  Array& array = as_array(self).array;
-  if (as_array(self).tracked) {
-    PyObject_GC_UnTrack(self);
-    clear_held(as_array(self));
-  }
-  as_array(self).origin.~Origin();
-  if (array.storage) lazy::window().handle_goes(*array.storage);
-  array.~Array();
+  Handle& handle = as_array(self);
+  if (as_array(self).tracked) PyObject_GC_UnTrack(self);
+  handle.held = {};
+  handle.origin = {};
+  if (handle) lazy::window().handle_goes(*handle.array.storage);
+  handle.~Handle();
   --live;
   PyTypeObject* type = Py_TYPE(self);
   if (is_registered(type) && spare.size() < most_spare) {
@@ -283,17 +284,6 @@ Shape numbers_from(PyObject* tuple) {
   return numbers;
 }
 
-Array part_of(const Array& array, std::int64_t offset, const Shape& shape, const Shape& strides) {
-  if (shape.size() != strides.size()) {
-    throw Error(ErrorKind::value, "a view needs one stride per dimension");
-  }
-  Array result = array;
-  result.offset += offset;
-  result.layout = Layout::strided(shape, strides);
-  check_inside(result, array);
-  return result;
-}
-
 PyObject* view(PyObject* self, PyObject* arguments) {
   return guarded<PyObject*>(nullptr, [&] {
     long long offset;
@@ -302,81 +292,33 @@ PyObject* view(PyObject* self, PyObject* arguments) {
                           &strides)) {
       throw nb::python_error();
     }
-    const Shape extents = numbers_from(shape), steps = numbers_from(strides);
-    Array result = part_of(as_array(self).array, offset, extents, steps);
-    nb::object made = nb::steal(wrap_like(std::move(result), self));
-    if (autograd::state().recording) record_view(self, made.ptr(), offset, extents, steps);
-    return made.release().ptr();
+    const ops::Part part{offset, numbers_from(shape), numbers_from(strides)};
+    return wrap_like(ops::view(as_array(self), part), self);
   });
-}
-
-/// A view without gaps: of another shape, or of elements that a key names.
-PyObject* contiguous_view(PyObject* self, std::int64_t offset, const Shape& shape) {
-  const Array& whole = as_array(self).array;
-  Array result = whole;
-  result.offset += offset;
-  result.layout = Layout::contiguous(shape);
-  check_inside(result, whole);
-  nb::object made = nb::steal(wrap_like(std::move(result), self));
-  if (autograd::state().recording) {
-    const auto strides = as_array(made.ptr()).array.layout->strides();
-    record_view(self, made.ptr(), offset, shape, Shape(strides.begin(), strides.end()));
-  }
-  return made.release().ptr();
 }
 
 PyObject* shaped(PyObject* self, PyObject* shape) {
-  return guarded<PyObject*>(nullptr, [&] {
-    const Shape extents = to_shape(shape);
-    const Layout& layout = *as_array(self).array.layout;
-    const std::int64_t count = element_count(extents);
-    if (count != layout.size()) {
-      throw Error(ErrorKind::value, "[reshape] an array of shape " + to_string(layout.shape()) +
-                                        " has " + std::to_string(layout.size()) +
-                                        " elements; the shape " + to_string(extents) + " needs " +
-                                        std::to_string(count));
-    }
-    if (!layout.is_contiguous()) {
-      throw Error(ErrorKind::value, "[reshape] the elements of this view of shape " +
-                                        to_string(layout.shape()) +
-                                        " have gaps between them; copy it first");
-    }
-    return contiguous_view(self, 0, extents);
-  });
+  return guarded<PyObject*>(
+      nullptr, [&] { return wrap_like(ops::shaped(as_array(self), to_shape(shape)), self); });
 }
 
-PyObject* view_of(PyObject* self, Array result, const Place& place) {
-  nb::object made = nb::steal(wrap_like(std::move(result), self));
-  if (autograd::state().recording)
-    record_view(self, made.ptr(), place.offset, place.shape, place.strides);
-  return made.release().ptr();
-}
-
-PyObject* view_at(PyObject* self, const Place& place) {
-  const Array& array = as_array(self).array;
-  return view_of(self, part_of(array, place.offset, place.shape, place.strides), place);
+PyObject* view_at(PyObject* self, const ops::Part& place) {
+  return wrap_like(ops::view(as_array(self), place), self);
 }
 
 /// A copy of elements that a place names, in order.
-PyObject* copy_at(PyObject* self, const Place& place) {
+PyObject* copy_at(PyObject* self, const ops::Part& place) {
   static const lazy::Op& copy = op_named("copy");
-  if (autograd::state().recording) {
-    nb::object view = nb::steal(view_at(self, place));
-    PyObject* const inputs[] = {view.ptr()};
-    return call_with_defaults(copy, inputs);
-  }
-  const ArrayObject& object = as_array(self);
-  lazy::Draft draft(copy);
-  static_cast<Array&>(draft->inputs.emplace_back()) =
-      part_of(object.array, place.offset, place.shape, place.strides);
-  draft->site = capture_site();
-  return wrap(issue_from_python(draft, {copy.defaults, object.legacy, {}, nullptr}), object.legacy);
+  const Handle view = ops::view(as_array(self), place);
+  autograd::CallBuilder builder(copy, view.legacy);
+  builder.add(view);
+  return wrap(builder.issue());
 }
 
 PyObject* reordered(PyObject* self, PyObject* order) {
   return guarded<PyObject*>(nullptr, [&] {
     const Layout& layout = *as_array(self).array.layout;
-    Place place;
+    ops::Part place;
     for (const std::int64_t axis : to_shape(order)) {
       if (axis < 0 || axis >= layout.rank()) throw Error(ErrorKind::value, "there is no such axis");
       place.shape.push_back(layout.shape()[static_cast<std::size_t>(axis)]);
@@ -394,8 +336,8 @@ PyObject* between(PyObject* self, PyObject* arguments) {
     const Array& array = as_array(self).array;
     if (axis < 0 || axis >= array.layout->rank())
       throw Error(ErrorKind::value, "there is no such axis");
-    Place place{0, Shape(array.shape().begin(), array.shape().end()),
-                Shape(array.layout->strides().begin(), array.layout->strides().end())};
+    ops::Part place{0, Shape(array.shape().begin(), array.shape().end()),
+                    Shape(array.layout->strides().begin(), array.layout->strides().end())};
     const auto position = static_cast<std::size_t>(axis);
     place.shape[position] = std::max(0LL, end - begin);
     if (end > begin && array.size()) place.offset = begin * place.strides[position];
@@ -404,79 +346,65 @@ PyObject* between(PyObject* self, PyObject* arguments) {
 }
 
 /// What a key of integers and slices names in an array.
-std::optional<Place> place_in(const ArrayObject& object, PyObject* key) {
+std::optional<ops::Part> place_in(const ArrayObject& object, PyObject* key) {
   if (is_array(key)) return {};
-  std::optional<Place> place = place_of_key(*object.array.layout, key);
+  std::optional<ops::Part> place = place_of_key(*object.array.layout, key);
   if (place && object.legacy && place->shape.empty() && object.array.layout->rank()) {
     place->shape = place->strides = {1};  // nd has no arrays without dimensions here
   }
   return place;
 }
 
-/// target[...] = value, broadcast and cast. `whole`: the object whose memory all of it is, for the
-/// tape, or nullptr.
-void issue_write(const Array& target, bool legacy, PyObject* value, PyObject* whole) {
-  static const lazy::Op& copy = op_named("copy");
-  lazy::Draft draft(copy);
-  if (!set_operand(draft->inputs.emplace_back(), value)) {
+/// What is written: an array or a number.
+autograd::Value value_from(PyObject* object) {
+  if (is_array(object)) return autograd::Value(as_array(object));
+  lazy::Operand number;
+  if (!set_number(number, object)) {
     throw Error(ErrorKind::type, "an array or a number is needed");
   }
-  draft->site = capture_site();
-  const Context context = target.context();
-  // Where it goes follows from the target; only the tape wants to know.
-  const lazy::Argument arguments[] = {
-      static_cast<std::int64_t>(target.dtype), Shape(target.shape().begin(), target.shape().end()),
-      autograd::state().recording ? lazy::Argument(Shape{context.type, context.id})
-                                  : lazy::Argument()};
-  Recording recording(copy, arguments, legacy);
-  if (whole && recording.is_on()) {
-    recording.add(value, draft->inputs[0]);
-    recording.begin(whole);
-  }
-  issue_from_python(draft, {arguments, legacy, context, &target});
-  if (whole) recording.end(whole);
+  if (number.dtype == DType::float64) return std::bit_cast<double>(number.immediate);
+  return std::bit_cast<std::int64_t>(number.immediate);
 }
 
 PyObject* assign(PyObject* self, PyObject* value) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    issue_write(as_array(self).array, as_array(self).legacy, value, self);
+    ops::assign(as_array(self), value_from(value));
+    look_after(as_array(self));
     Py_RETURN_NONE;
   });
 }
 
 struct PartWrite {
   PyObject* value;
-  long long offset;
-  Shape shape, strides;
+  ops::Part part;
 
   explicit PartWrite(PyObject* arguments) {
     PyObject *extents, *steps;
+    long long offset;
     if (!PyArg_ParseTuple(arguments, "OLO!O!", &value, &offset, &PyTuple_Type, &extents,
                           &PyTuple_Type, &steps)) {
       throw nb::python_error();
     }
-    shape = numbers_from(extents);
-    strides = numbers_from(steps);
+    part = {offset, numbers_from(extents), numbers_from(steps)};
   }
 };
 
 PyObject* write(PyObject* self, PyObject* arguments) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    const PartWrite part(arguments);
-    const ArrayObject& target = as_array(self);
-    issue_write(part_of(target.array, part.offset, part.shape, part.strides), target.legacy,
-                part.value, nullptr);
-    if (autograd::state().recording)
-      record_write(self, part.value, part.offset, part.shape, part.strides);
+    const PartWrite given(arguments);
+    ops::write(as_array(self), value_from(given.value), given.part);
+    look_after(as_array(self));
     Py_RETURN_NONE;
   });
 }
 
 PyObject* written(PyObject* self, PyObject* arguments) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    const PartWrite part(arguments);
-    if (autograd::state().recording)
-      record_write(self, part.value, part.offset, part.shape, part.strides);
+    const PartWrite given(arguments);
+    if (autograd::state().recording) {
+      ops::record_write(as_array(self), value_from(given.value), given.part);
+      look_after(as_array(self));
+    }
     Py_RETURN_NONE;
   });
 }
@@ -511,9 +439,10 @@ PyObject* call_method(PyObject* self, const char* name, PyObject* key, PyObject*
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     static const lazy::Op& take = op_named("take");
-    if (const std::optional<Place> place = place_in(as_array(self), key)) {
+    if (const std::optional<ops::Part> place = place_in(as_array(self), key)) {
       const bool in_order = is_contiguous(place->shape, place->strides);
-      return in_order ? contiguous_view(self, place->offset, place->shape) : copy_at(self, *place);
+      if (!in_order) return copy_at(self, *place);
+      return wrap_like(ops::contiguous_view(as_array(self), place->offset, place->shape), self);
     }
     if (is_index(self, key)) {
       PyObject* const inputs[] = {self, key};
@@ -539,24 +468,24 @@ bool is_plain_value(PyObject* self, PyObject* value, int rank) {
   return Py_TYPE(value) == Py_TYPE(self) && as_array(value).array.layout->rank() <= rank;
 }
 
-void write_part(PyObject* self, const Place& place, PyObject* value) {
-  const ArrayObject& target = as_array(self);
-  Array part = part_of(target.array, place.offset, place.shape, place.strides);
+void write_part(PyObject* self, const ops::Part& place, PyObject* value) {
+  ArrayObject& target = as_array(self);
+  const Array part = ops::part_of(target.array, place);
   if (!part.size()) return;
-  if (part.layout->is_contiguous() && same_shape(*part.layout, *target.array.layout))
-    return issue_write(target.array, target.legacy, value, self);
-  issue_write(part, target.legacy, value, nullptr);
-  if (autograd::state().recording)
-    record_write(self, value, place.offset, place.shape, place.strides);
+  if (part.layout->is_contiguous() && same_shape(*part.layout, *target.array.layout)) {
+    ops::assign(target, value_from(value));
+  } else {
+    ops::write(target, value_from(value), place);
+  }
+  look_after(target);
 }
 
 /// self[key] = value for an index array, while nothing is recorded.
 void scatter(PyObject* self, PyObject* key, PyObject* value) {
   static const lazy::Op& scatter_nd = op_named("scatter_nd");
-  lazy::Draft draft(scatter_nd);
-  for (PyObject* input : {self, value, key}) set_operand(draft->inputs.emplace_back(), input);
-  draft->site = capture_site();
-  issue_from_python(draft, {scatter_nd.defaults, as_array(self).legacy, {}, nullptr});
+  autograd::CallBuilder builder(scatter_nd, as_array(self).legacy);
+  for (PyObject* input : {self, value, key}) add_input(builder, input);
+  builder.issue();
 }
 
 bool can_scatter(PyObject* self, PyObject* key, PyObject* value) {
@@ -586,7 +515,7 @@ void fill(PyObject* self, PyObject* key, PyObject* value) {
 int set_subscript(PyObject* self, PyObject* key, PyObject* value) {
   return guarded(-1, [&] {
     if (!value) throw Error(ErrorKind::type, "elements of an array cannot be deleted");
-    const std::optional<Place> place = place_in(as_array(self), key);
+    const std::optional<ops::Part> place = place_in(as_array(self), key);
     if (place && is_plain_value(self, value, static_cast<int>(place->shape.size()))) {
       write_part(self, *place, value);
     } else if (can_scatter(self, key, value)) {
@@ -602,18 +531,17 @@ int set_subscript(PyObject* self, PyObject* key, PyObject* value) {
 
 PyObject* as_class(PyObject* self, PyObject* legacy) {
   return guarded<PyObject*>(nullptr, [&] {
-    PyObject* made = wrap(as_array(self).array, PyObject_IsTrue(legacy) == 1);
-    as_array(made).origin = as_array(self).origin;
-    share_held(as_array(made), as_array(self).held);
-    return made;
+    Handle handle = as_array(self);
+    handle.legacy = PyObject_IsTrue(legacy) == 1;
+    return wrap(std::move(handle));
   });
 }
 
 PyObject* detached(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
-    PyObject* made = wrap_like(as_array(self).array, self);
-    if (autograd::state().recording) as_array(made).origin.output = autograd::Origin::constant;
-    return made;
+    Handle handle{as_array(self).array, {}, {}, as_array(self).legacy};
+    if (autograd::state().recording) handle.origin.output = autograd::Origin::constant;
+    return wrap_like(std::move(handle), self);
   });
 }
 
@@ -833,12 +761,13 @@ bool is_array(PyObject* object) {
   return PyType_IsSubtype(type, base_type);
 }
 
-PyObject* wrap(Array array, bool legacy) {
-  return make(std::move(array), legacy ? legacy_class : numpy_class, legacy);
+PyObject* wrap(Handle handle) {
+  PyTypeObject* const type = handle.legacy ? legacy_class : numpy_class;
+  return make(std::move(handle), type);
 }
 
-PyObject* wrap_like(Array array, PyObject* like) {
-  return make(std::move(array), Py_TYPE(like), as_array(like).legacy);
+PyObject* wrap_like(Handle handle, PyObject* like) {
+  return make(std::move(handle), Py_TYPE(like));
 }
 
 PyObject* convert_foreign(PyObject* object, bool legacy, PyObject* partner, bool defer) {

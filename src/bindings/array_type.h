@@ -5,17 +5,14 @@
 #pragma once
 
 #include "array/array.h"
-#include "autograd/tape.h"
+#include "autograd/handle.h"
 #include "bindings/python.h"
 
 namespace afterglow::bindings {
 
-struct ArrayObject {
-  PyObject_HEAD Array array;
-  bool legacy;              ///< answers as mx.nd does
-  bool tracked;             ///< the garbage collector looks at it: since it owned something
-  autograd::Origin origin;  ///< where the value comes from, if that was recorded
-  PyObject* held;           ///< what the gradients of that need of Python's: bindings/held.h
+/// What it holds for gradients is a Python object: bindings/held.h.
+struct ArrayObject : PyObject, autograd::Handle {
+  bool tracked;  ///< the garbage collector looks at it: since it owned something
 };
 
 /// Creates the type and adds it, and the functions that go with it, to the module.
@@ -26,9 +23,12 @@ inline ArrayObject& as_array(PyObject* object) {
   return *reinterpret_cast<ArrayObject*>(object);
 }
 /// A new Python array of the class registered for nd (legacy) or np.
-PyObject* wrap(Array array, bool legacy);
+PyObject* wrap(autograd::Handle handle);
+inline PyObject* wrap(Array array, bool legacy) {
+  return wrap(autograd::Handle{std::move(array), {}, {}, legacy});
+}
 /// The same of the class of `like`.
-PyObject* wrap_like(Array array, PyObject* like);
+PyObject* wrap_like(autograd::Handle handle, PyObject* like);
 
 /// Copies host memory into a new array, once there is room for it.
 void fill_from_host(const Array& array, const void* source);

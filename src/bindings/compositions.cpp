@@ -69,7 +69,7 @@ Array issue_call(const lazy::Op& op, std::span<const Array> inputs,
   lazy::Draft draft(op);
   for (const Array& input : inputs) set_input(draft->inputs.emplace_back(), input);
   draft->site = capture_site();
-  return issue_from_python(draft, {arguments, legacy, {}, out});
+  return autograd::issue_statement(draft, {arguments, legacy, {}, out});
 }
 
 Array copied(const Array& view, bool legacy) {
@@ -92,7 +92,7 @@ Array filled(std::int64_t value, Shape shape, DType dtype, Context context, bool
   draft->site = capture_site();
   const lazy::Argument arguments[] = {static_cast<std::int64_t>(dtype), std::move(shape),
                                       std::monostate{}};
-  return issue_from_python(draft, {arguments, legacy, context, nullptr});
+  return autograd::issue_statement(draft, {arguments, legacy, context, nullptr});
 }
 
 /// target[...] = value.
@@ -110,7 +110,7 @@ void write(const Array& target, const Value& value, bool legacy) {
   const lazy::Argument arguments[] = {static_cast<std::int64_t>(target.dtype),
                                       Shape(target.shape().begin(), target.shape().end()),
                                       Shape{context.type, context.id}};
-  issue_from_python(draft, {arguments, legacy, context, &target});
+  autograd::issue_statement(draft, {arguments, legacy, context, &target});
 }
 
 Shape extents_of(const Array& array) {
@@ -454,7 +454,7 @@ PyObject* decide(Given given, bool legacy, const lazy::Op& reduction) {
     set_input(draft->inputs.emplace_back(), *array);
     lazy::set_immediate(draft->inputs.emplace_back(), std::int64_t{0});
     draft->site = capture_site();
-    truth = issue_from_python(draft, {{}, legacy, {}, nullptr});
+    truth = autograd::issue_statement(draft, {{}, legacy, {}, nullptr});
   }
   const lazy::Argument arguments[] = {std::move(axes), given[2] == Py_True, false,
                                       std::monostate{}};

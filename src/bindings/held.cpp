@@ -73,26 +73,6 @@ nb::object join(PyObject* const left, PyObject* const right) {
   return tuple;
 }
 
-/// Of a call whose gradient is a function of Python's.
-struct KeptObject : autograd::Keep {
-  explicit KeptObject(nb::handle held) : known(held) {}
-  KnownObject known;
-};
-
-/// The call that the array comes from needs the object for its gradient.
-void hold(nb::handle array, nb::handle object) {
-  ArrayObject& holder = need_array(array.ptr());
-  if (!holder.origin) throw Error(ErrorKind::mxnet, "the array was not recorded");
-  const nb::object held = make_held(object);
-  holder.origin.node->keep = std::make_unique<KeptObject>(held);
-  share_held(holder, held.ptr());
-}
-
-nb::object held_by(const TapeNode& node) {
-  const auto* kept = dynamic_cast<const KeptObject*>(node.node->keep.get());
-  return kept ? kept->known.get() : nb::none();
-}
-
 }  // namespace
 
 nb::object make_held(nb::handle object) {
@@ -119,22 +99,7 @@ nb::object KnownObject::get() const {
   return held_ && held_->object ? nb::borrow(held_->object) : nb::none();
 }
 
-void share_held(ArrayObject& array, PyObject* held) {
-  if (!held || held == array.held || is_empty(held)) return;
-  PyObject* const self = reinterpret_cast<PyObject*>(&array);
-  nb::object joined = array.held ? join(array.held, held) : nb::borrow(held);
-  PyObject* const old = array.held;
-  array.held = joined.release().ptr();
-  if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
-  array.tracked = true;
-  Py_XDECREF(old);
-}
-
-void clear_held(ArrayObject& array) {
-  Py_CLEAR(array.held);
-}
-
-void bind_held(nb::module_& module) {
+void bind_held() {
   static PyType_Slot slots[] = {
       {Py_tp_doc, const_cast<char*>("What the gradients of arrays need of Python's.")},
       {Py_tp_traverse, reinterpret_cast<void*>(HeldObject::traverse)},
@@ -146,9 +111,12 @@ void bind_held(nb::module_& module) {
       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!type) throw nb::python_error();
-  module.def("hold", hold, nb::arg("array"), nb::arg("object"),
-             "Let the gradient of the call that an array comes from find an object.");
-  module.def("held_by", held_by, nb::arg("node"), "What hold() was given, or None.");
+  autograd::Held::set_hooks(
+      {[](void* object) { Py_INCREF(static_cast<PyObject*>(object)); },
+       [](void* object) { Py_DECREF(static_cast<PyObject*>(object)); },
+       [](void* left, void* right) -> void* {
+         return join(static_cast<PyObject*>(left), static_cast<PyObject*>(right)).release().ptr();
+       }});
 }
 
 }  // namespace afterglow::bindings

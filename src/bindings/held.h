@@ -33,11 +33,19 @@ class KnownObject {
   HeldObject* held_;
 };
 
-/// Lets an array own, beside what it owns, what another array does (or what make_held() made).
-void share_held(ArrayObject& array, PyObject* held);
-/// Lets it own nothing.
-void clear_held(ArrayObject& array);
+/// A node's or an array's share of what make_held() made.
+inline autograd::Held to_held(nb::handle held) {
+  return autograd::Held(held.ptr());
+}
 
-void bind_held(nb::module_& module);
+/// An array that owns something is seen by the garbage collector from now on. To be called whenever
+/// it may have come to own something.
+inline void look_after(ArrayObject& array) {
+  if (!array.held || array.tracked) return;
+  PyObject_GC_Track(&array);
+  array.tracked = true;
+}
+
+void bind_held();
 
 }  // namespace afterglow::bindings

@@ -157,33 +157,24 @@ nb::list call_host(const std::string& name, nb::callable function, bool legacy, 
   constexpr double least_cost = lazy::worth_a_thread;
   if (!nb::len(shapes)) throw Error(ErrorKind::value, "[" + name + "] there is nothing to compute");
   const lazy::Op& op = lazy::host_op(name);
-  lazy::Draft draft(op);
-  nb::list held;
+  autograd::CallBuilder builder(op, legacy);
+  lazy::Call& call = builder.call();
+  std::vector<nb::object> held;
   for (nb::handle input : inputs) {
-    nb::object converted;
-    need_operand(draft, input.ptr(), legacy, converted);
-    if (converted.is_valid()) held.append(converted);
+    held.push_back(nb::borrow(input));
+    need_input(builder, input.ptr(), held);
   }
   for (std::size_t i = 0; i < nb::len(shapes); ++i) {
-    lazy::Operand& output = draft->outputs.emplace_back();
+    lazy::Operand& output = call.outputs.emplace_back();
     output.layout = Layout::contiguous(to_shape(nb::handle(shapes[i]).ptr()));
     output.dtype = static_cast<DType>(nb::cast<int>(dtypes[i]));
   }
-  draft->cost = std::max(least_cost, cost);
-  draft->host = std::make_shared<PythonFunction>(std::move(function));
-  draft->site = capture_site();
-  Recording recording(op, {}, legacy);
-  if (recording.is_on()) {
-    std::size_t index = 0;
-    for (nb::handle input : inputs) recording.add(input.ptr(), draft->inputs[index++]);
-    recording.begin(nullptr);
-  }
-  std::vector<Array> outputs;
-  Array first = issue_from_python(draft, {{}, legacy, {}, nullptr}, &outputs);
+  call.cost = std::max(least_cost, cost);
+  call.host = std::make_shared<PythonFunction>(std::move(function));
+  std::vector<autograd::Handle> outputs;
+  autograd::Handle first = builder.issue({}, &outputs);
   outputs.insert(outputs.begin(), std::move(first));
-  nb::list arrays = wrap_all(outputs, legacy);
-  for (nb::handle array : arrays) recording.end(array.ptr());
-  return arrays;
+  return wrap_all(outputs);
 }
 
 /// Whether the values of all inputs are there, or come at once because their calls are tiny, and

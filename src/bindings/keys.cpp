@@ -31,7 +31,7 @@ class KeyReader {
     return PySlice_Check(item) ? read_slice(item) : read_integer(item);
   }
 
-  Place finish() {
+  ops::Part finish() {
     keep_until(layout_.rank());
     return std::move(place_);
   }
@@ -70,13 +70,13 @@ class KeyReader {
   }
 
   const Layout& layout_;
-  Place place_;
+  ops::Part place_;
   int axis_ = 0;
 };
 
 }  // namespace
 
-std::optional<Place> place_of_key(const Layout& layout, PyObject* key) {
+std::optional<ops::Part> place_of_key(const Layout& layout, PyObject* key) {
   KeyReader reader(layout);
   if (!PyTuple_Check(key)) {
     if (!reader.read(key, 0)) return {};

@@ -6,18 +6,13 @@
 
 #include "array/layout.h"
 #include "bindings/python.h"
+#include "ops/views.h"
 
 namespace afterglow::bindings {
 
-/// Elements at regular distances.
-struct Place {
-  std::int64_t offset = 0;
-  Shape shape, strides;
-};
-
 /// What a key of integers, slices, `...` and None names. Nothing where it holds anything else or
 /// does not fit the array, which the caller has to tell.
-std::optional<Place> place_of_key(const Layout& layout, PyObject* key);
+std::optional<ops::Part> place_of_key(const Layout& layout, PyObject* key);
 
 /// Waits for an array; the numbers of its elements that are not 0, counted in the order of memory.
 nb::object true_positions(nb::handle mask);

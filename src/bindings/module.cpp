@@ -31,12 +31,14 @@ NB_MODULE(_core, module) {
   });
   module.def("set_error_classes", set_error_classes);
   module.def("set_package_folder", set_package_folder);
+  bind_front_end();
   bind_array_type(module);
-  bind_held(module);
+  bind_held();
   bind_keys(module);
   bind_operations(module);
   bind_shortcuts(module);
   bind_host(module);
+  bind_python_calls(module);
   bind_tape(module);
   bind_update(module);
   bind_walk(module);

@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bindings/site.h"
-#include "bindings/tape.h"
-#include "bindings/waiting.h"
+#include "bindings/held.h"
 #include "lazy/immediate.h"
 #include "ops/table.h"
 
@@ -51,39 +49,31 @@ class CallArguments {
  public:
   CallArguments(const OperationObject& operation, PyObject* const* values, std::size_t positional,
                 PyObject* names)
-      : op_(*operation.op), legacy_(operation.legacy), draft_(op_) {
+      : op_(*operation.op), builder_(op_, operation.legacy) {
     arguments_ = op_.defaults;
     for (std::size_t i = 0; i < positional; ++i) add_positional(i, values[i]);
     const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
     for (Py_ssize_t i = 0; i < named; ++i) {
       add_named(PyTuple_GET_ITEM(names, i), values[positional + static_cast<std::size_t>(i)]);
     }
-    if (!op_.variadic && draft_->inputs.size() != op_.inputs.size()) {
+    const std::size_t given = builder_.call().inputs.size();
+    if (!op_.variadic && given != op_.inputs.size()) {
       refuse("takes " + std::to_string(op_.inputs.size()) + " arrays, got " +
-             std::to_string(draft_->inputs.size()));
+             std::to_string(given));
     }
   }
 
   PyObject* issue() {
-    draft_->site = capture_site();
-    Recording recording(op_, arguments_, legacy_);
-    if (recording.is_on()) {
-      for (std::size_t i = 0; i < sources_.size(); ++i)
-        recording.add(sources_[i].ptr(), draft_->inputs[i]);
-      recording.begin(out_);
-    }
-    std::vector<Array> more;
-    Array result = issue_from_python(
-        draft_, {arguments_, legacy_, context_, out_ ? &as_array(out_).array : nullptr}, &more);
+    std::vector<autograd::Handle> more;
+    autograd::Handle result =
+        builder_.issue({arguments_, context_, out_ ? &as_array(out_) : nullptr}, &more);
     if (out_) {
-      recording.end(out_);
+      look_after(as_array(out_));
       return Py_NewRef(out_);
     }
-    if (more.empty()) return recording.end(wrap(std::move(result), legacy_));
+    if (more.empty()) return wrap(std::move(result));
     more.insert(more.begin(), std::move(result));
-    nb::list arrays = wrap_all(more, legacy_);
-    for (nb::handle array : arrays) recording.end(array.ptr());
-    return arrays.release().ptr();
+    return wrap_all(more).release().ptr();
   }
 
  private:
@@ -91,20 +81,16 @@ class CallArguments {
     if (op_.variadic && position == 0) {
       const nb::object items = items_of(value, "a sequence of arrays is needed");
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
-        need_source(PyTuple_GET_ITEM(items.ptr(), i));
+        need_input(builder_, PyTuple_GET_ITEM(items.ptr(), i), held_);
       }
+      held_.push_back(items);
     } else if (position < op_.inputs.size()) {
-      need_source(value);
+      need_input(builder_, value, held_);
     } else if (position - op_.inputs.size() < arguments_.size()) {
       arguments_[position - op_.inputs.size()] = to_argument(value);
     } else {
       refuse("got too many arguments");
     }
-  }
-
-  void need_source(PyObject* object) {
-    need_operand(draft_, object, legacy_, held_);
-    if (autograd::state().recording) sources_.push_back(nb::borrow(object));
   }
 
   void add_named(PyObject* name, PyObject* value) {
@@ -134,13 +120,11 @@ class CallArguments {
   }
 
   const lazy::Op& op_;
-  bool legacy_;
-  lazy::Draft draft_;
+  std::vector<nb::object> held_;  ///< keeps inputs alive that the caller does not
+  autograd::CallBuilder builder_;
   std::vector<lazy::Argument> arguments_;
   Context context_;
   PyObject* out_ = nullptr;
-  nb::object held_;
-  std::vector<nb::object> sources_;  ///< while recording: the objects behind the inputs
 };
 
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
@@ -269,15 +253,14 @@ Shape to_shape(PyObject* sequence) {
   return shape;
 }
 
-void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object& held) {
-  lazy::Operand& operand = draft->inputs.emplace_back();
-  if (set_operand(operand, object)) {
-    if (operand.storage && as_array(object).legacy != legacy) refuse_mixed(*draft->op, legacy);
-    return;
-  }
-  held = nb::steal(convert_foreign(object, legacy, nullptr, false));
-  if (!held.is_valid()) throw nb::python_error();
-  set_operand(operand, held.ptr());
+void need_input(autograd::CallBuilder& builder, PyObject* object, std::vector<nb::object>& held) {
+  const bool legacy = builder.is_legacy();
+  if (is_array(object) && as_array(object).legacy != legacy)
+    refuse_mixed(*builder.call().op, legacy);
+  if (add_input(builder, object)) return;
+  held.push_back(nb::steal(convert_foreign(object, legacy, nullptr, false)));
+  if (!held.back().is_valid()) throw nb::python_error();
+  add_input(builder, held.back().ptr());
 }
 
 namespace {
@@ -294,11 +277,18 @@ double large_integer(PyObject* object) {
 
 }  // namespace
 
-bool set_operand(lazy::Operand& operand, PyObject* object) {
+bool add_input(autograd::CallBuilder& builder, PyObject* object) {
   if (is_array(object)) {
-    static_cast<Array&>(operand) = as_array(object).array;
+    builder.add(static_cast<const autograd::Handle&>(as_array(object)));
     return true;
   }
+  lazy::Operand number;
+  if (!set_number(number, object)) return false;
+  builder.add_operand() = std::move(number);
+  return true;
+}
+
+bool set_number(lazy::Operand& operand, PyObject* object) {
   if (PyFloat_Check(object)) {
     lazy::set_immediate(operand, PyFloat_AS_DOUBLE(object));
     return true;
@@ -316,40 +306,9 @@ bool set_operand(lazy::Operand& operand, PyObject* object) {
   return false;
 }
 
-nb::list wrap_all(std::span<const Array> arrays, bool legacy) {
+nb::list wrap_all(std::span<const autograd::Handle> handles) {
   nb::list result;
-  for (const Array& array : arrays) result.append(nb::steal(wrap(array, legacy)));
-  return result;
-}
-
-namespace {
-
-/// What the call touches of memory that is shared with code outside.
-std::vector<Array> shared_operands(lazy::Call& call, const Array* out) {
-  std::vector<Array> shared;
-  for (const lazy::Operand& input : call.inputs) {
-    if (!input.is_immediate() && input.storage->is_shared()) shared.push_back(input);
-  }
-  if (out && out->storage->is_shared()) shared.push_back(*out);
-  return shared;
-}
-
-}  // namespace
-
-Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options,
-                        std::vector<Array>* more_outputs) {
-  lazy::Window& window = lazy::window();
-  std::vector<Array> shared;
-  if (Storage::any_shared()) shared = shared_operands(*draft, options.out);
-  // Threads that waited together may together take more room than there was; a few more looks.
-  for (int looks = 0; looks < 4 && window.is_full(); ++looks) wait_for_room();
-  Array result = lazy::issue(window, draft, options, more_outputs);
-  if (window.serial()) {
-    // Errors at the call, as NaiveEngine has them.
-    const std::shared_ptr<Failure> failure = result.storage->failure;
-    if (failure && !failure->raised) raise_failure(*failure);
-  }
-  for (const Array& array : shared) wait_for(array, engine::WaitFor::write);
+  for (const autograd::Handle& handle : handles) result.append(nb::steal(wrap(handle)));
   return result;
 }
 
@@ -358,63 +317,36 @@ PyObject* binary(const lazy::Op& op, PyObject* left, PyObject* right, ArrayObjec
     PyObject* partner = is_array(left) ? left : right;
     const bool legacy = as_array(partner).legacy;
     nb::object held;
-    lazy::Draft draft(op);
+    autograd::CallBuilder builder(op, legacy);
     for (PyObject* side : {left, right}) {
-      lazy::Operand& operand = draft->inputs.emplace_back();
-      if (set_operand(operand, side)) {
-        if (operand.storage && as_array(side).legacy != legacy) refuse_mixed(op, legacy);
-        continue;
-      }
+      if (is_array(side) && as_array(side).legacy != legacy) refuse_mixed(op, legacy);
+      if (add_input(builder, side)) continue;
       held = nb::steal(convert_foreign(side, legacy, partner, !out));
       if (!held.is_valid()) throw nb::python_error();
       if (held.is(nb::handle(Py_NotImplemented))) return held.release().ptr();
-      set_operand(operand, held.ptr());
+      add_input(builder, held.ptr());
     }
-    draft->site = capture_site();
-    PyObject* target = reinterpret_cast<PyObject*>(out);
-    Recording recording(op, {}, legacy);
-    if (recording.is_on()) {
-      recording.add(left, draft->inputs[0]);
-      recording.add(right, draft->inputs[1]);
-      recording.begin(target);
-    }
-    if (!out)
-      return recording.end(wrap(issue_from_python(draft, {{}, legacy, {}, nullptr}), legacy));
-    issue_from_python(draft, {{}, legacy, {}, &out->array});
-    recording.end(target);
-    return Py_NewRef(target);
+    if (!out) return wrap(builder.issue());
+    builder.issue({op.defaults, {}, out});
+    look_after(*out);
+    return Py_NewRef(out);
   });
 }
 
 PyObject* unary(const lazy::Op& op, PyObject* operand) {
   return guarded<PyObject*>(nullptr, [&] {
-    lazy::Draft draft(op);
-    set_operand(draft->inputs.emplace_back(), operand);
-    draft->site = capture_site();
-    const bool legacy = as_array(operand).legacy;
-    Recording recording(op, {}, legacy);
-    if (recording.is_on()) {
-      recording.add(operand, draft->inputs[0]);
-      recording.begin(nullptr);
-    }
-    return recording.end(wrap(issue_from_python(draft, {{}, legacy, {}, nullptr}), legacy));
+    PyObject* const inputs[] = {operand};
+    return call_with_defaults(op, inputs);
   });
 }
 
 PyObject* call_with_defaults(const lazy::Op& op, std::span<PyObject* const> inputs, PyObject* out) {
-  const bool legacy = as_array(inputs[0]).legacy;
-  const std::span<const lazy::Argument> arguments = op.defaults;
-  lazy::Draft draft(op);
-  for (PyObject* input : inputs) set_operand(draft->inputs.emplace_back(), input);
-  draft->site = capture_site();
-  Recording recording(op, arguments, legacy);
-  if (recording.is_on()) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) recording.add(inputs[i], draft->inputs[i]);
-    recording.begin(out);
-  }
-  Array result =
-      issue_from_python(draft, {arguments, legacy, {}, out ? &as_array(out).array : nullptr});
-  return recording.end(out ? Py_NewRef(out) : wrap(std::move(result), legacy));
+  autograd::CallBuilder builder(op, as_array(inputs[0]).legacy);
+  for (PyObject* input : inputs) add_input(builder, input);
+  if (!out) return wrap(builder.issue());
+  builder.issue({op.defaults, {}, &as_array(out)});
+  look_after(as_array(out));
+  return Py_NewRef(out);
 }
 
 void bind_operations(nb::module_& module) {

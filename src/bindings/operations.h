@@ -6,27 +6,23 @@
 #include <span>
 #include <vector>
 
+#include "autograd/call_builder.h"
 #include "bindings/array_type.h"
-#include "lazy/issue.h"
 
 namespace afterglow::bindings {
 
 void bind_operations(nb::module_& module);
 
-/// An operand from a Python array or number. False (no error set) when `object` is neither.
-bool set_operand(lazy::Operand& operand, PyObject* object);
-
-/// Issues a filled draft; throws what the call was refused for, and in serial mode what it failed
-/// with.
-Array issue_from_python(lazy::Draft& draft, lazy::IssueOptions options,
-                        std::vector<Array>* more_outputs = nullptr);
+/// A number from Python. False (no error set) when `object` is none.
+bool set_number(lazy::Operand& operand, PyObject* object);
+/// Adds a Python array or number to a call. False (no error set) when `object` is neither.
+bool add_input(autograd::CallBuilder& builder, PyObject* object);
+/// The same with an error for a mixture of nd and np; anything like an array is converted, and kept
+/// alive by `held`.
+void need_input(autograd::CallBuilder& builder, PyObject* object, std::vector<nb::object>& held);
 
 /// A list of new Python arrays.
-nb::list wrap_all(std::span<const Array> arrays, bool legacy);
-
-/// An operand from anything like an array, with an error for a mixture of nd and np; `held` keeps
-/// alive what had to be converted.
-void need_operand(lazy::Draft& draft, PyObject* object, bool legacy, nb::object& held);
+nb::list wrap_all(std::span<const autograd::Handle> handles);
 
 /// An integer, or anything that can be one.
 std::int64_t to_integer(PyObject* object);

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "autograd/gradient.h"
+#include "autograd/walk.h"
 #include "bindings/functions.h"
 #include "bindings/held.h"
 #include "bindings/operations.h"
@@ -22,7 +24,8 @@
 #include "lazy/host.h"
 #include "lazy/immediate.h"
 #include "lazy/layer.h"
-#include "ops/table.h"
+#include "ops/operators.h"
+#include "ops/views.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -80,11 +83,9 @@ class Inside {
 class InputHandles {
  public:
   void add(nb::handle given, Array array) {
-    nb::object handle = nb::steal(wrap_like(std::move(array), given.ptr()));
-    const Layout& layout = *as_array(given.ptr()).array.layout;
-    if (autograd::state().recording)
-      record_view(given.ptr(), handle.ptr(), 0, Shape(layout.shape().begin(), layout.shape().end()),
-                  Shape(layout.strides().begin(), layout.strides().end()));
+    autograd::Handle seen = ops::view(as_array(given.ptr()), ops::whole(array));
+    seen.array = std::move(array);
+    nb::object handle = nb::steal(wrap_like(std::move(seen), given.ptr()));
     origins_.push_back(as_array(handle.ptr()).origin);
     handles_.append(handle);
   }
@@ -186,10 +187,10 @@ class BlockCapture {
       const ArrayObject& input = as_array(handle.ptr());
       capture_->refuse("an input is written while recording");
       ArrayObject& array = as_array(given_[i].ptr());
-      if (array.origin && array.origin.node->is_variable()) refuse_variable("hybridize");
+      if (array.origin && array.origin.node->is_variable()) autograd::refuse_variable("hybridize");
       array.origin = input.origin;
-      clear_held(array);
-      share_held(array, input.held);
+      array.held = input.held;
+      look_after(array);
     }
   }
 
@@ -216,7 +217,7 @@ void make_room() {
   for (int looks = 0; looks < 4 && lazy::window().is_full(); ++looks) wait_for_room();
 }
 
-/// What a statement owes its caller before it returns: see issue_from_python().
+/// What a statement owes its caller before it returns: see issue_statement().
 void settle(std::span<const Array> inputs, const lazy::Recipe& recipe,
             std::span<const Array> results) {
   if (lazy::window().serial()) {
@@ -237,26 +238,14 @@ void settle(std::span<const Array> inputs, const lazy::Recipe& recipe,
 // --- on the tape ---
 
 /// The gradient of an output that nobody used, or elements in order where a rule gave others.
-Array copied(const Array* value, const autograd::Saved& like) {
-  lazy::Draft draft(*ops::table().find("copy"));
-  lazy::Operand& input = draft->inputs.emplace_back();
-  if (value) {
-    static_cast<Array&>(input) = *value;
-  } else {
-    lazy::set_immediate(input, std::int64_t{0});
-  }
-  std::vector<lazy::Argument> arguments;
-  for (const lazy::Parameter& parameter : draft->op->parameters) {
-    arguments.push_back(parameter.default_value);
-    if (parameter.name == "shape")
-      arguments.back() = Shape(like.layout->shape().begin(), like.layout->shape().end());
-    if (parameter.name == "dtype") arguments.back() = static_cast<std::int64_t>(like.dtype);
-  }
-  return issue_from_python(draft, {arguments, true, like.context, nullptr});
+Array copied(const autograd::Handle& value, const autograd::Saved& like) {
+  const Shape shape(like.layout->shape().begin(), like.layout->shape().end());
+  if (!value) return ops::full(0, shape, like.dtype, like.context).array;
+  return ops::stretch(value, shape).array;
 }
 
 /// A replay that was recorded: what its second part needs, and what must not have changed.
-class ReplayedCall : public OwnGradients {
+class ReplayedCall : public autograd::OwnGradients {
  public:
   /// `block`: what make_held() made of it.
   ReplayedCall(std::shared_ptr<const Plan> plan, std::vector<Array> kept,
@@ -274,30 +263,30 @@ class ReplayedCall : public OwnGradients {
     for (const Array& array : kept_) lazy::window().handle_goes(*array.storage);
   }
 
-  std::vector<nb::object> gradients(const autograd::Node& node,
-                                    std::span<const nb::object> heads) const override {
+  std::vector<autograd::Handle> gradients(const autograd::Node& node,
+                                          std::span<const autograd::Handle> heads) const override {
     // To be recorded: what they are computed from must be on the tape, call by call.
     if (autograd::state().recording) return {};
     std::vector<Array> given;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const autograd::Saved& output = node.outputs[i];
-      const Array* head = heads[i].is_valid() ? &need_array(heads[i].ptr()).array : nullptr;
+      const Array* head = heads[i] ? &heads[i].array : nullptr;
       // What the calls make of another type is theirs to say, one by one.
       if (head && (head->dtype != output.dtype || head->context() != output.context)) return {};
       const bool fits =
           head && head->layout->is_contiguous() && same_shape(*head->layout, *output.layout);
-      given.push_back(fits ? *head : copied(head, output));
+      given.push_back(fits ? *head : copied(heads[i], output));
     }
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       if (kept_[i].storage->version != versions_[i])
-        refuse_overwritten(node, "a value", versions_[i], kept_[i].storage->version);
+        autograd::refuse_overwritten(node, "a value", versions_[i], kept_[i].storage->version);
     }
     const std::vector<Array> made =
         plan_->recipe->differentiate(lazy::window(), kept_, given, make_room);
     settle(given, *plan_->recipe, made);
-    std::vector<nb::object> result;
+    std::vector<autograd::Handle> result;
     for (std::size_t i = 0; i < made.size(); ++i)
-      result.push_back(nb::steal(wrap(made[i], plan_->gradients_legacy[i])));
+      result.push_back({made[i], {}, {}, plan_->gradients_legacy[i]});
     return result;
   }
 
@@ -306,8 +295,8 @@ class ReplayedCall : public OwnGradients {
     const autograd::Node& node = *self.node;
     for (const Watched& one : watched_) {
       if (one.array.storage->version != one.version)
-        refuse_overwritten(node, "all inputs and parameters again, one of", one.version,
-                           one.array.storage->version);
+        autograd::refuse_overwritten(node, "all inputs and parameters again, one of", one.version,
+                                     one.array.storage->version);
     }
     nb::list inputs, parameters;
     for (std::size_t i = 0; i < legacy_.size(); ++i)
@@ -315,7 +304,8 @@ class ReplayedCall : public OwnGradients {
     for (std::size_t i = 0; i < plan_->wanted_inputs.size(); ++i) {
       nb::object input = inputs[plan_->wanted_inputs[i]];
       as_array(input.ptr()).origin = node.inputs[i].origin;
-      share_held(as_array(input.ptr()), self.held.ptr());
+      as_array(input.ptr()).held.share(self.held);
+      look_after(as_array(input.ptr()));
     }
     for (const Recorded& parameter : plan_->parameters) {
       nb::object array = nb::steal(wrap(parameter.array, parameter.legacy));
@@ -390,9 +380,10 @@ nb::object replay(const std::shared_ptr<const Plan>& plan, nb::handle result, nb
     ArrayObject& object = as_array(array.ptr());
     if (node && plan->recorded[i]) {
       object.origin = autograd::add_output(*node, object.array);
-      share_held(object, held.ptr());
+      object.held = to_held(held);
       for (const std::size_t index : plan->wanted_inputs)
-        share_held(object, as_array(inputs[index]).held);
+        object.held.share(as_array(inputs[index]).held);
+      look_after(object);
     } else if (autograd::state().recording) {
       object.origin.output = autograd::Origin::constant;
     }

@@ -152,18 +152,11 @@ class PlainCall {
   }
 
   PyObject* issue() {
-    lazy::Draft draft(*plan_.op);
-    for (std::size_t i = 0; i < used_; ++i) set_operand(draft->inputs.emplace_back(), inputs_[i]);
-    draft->site = capture_site();
+    autograd::CallBuilder builder(*plan_.op, plan_.legacy);
+    for (std::size_t i = 0; i < used_; ++i) add_input(builder, inputs_[i]);
     std::span<const lazy::Argument> arguments = plan_.defaults;
     if (own_) arguments = std::span(*own_).first(plan_.defaults.size());
-    Recording recording(*plan_.op, arguments, plan_.legacy);
-    if (recording.is_on()) {
-      for (std::size_t i = 0; i < used_; ++i) recording.add(inputs_[i], draft->inputs[i]);
-      recording.begin(nullptr);
-    }
-    Array result = issue_from_python(draft, {arguments, plan_.legacy, {}, nullptr});
-    return recording.end(wrap(std::move(result), plan_.legacy));
+    return wrap(builder.issue({arguments, {}, nullptr}));
   }
 
  private:

@@ -6,12 +6,14 @@
 #include <string>
 #include <utility>
 
+#include "autograd/gradient.h"
 #include "bindings/held.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
 #include "lazy/host.h"
 #include "ops/table.h"
+#include "ops/views.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -20,24 +22,9 @@ using autograd::Node;
 using autograd::Origin;
 using autograd::Saved;
 
-/// No call computes a view, but the tape knows it like one.
-const lazy::Op& view_op() {
-  static const lazy::Op op = {
-      .name = "view", .inputs = {"data"}, .parameters = {{"offset"}, {"shape"}, {"strides"}}};
-  return op;
-}
-
-/// Nor is a write to a part of an array a call of its own name.
-const lazy::Op& write_op() {
-  static const lazy::Op op = {.name = "write",
-                              .inputs = {"data", "value"},
-                              .parameters = {{"offset"}, {"shape"}, {"strides"}}};
-  return op;
-}
-
 const lazy::Op& op_of(const std::string& name) {
-  if (name == "view") return view_op();
-  if (name == "write") return write_op();
+  if (name == "view") return ops::view_op();
+  if (name == "write") return ops::write_op();
   const lazy::Op* op = ops::table().find(name);
   return op ? *op : lazy::host_op(name);
 }
@@ -68,17 +55,7 @@ nb::object number_of(const lazy::Operand& operand) {
 
 nb::object value_of(const TapeNode& self, const Saved& saved, const Origin& origin) {
   if (saved.is_number()) return number_of(saved.value);
-  if (!saved.has_value())
-    throw Error(ErrorKind::mxnet, "[" + std::string(self.node->op->name) +
-                                      "] its gradient reads a value that was not kept");
-  if (saved.is_stale()) {
-    refuse_overwritten(*self.node, "a value of shape " + to_string(saved.layout->shape()),
-                       saved.version, saved.value.storage->version);
-  }
-  nb::object array = nb::steal(wrap(saved.value, self.node->legacy));
-  as_array(array.ptr()).origin = origin;
-  share_held(as_array(array.ptr()), self.held.ptr());
-  return array;
+  return nb::steal(wrap(autograd::saved_handle(*self.node, saved, origin, self.held)));
 }
 
 nb::object to_tuple(std::span<const std::int64_t> numbers) {
@@ -157,7 +134,7 @@ void mark_variable(nb::handle array, nb::handle gradient, int request) {
   object.origin = {autograd::make_variable(object.array, std::move(buffer),
                                            static_cast<autograd::Request>(request), object.legacy),
                    0};
-  clear_held(object);
+  object.held = {};
   ++object.array.storage->origins;
 }
 
@@ -175,84 +152,6 @@ void set_reads(const std::string& name, nb::list rules) {
 }
 
 }  // namespace
-
-void refuse_overwritten(const Node& node, const std::string& what, std::uint32_t then,
-                        std::uint32_t now) {
-  const std::string place = describe_site(node.site);
-  throw Error(ErrorKind::mxnet, "[" + std::string(node.op->name) + "] the gradient of the call" +
-                                    (place.empty() ? "" : " at " + place) + " needs " + what +
-                                    " that was overwritten in place since (write " +
-                                    std::to_string(then) + ", now " + std::to_string(now) +
-                                    "); write to a copy, or after backward()");
-}
-
-void refuse_variable(std::string_view op) {
-  throw Error(ErrorKind::mxnet,
-              "[" + std::string(op) +
-                  "] a variable with a gradient cannot be written while recording; write to a "
-                  "copy, or outside of autograd.record()");
-}
-
-void Recording::add(PyObject* object, const lazy::Operand& operand) {
-  autograd::Source source;
-  if (is_array(object)) {
-    source = {&as_array(object).array, &as_array(object).origin};
-    if (as_array(object).held) held_.push_back(nb::borrow(as_array(object).held));
-  } else if (operand.storage) {
-    source.array = &operand;  // converted on its way
-  }
-  sources_.push_back(source);
-  numbers_.push_back(&operand);
-}
-
-void Recording::begin(PyObject* out) {
-  if (out && as_array(out).origin && as_array(out).origin.node->is_variable()) {
-    refuse_variable(op_.name);
-  }
-  node_ = autograd::record(op_, arguments_, legacy_, sources_, numbers_);
-  if (!node_) return;
-  node_->site = capture_site();
-  if (out) ++as_array(out).array.storage->origins;
-}
-
-void Recording::finish(PyObject* array) {
-  ArrayObject& object = as_array(array);
-  object.origin = node_ ? autograd::add_output(*node_, object.array) : Origin{{}, Origin::constant};
-  if (object.held) clear_held(object);
-  for (const nb::object& held : held_) {
-    if (node_) share_held(object, held.ptr());
-  }
-}
-
-void record_view(PyObject* array, PyObject* view, std::int64_t offset, const Shape& shape,
-                 const Shape& strides) {
-  ArrayObject& source = as_array(array);
-  if (!source.origin) {
-    as_array(view).origin.output = Origin::constant;
-    return;
-  }
-  const lazy::Argument arguments[] = {offset, shape, strides};
-  const autograd::Source sources[] = {{&source.array, &source.origin}};
-  const Reference<Node> node = autograd::record(view_op(), arguments, source.legacy, sources, {});
-  if (!node) return;
-  node->site = capture_site();
-  as_array(view).origin = autograd::add_output(*node, as_array(view).array);
-  share_held(as_array(view), source.held);
-}
-
-void record_write(PyObject* array, PyObject* value, std::int64_t offset, const Shape& shape,
-                  const Shape& strides) {
-  const lazy::Argument arguments[] = {offset, shape, strides};
-  Recording recording(write_op(), arguments, as_array(array).legacy);
-  lazy::Operand kept;
-  set_operand(kept, array);
-  recording.add(array, kept);
-  lazy::Operand operand;
-  set_operand(operand, value);
-  recording.add(value, operand);
-  recording.begin(array);
-  recording.end(array);
-}
 
 void bind_tape(nb::module_& module) {
   nb::class_<TapeNode>(module, "TapeNode")

@@ -22,7 +22,7 @@
 
 namespace afterglow::autograd {
 class Gradient;
-struct Handle;
+class Value;
 }  // namespace afterglow::autograd
 
 namespace afterglow::lazy {
@@ -67,7 +67,7 @@ struct Inference {
 /// The gradient of one input of an op, written with ops on handles (autograd/gradient.h).
 struct GradientRule {
   /// None: zero by nature, and whatever depends on nothing else is not recorded.
-  autograd::Handle (*function)(autograd::Gradient&) = nullptr;
+  autograd::Value (*function)(autograd::Gradient&) = nullptr;
   /// What it reads, which is all that is kept for it: inputs, one bit each, the last bit for all
   /// that follow; and outputs.
   std::uint32_t inputs = 0;

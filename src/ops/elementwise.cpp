@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include "lazy/immediate.h"
 #include "ops/common.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 
 namespace afterglow::ops {
@@ -95,7 +98,7 @@ Formula power_formula(const Operand& exponent, DType type) {
   return Formula::power;
 }
 
-void power(Inference& inference) {
+void infer_power(Inference& inference) {
   const DType type = arithmetic_type(inference);
   auto& inputs = inference.call.inputs;
   const Formula formula = power_formula(inputs[1], type);
@@ -314,7 +317,7 @@ void fit_condition(const Inference& inference) {
 
 /// The condition is converted to the type of the result. Where that could make 0 of something else,
 /// the front end gives a mask instead.
-void where(Inference& inference) {
+void infer_where(Inference& inference) {
   const auto& inputs = inference.call.inputs;
   if (inputs[0].is_immediate()) inference.refuse("condition must be an array", ErrorKind::type);
   const bool numbers = inputs[1].is_immediate() && inputs[2].is_immediate();
@@ -369,6 +372,39 @@ void clip(Inference& inference) {
   add_result(inference, type, type);
 }
 
+constexpr double pi = std::numbers::pi;
+
+/// The derivative of digamma, as a composition with derivatives of any order.
+Value trigamma(const Value& x) {
+  constexpr int steps = 7;
+  // From x + 7 on the series of Stirling is exact to the last place.
+  constexpr double bernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                                  5.0 / 66, -691.0 / 2730, 7.0 / 6};
+  const Value mirrored = x < 0.5;
+  const Value place = where(mirrored, 1 - x, x);
+  Value result = 0;
+  for (int step = 0; step < steps; ++step) result = result + 1 / square(place + step);
+  const Value inverse = 1 / (place + steps);
+  const Value squared = inverse * inverse;
+  Value series = 0.0;
+  for (auto factor = std::rbegin(bernoulli); factor != std::rend(bernoulli); ++factor)
+    series = (series + *factor) * squared;
+  result = result + inverse * (1 + 0.5 * inverse + series);
+  const Value sine = sin(pi * where(mirrored, x, 0.5));  // no 1 / 0 where it is not used
+  return where(mirrored, pi * pi / (sine * sine) - result, result);
+}
+
+Value gelu_slope(const Value& x) {
+  const Value density = exp(-0.5 * x * x) * (1 / std::sqrt(2 * pi));
+  return 0.5 * (1 + erf(x * std::sqrt(0.5))) + x * density;
+}
+
+Value smooth_slope(Gradient& c) {
+  const Value x = c[0], sharpness = c[1] * c[1];
+  const Value near = abs(x) * sharpness < 1;
+  return fit(c, 0, where(near, c.g * sharpness * x, c.g * sign(x)));
+}
+
 }  // namespace
 
 void declare_elementwise(Table& table) {
@@ -376,364 +412,499 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"negative", "_np_negative"},
              .inputs = {"data"},
              .infer = keep_type_but_boolean,
-             .formula = Formula::negative});
+             .formula = Formula::negative,
+             .gradients = {reading_nothing([](Gradient& c) { return -c.g; })}});
   table.add({.name = "abs",
              .mxnet_names = {"abs", "_npi_absolute"},
              .inputs = {"data"},
              .infer = keep_truth<false>,
-             .formula = Formula::absolute});
+             .formula = Formula::absolute,
+             .gradients = {reading({0}, [](Gradient& c) {
+               return where(c[0] > 0, c.g, where(c[0] < 0, -c.g, 0));
+             })}});
   table.add({.name = "exp",
              .mxnet_names = {"exp", "_npi_exp"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::exponential});
+             .formula = Formula::exponential,
+             .gradients = {reading_output([](Gradient& c) { return c.g * c.output(); })}});
   table.add({.name = "log",
              .mxnet_names = {"log", "_npi_log"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::logarithm});
+             .formula = Formula::logarithm,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g / c[0]; })}});
   table.add({.name = "sqrt",
              .mxnet_names = {"sqrt", "_npi_sqrt"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::square_root});
+             .formula = Formula::square_root,
+             .gradients = {reading_output([](Gradient& c) { return c.g * 0.5 / c.output(); })}});
   table.add({.name = "square",
              .mxnet_names = {"square", "_npi_square"},
              .inputs = {"data"},
              .infer = keep_truth<false>,
-             .formula = Formula::square});
+             .formula = Formula::square,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g * 2 * c[0]; })}});
   table.add({.name = "tanh",
              .mxnet_names = {"tanh", "_npi_tanh"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::hyperbolic_tangent});
+             .formula = Formula::hyperbolic_tangent,
+             .gradients = {
+                 reading_output([](Gradient& c) { return c.g * (1 - c.output() * c.output()); })}});
   table.add({.name = "sigmoid",
              .mxnet_names = {"sigmoid", "_npx_sigmoid"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::sigmoid});
+             .formula = Formula::sigmoid,
+             .gradients = {
+                 reading_output([](Gradient& c) { return c.g * c.output() * (1 - c.output()); })}});
   table.add({.name = "relu",
              .mxnet_names = {"relu", "_npx_relu"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::rectify});
+             .formula = Formula::rectify,
+             .gradients = {// No result is negative.
+                           reading_output([](Gradient& c) { return where(c.output(), c.g, 0); })}});
 
   table.add({.name = "sin",
              .mxnet_names = {"sin", "_npi_sin"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::sine});
+             .formula = Formula::sine,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g * cos(c[0]); })}});
   table.add({.name = "cos",
              .mxnet_names = {"cos", "_npi_cos"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::cosine});
+             .formula = Formula::cosine,
+             .gradients = {reading({0}, [](Gradient& c) { return -c.g * sin(c[0]); })}});
   table.add({.name = "tan",
              .mxnet_names = {"tan", "_npi_tan"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::tangent});
-  table.add({.name = "arcsin",
-             .mxnet_names = {"arcsin", "_npi_arcsin"},
-             .inputs = {"data"},
-             .infer = real_function,
-             .formula = Formula::arc_sine});
-  table.add({.name = "arccos",
-             .mxnet_names = {"arccos", "_npi_arccos"},
-             .inputs = {"data"},
-             .infer = real_function,
-             .formula = Formula::arc_cosine});
+             .formula = Formula::tangent,
+             .gradients = {
+                 reading_output([](Gradient& c) { return c.g * (1 + c.output() * c.output()); })}});
+  table.add(
+      {.name = "arcsin",
+       .mxnet_names = {"arcsin", "_npi_arcsin"},
+       .inputs = {"data"},
+       .infer = real_function,
+       .formula = Formula::arc_sine,
+       .gradients = {reading({0}, [](Gradient& c) { return c.g * rsqrt(1 - c[0] * c[0]); })}});
+  table.add(
+      {.name = "arccos",
+       .mxnet_names = {"arccos", "_npi_arccos"},
+       .inputs = {"data"},
+       .infer = real_function,
+       .formula = Formula::arc_cosine,
+       .gradients = {reading({0}, [](Gradient& c) { return -c.g * rsqrt(1 - c[0] * c[0]); })}});
   table.add({.name = "arctan",
              .mxnet_names = {"arctan", "_npi_arctan"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::arc_tangent});
+             .formula = Formula::arc_tangent,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g / (1 + c[0] * c[0]); })}});
   table.add({.name = "sinh",
              .mxnet_names = {"sinh", "_npi_sinh"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::hyperbolic_sine});
+             .formula = Formula::hyperbolic_sine,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g * cosh(c[0]); })}});
   table.add({.name = "cosh",
              .mxnet_names = {"cosh", "_npi_cosh"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::hyperbolic_cosine});
-  table.add({.name = "arcsinh",
-             .mxnet_names = {"arcsinh", "_npi_arcsinh"},
-             .inputs = {"data"},
-             .infer = real_function,
-             .formula = Formula::inverse_hyperbolic_sine});
-  table.add({.name = "arccosh",
-             .mxnet_names = {"arccosh", "_npi_arccosh"},
-             .inputs = {"data"},
-             .infer = real_function,
-             .formula = Formula::inverse_hyperbolic_cosine});
+             .formula = Formula::hyperbolic_cosine,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g * sinh(c[0]); })}});
+  table.add(
+      {.name = "arcsinh",
+       .mxnet_names = {"arcsinh", "_npi_arcsinh"},
+       .inputs = {"data"},
+       .infer = real_function,
+       .formula = Formula::inverse_hyperbolic_sine,
+       .gradients = {reading({0}, [](Gradient& c) { return c.g * rsqrt(c[0] * c[0] + 1); })}});
+  table.add(
+      {.name = "arccosh",
+       .mxnet_names = {"arccosh", "_npi_arccosh"},
+       .inputs = {"data"},
+       .infer = real_function,
+       .formula = Formula::inverse_hyperbolic_cosine,
+       .gradients = {reading({0}, [](Gradient& c) { return c.g * rsqrt(c[0] * c[0] - 1); })}});
   table.add({.name = "arctanh",
              .mxnet_names = {"arctanh", "_npi_arctanh"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::inverse_hyperbolic_tangent});
+             .formula = Formula::inverse_hyperbolic_tangent,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g / (1 - c[0] * c[0]); })}});
   table.add({.name = "expm1",
              .mxnet_names = {"expm1", "_npi_expm1"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::exponential_minus_1});
+             .formula = Formula::exponential_minus_1,
+             .gradients = {reading_output([](Gradient& c) { return c.g * (c.output() + 1); })}});
   table.add({.name = "log1p",
              .mxnet_names = {"log1p", "_npi_log1p"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::logarithm_of_1_plus});
-  table.add({.name = "log2",
-             .mxnet_names = {"log2", "_npi_log2"},
-             .inputs = {"data"},
-             .infer = real_function,
-             .formula = Formula::logarithm_2});
-  table.add({.name = "log10",
-             .mxnet_names = {"log10", "_npi_log10"},
-             .inputs = {"data"},
-             .infer = real_function,
-             .formula = Formula::logarithm_10});
+             .formula = Formula::logarithm_of_1_plus,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g / (1 + c[0]); })}});
+  table.add(
+      {.name = "log2",
+       .mxnet_names = {"log2", "_npi_log2"},
+       .inputs = {"data"},
+       .infer = real_function,
+       .formula = Formula::logarithm_2,
+       .gradients = {reading({0}, [](Gradient& c) { return c.g / (c[0] * std::numbers::ln2); })}});
+  table.add(
+      {.name = "log10",
+       .mxnet_names = {"log10", "_npi_log10"},
+       .inputs = {"data"},
+       .infer = real_function,
+       .formula = Formula::logarithm_10,
+       .gradients = {reading({0}, [](Gradient& c) { return c.g / (c[0] * std::numbers::ln10); })}});
   table.add({.name = "cbrt",
              .mxnet_names = {"cbrt", "_npi_cbrt"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::cube_root});
+             .formula = Formula::cube_root,
+             .gradients = {
+                 reading_output([](Gradient& c) { return c.g / (3 * c.output() * c.output()); })}});
   table.add({.name = "sign",
              .mxnet_names = {"sign", "_npi_sign"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::sign});
+             .formula = Formula::sign,
+             .gradients = {flat}});
   table.add({.name = "rsqrt",
              .mxnet_names = {"rsqrt"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::reciprocal_square_root});
+             .formula = Formula::reciprocal_square_root,
+             .gradients = {reading_output(
+                 [](Gradient& c) { return -0.5 * c.g * c.output() * c.output() * c.output(); })}});
   table.add({.name = "erf",
              .mxnet_names = {"erf", "_npx_erf"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::error_function});
+             .formula = Formula::error_function,
+             .gradients = {reading(
+                 {0}, [](Gradient& c) { return c.g * (2 / std::sqrt(pi)) * exp(-c[0] * c[0]); })}});
   table.add({.name = "softsign",
              .mxnet_names = {"softsign"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::soft_sign});
+             .formula = Formula::soft_sign,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g / square(1 + abs(c[0])); })}});
   table.add({.name = "softrelu",
              .mxnet_names = {"Activation"},
              .inputs = {"data"},
              .infer = floats_only,
-             .formula = Formula::soft_rectify});
+             .formula = Formula::soft_rectify,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g * sigmoid(c[0]); })}});
   table.add({.name = "gelu",
              .mxnet_names = {"LeakyReLU"},
              .inputs = {"data"},
              .infer = floats_only,
-             .formula = Formula::gaussian_linear_unit});
+             .formula = Formula::gaussian_linear_unit,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g * gelu_slope(c[0]); })}});
 
   table.add({.name = "floor",
              .mxnet_names = {"floor", "_npi_floor"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_down});
+             .formula = Formula::round_down,
+             .gradients = {flat}});
   table.add({.name = "ceil",
              .mxnet_names = {"ceil", "_npi_ceil"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_up});
+             .formula = Formula::round_up,
+             .gradients = {flat}});
   table.add({.name = "trunc",
              .mxnet_names = {"trunc", "fix", "_npi_trunc", "_npi_fix"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::truncate});
+             .formula = Formula::truncate,
+             .gradients = {flat}});
   table.add({.name = "round",
              .mxnet_names = {"round"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_half_away});
+             .formula = Formula::round_half_away,
+             .gradients = {flat}});
   table.add({.name = "rint",
              .mxnet_names = {"rint", "_npi_rint"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_half_down});
+             .formula = Formula::round_half_down,
+             .gradients = {flat}});
   table.add({.name = "round_half_to_even",
              .mxnet_names = {"_npi_around"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_half_to_even});
+             .formula = Formula::round_half_to_even,
+             .gradients = {flat}});
   table.add({.name = "degrees",
              .mxnet_names = {"degrees", "_npi_degrees"},
              .inputs = {"data"},
              .infer = scaling<degrees_per_radian>,
-             .formula = Formula::multiply});
+             .formula = Formula::multiply,
+             .gradients = {reading_nothing([](Gradient& c) { return c.g * (180 / pi); })}});
   table.add({.name = "radians",
              .mxnet_names = {"radians", "_npi_radians"},
              .inputs = {"data"},
              .infer = scaling<radians_per_degree>,
-             .formula = Formula::multiply});
-  table.add({.name = "reciprocal",
-             .mxnet_names = {"reciprocal", "_npi_reciprocal"},
-             .inputs = {"data"},
-             .infer = reciprocal,
-             .formula = Formula::divide});
+             .formula = Formula::multiply,
+             .gradients = {reading_nothing([](Gradient& c) { return c.g * (pi / 180); })}});
+  table.add(
+      {.name = "reciprocal",
+       .mxnet_names = {"reciprocal", "_npi_reciprocal"},
+       .inputs = {"data"},
+       .infer = reciprocal,
+       .formula = Formula::divide,
+       .gradients = {reading_output([](Gradient& c) { return -c.g * c.output() * c.output(); })}});
 
   table.add({.name = "gamma",
              .mxnet_names = {"gamma", "_npx_gamma"},
              .inputs = {"data"},
              .infer = double_function,
-             .formula = Formula::gamma_function});
+             .formula = Formula::gamma_function,
+             .gradients = {reading_output_and(
+                 {0}, [](Gradient& c) { return c.g * c.output() * digamma(c[0]); })}});
   table.add({.name = "gammaln",
              .mxnet_names = {"gammaln", "_npx_gammaln"},
              .inputs = {"data"},
              .infer = double_function,
-             .formula = Formula::logarithm_of_gamma});
+             .formula = Formula::logarithm_of_gamma,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g * digamma(c[0]); })}});
   table.add({.name = "digamma",
              .mxnet_names = {"digamma"},
              .inputs = {"data"},
              .infer = double_function,
-             .formula = Formula::digamma});
+             .formula = Formula::digamma,
+             .gradients = {reading({0}, [](Gradient& c) { return c.g * trigamma(c[0]); })}});
   table.add({.name = "erfinv",
              .mxnet_names = {"erfinv", "_npx_erfinv"},
              .inputs = {"data"},
              .infer = double_function,
-             .formula = Formula::inverse_error_function});
+             .formula = Formula::inverse_error_function,
+             .gradients = {reading_output([](Gradient& c) {
+               return c.g * (std::sqrt(pi) / 2) * exp(c.output() * c.output());
+             })}});
 
   table.add({.name = "add",
              .mxnet_names = {"broadcast_add", "broadcast_plus", "elemwise_add", "_npi_add"},
              .inputs = {"lhs", "rhs"},
              .infer = arithmetic,
-             .formula = Formula::add});
+             .formula = Formula::add,
+             .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
+                           reading_nothing([](Gradient& c) { return fit(c, 1, c.g); })}});
   table.add({.name = "subtract",
              .mxnet_names = {"broadcast_sub", "broadcast_minus", "elemwise_sub", "_npi_subtract"},
              .inputs = {"lhs", "rhs"},
              .infer = arithmetic,
-             .formula = Formula::subtract});
+             .formula = Formula::subtract,
+             .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
+                           reading_nothing([](Gradient& c) { return fit(c, 1, -c.g); })}});
   table.add({.name = "multiply",
              .mxnet_names = {"broadcast_mul", "elemwise_mul", "_npi_multiply"},
              .inputs = {"lhs", "rhs"},
              .infer = arithmetic,
-             .formula = Formula::multiply});
+             .formula = Formula::multiply,
+             .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
+                           reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); })}});
   table.add({.name = "divide",
              .mxnet_names = {"broadcast_div", "elemwise_div", "_npi_true_divide"},
              .inputs = {"lhs", "rhs"},
              .infer = division,
-             .formula = Formula::divide});
+             .formula = Formula::divide,
+             .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g / c[1]); }),
+                           reading({0, 1}, [](Gradient& c) {
+                             return fit(c, 1, -c.g * c[0] / (c[1] * c[1]));
+                           })}});
   table.add({.name = "modulo",
              .mxnet_names = {"broadcast_mod", "_npi_mod"},
              .inputs = {"lhs", "rhs"},
              .infer = arithmetic,
-             .formula = Formula::modulo});
+             .formula = Formula::modulo,
+             .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
+                           reading_output_and({0, 1}, [](Gradient& c) {
+                             return fit(c, 1, -c.g * ((c[0] - c.output()) / c[1]));
+                           })}});
   table.add({.name = "power",
              .mxnet_names = {"broadcast_power", "_power", "_npi_power"},
              .inputs = {"lhs", "rhs"},
-             .infer = power,
-             .formula = Formula::power});
-  table.add({.name = "maximum",
-             .mxnet_names = {"broadcast_maximum", "_maximum", "_npi_maximum"},
-             .inputs = {"lhs", "rhs"},
-             .infer = arithmetic,
-             .formula = Formula::maximum});
-  table.add({.name = "minimum",
-             .mxnet_names = {"broadcast_minimum", "_minimum", "_npi_minimum"},
-             .inputs = {"lhs", "rhs"},
-             .infer = arithmetic,
-             .formula = Formula::minimum});
+             .infer = infer_power,
+             .formula = Formula::power,
+             .gradients = {
+                 reading({0, 1},
+                         [](Gradient& c) { return fit(c, 0, c.g * c[1] * power(c[0], c[1] - 1)); }),
+                 reading_output_and(
+                     {0}, [](Gradient& c) { return fit(c, 1, c.g * c.output() * log(c[0])); })}});
+  table.add(
+      {.name = "maximum",
+       .mxnet_names = {"broadcast_maximum", "_maximum", "_npi_maximum"},
+       .inputs = {"lhs", "rhs"},
+       .infer = arithmetic,
+       .formula = Formula::maximum,
+       .gradients = {
+           reading({0, 1}, [](Gradient& c) { return fit(c, 0, where(c[0] >= c[1], c.g, 0)); }),
+           reading({0, 1}, [](Gradient& c) { return fit(c, 1, where(c[0] < c[1], c.g, 0)); })}});
+  table.add(
+      {.name = "minimum",
+       .mxnet_names = {"broadcast_minimum", "_minimum", "_npi_minimum"},
+       .inputs = {"lhs", "rhs"},
+       .infer = arithmetic,
+       .formula = Formula::minimum,
+       .gradients = {
+           reading({0, 1}, [](Gradient& c) { return fit(c, 0, where(c[0] <= c[1], c.g, 0)); }),
+           reading({0, 1}, [](Gradient& c) { return fit(c, 1, where(c[0] > c[1], c.g, 0)); })}});
 
   table.add({.name = "equal",
              .mxnet_names = {"broadcast_equal", "_equal", "_npi_equal"},
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
-             .formula = Formula::equal});
+             .formula = Formula::equal,
+             .gradients = {no_gradient}});
   table.add({.name = "not_equal",
              .mxnet_names = {"broadcast_not_equal", "_not_equal", "_npi_not_equal"},
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
-             .formula = Formula::not_equal});
+             .formula = Formula::not_equal,
+             .gradients = {no_gradient}});
   table.add({.name = "less",
              .mxnet_names = {"broadcast_lesser", "_lesser", "_npi_less"},
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
-             .formula = Formula::less});
+             .formula = Formula::less,
+             .gradients = {no_gradient}});
   table.add({.name = "less_equal",
              .mxnet_names = {"broadcast_lesser_equal", "_lesser_equal", "_npi_less_equal"},
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
-             .formula = Formula::less_equal});
+             .formula = Formula::less_equal,
+             .gradients = {no_gradient}});
   table.add({.name = "greater",
              .mxnet_names = {"broadcast_greater", "_greater", "_npi_greater"},
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
-             .formula = Formula::greater});
+             .formula = Formula::greater,
+             .gradients = {no_gradient}});
   table.add({.name = "greater_equal",
              .mxnet_names = {"broadcast_greater_equal", "_greater_equal", "_npi_greater_equal"},
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
-             .formula = Formula::greater_equal});
+             .formula = Formula::greater_equal,
+             .gradients = {no_gradient}});
 
   table.add({.name = "hypot",
              .mxnet_names = {"broadcast_hypot", "_hypot", "_npi_hypot"},
              .inputs = {"lhs", "rhs"},
              .infer = real_function_of_two,
-             .formula = Formula::hypotenuse});
+             .formula = Formula::hypotenuse,
+             .gradients = {reading_output_and(
+                               {0}, [](Gradient& c) { return fit(c, 0, c.g * c[0] / c.output()); }),
+                           reading_output_and({1}, [](Gradient& c) {
+                             return fit(c, 1, c.g * c[1] / c.output());
+                           })}});
   table.add({.name = "arctan2",
              .mxnet_names = {"_npi_arctan2"},
              .inputs = {"x1", "x2"},
              .infer = real_function_of_two,
-             .formula = Formula::arc_tangent_of_point});
-  table.add({.name = "copysign",
-             .mxnet_names = {"_npi_copysign"},
-             .inputs = {"x1", "x2"},
-             .infer = real_function_of_two,
-             .formula = Formula::copy_sign});
+             .formula = Formula::arc_tangent_of_point,
+             .gradients = {reading({0, 1},
+                                   [](Gradient& c) {
+                                     return fit(c, 0, c.g * c[1] / (c[0] * c[0] + c[1] * c[1]));
+                                   }),
+                           reading({0, 1}, [](Gradient& c) {
+                             return fit(c, 1, -c.g * c[0] / (c[0] * c[0] + c[1] * c[1]));
+                           })}});
+  table.add(
+      {.name = "copysign",
+       .mxnet_names = {"_npi_copysign"},
+       .inputs = {"x1", "x2"},
+       .infer = real_function_of_two,
+       .formula = Formula::copy_sign,
+       .gradients = {
+           reading_output_and(
+               {0}, [](Gradient& c) { return fit(c, 0, where(c[0] * c.output() < 0, -c.g, c.g)); }),
+           flat}});
   table.add({.name = "logical_and",
              .mxnet_names = {"broadcast_logical_and", "_logical_and"},
              .inputs = {"lhs", "rhs"},
              .infer = logic,
-             .formula = Formula::logical_and});
+             .formula = Formula::logical_and,
+             .gradients = {no_gradient}});
   table.add({.name = "logical_or",
              .mxnet_names = {"broadcast_logical_or", "_logical_or"},
              .inputs = {"lhs", "rhs"},
              .infer = logic,
-             .formula = Formula::logical_or});
+             .formula = Formula::logical_or,
+             .gradients = {no_gradient}});
   table.add({.name = "logical_xor",
              .mxnet_names = {"broadcast_logical_xor", "_logical_xor"},
              .inputs = {"lhs", "rhs"},
              .infer = logic,
-             .formula = Formula::logical_xor});
+             .formula = Formula::logical_xor,
+             .gradients = {no_gradient}});
   table.add({.name = "bitwise_and",
              .mxnet_names = {"_npi_bitwise_and"},
              .inputs = {"x1", "x2"},
              .infer = bits,
-             .formula = Formula::bitwise_and});
+             .formula = Formula::bitwise_and,
+             .gradients = {no_gradient}});
   table.add({.name = "bitwise_or",
              .mxnet_names = {"_npi_bitwise_or"},
              .inputs = {"x1", "x2"},
              .infer = bits,
-             .formula = Formula::bitwise_or});
+             .formula = Formula::bitwise_or,
+             .gradients = {no_gradient}});
   table.add({.name = "bitwise_xor",
              .mxnet_names = {"_npi_bitwise_xor"},
              .inputs = {"x1", "x2"},
              .infer = bits,
-             .formula = Formula::bitwise_xor});
-  table.add({.name = "leaky_relu",
-             .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
-             .inputs = {"data", "slope"},
-             .infer = floats_only,
-             .formula = Formula::leaky_rectify});
+             .formula = Formula::bitwise_xor,
+             .gradients = {no_gradient}});
+  table.add(
+      {.name = "leaky_relu",
+       .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
+       .inputs = {"data", "slope"},
+       .infer = floats_only,
+       .formula = Formula::leaky_rectify,
+       .gradients = {
+           reading({0, 1}, [](Gradient& c) { return fit(c, 0, where(c[0] > 0, c.g, c.g * c[1])); }),
+           reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0] > 0, 0, c.g * c[0])); })}});
   table.add({.name = "elu",
              .mxnet_names = {"LeakyReLU"},
              .inputs = {"data", "slope"},
              .infer = floats_only,
-             .formula = Formula::exponential_linear});
+             .formula = Formula::exponential_linear,
+             .gradients = {reading({0, 1},
+                                   [](Gradient& c) {
+                                     return fit(c, 0, where(c[0] > 0, c.g, c.g * c[1] * exp(c[0])));
+                                   }),
+                           reading({0}, [](Gradient& c) {
+                             return fit(c, 1, where(c[0] > 0, 0, c.g * expm1(c[0])));
+                           })}});
   table.add({.name = "smooth_l1",
              .mxnet_names = {"smooth_l1", "_npx_smooth_l1"},
              .inputs = {"data", "scalar"},
              .infer = real_function_of_two,
-             .formula = Formula::smooth_absolute});
+             .formula = Formula::smooth_absolute,
+             .gradients = {reading({0, 1}, smooth_slope), no_gradient}});
 
-  table.add({.name = "where",
-             .mxnet_names = {"where", "_npi_where"},
-             .inputs = {"condition", "x", "y"},
-             .infer = where,
-             .formula = Formula::select});
+  table.add(
+      {.name = "where",
+       .mxnet_names = {"where", "_npi_where"},
+       .inputs = {"condition", "x", "y"},
+       .infer = infer_where,
+       .formula = Formula::select,
+       .gradients = {no_gradient,
+                     reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0], c.g, 0)); }),
+                     reading({0}, [](Gradient& c) { return fit(c, 2, where(c[0], 0, c.g)); })}});
   table.add({.name = "clip",
              .mxnet_names = {"clip", "_npi_clip"},
              .inputs = {"data"},

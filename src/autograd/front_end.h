@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What issuing asks of the language above: which statement it is, and how that waits.
+#pragma once
+
+#include <string>
+
+#include "array/array.h"
+#include "lazy/failure.h"
+#include "lazy/site.h"
+
+namespace afterglow::autograd {
+
+/// This one is that of a program in C++: it waits for nothing and knows no lines.
+class FrontEnd {
+ public:
+  virtual ~FrontEnd() = default;
+  /// The statement that is being run.
+  virtual lazy::Site site() const { return {}; }
+  /// "file.py:12 in function", or nothing where it is not known.
+  virtual std::string describe(const lazy::Site&) const { return {}; }
+  /// Waits until one more call keeps within the run-ahead limits.
+  virtual void wait_for_room() const {}
+  /// Waits until nothing unfinished touches memory that code outside shares.
+  virtual void wait_for_others(const Array&) const {}
+  /// Throws what a call failed with.
+  [[noreturn]] virtual void raise(Failure& failure) const;
+};
+
+/// That of the process.
+const FrontEnd& front_end();
+/// Lives as long as the process.
+void set_front_end(const FrontEnd& front_end);
+
+}  // namespace afterglow::autograd

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/walk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "autograd/gradient.h"
+#include "lazy/layer.h"
+
+namespace afterglow::autograd {
+namespace {
+
+std::vector<Node*> nodes_of(std::span<const Origin> origins) {
+  std::vector<Node*> nodes;
+  for (const Origin& origin : origins) nodes.push_back(origin.node.get());
+  return nodes;
+}
+
+/// Gives the variable the memory of `total` where nobody else holds that, nor the memory of the old
+/// gradient (true); else the caller copies.
+bool replace_gradient(Node& node, const Handle& total) {
+  Array& old = node.gradient;
+  const Array& made = total.array;
+  if (!is_held_once(*old.storage) || !is_held_once(*made.storage) ||
+      !made.layout->is_contiguous() || !made.covers_storage() || made.dtype != old.dtype ||
+      !same_shape(*made.layout, *old.layout) || made.context() != old.context())
+    return false;
+  old = made;
+  return true;
+}
+
+/// Calls are issued for the layers of the nodes; afterwards everything is as before.
+class LayerScope {
+ public:
+  ~LayerScope() { lazy::current_layer = outer_; }
+
+ private:
+  const std::int32_t outer_ = lazy::current_layer;
+};
+
+}  // namespace
+
+bool is_held_once(const Storage& storage) {
+  return storage.count() == 1 + storage.slots.all.load(std::memory_order_relaxed) &&
+         !storage.is_shared();
+}
+
+WalkedNodes::WalkedNodes(std::span<const Origin> heads, std::span<const Origin> wanted,
+                         bool uses_up)
+    : nodes_(collect(heads, nodes_of(wanted))), uses_up_(uses_up) {
+  for (const Reference<Node>& node : nodes_) node->begin_walk(uses_up);
+}
+
+WalkedNodes::~WalkedNodes() {
+  for (const Reference<Node>& node : nodes_) node->end_walk();
+}
+
+void WalkedNodes::finish() {
+  if (!uses_up_) return;
+  for (const Reference<Node>& node : nodes_) {
+    if (!node->is_variable()) node->release();
+  }
+}
+
+Walk::Walk(std::span<const Origin> heads, std::vector<Handle> gradients, std::vector<Origin> wanted,
+           bool uses_up, Held held, const Accumulation& accumulation, OtherRules& other_rules)
+    : wanted_(std::move(wanted)),
+      nodes_(heads, wanted_, uses_up),
+      sums_(nodes_.size()),
+      held_(std::move(held)),
+      accumulation_(accumulation),
+      other_rules_(other_rules) {
+  places_.reserve(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    places_[nodes_[i].get()] = i;
+    sums_[i].resize(std::max<std::size_t>(1, nodes_[i]->outputs.size()));
+  }
+  for (std::size_t i = 0; i < heads.size(); ++i) add(heads[i], std::move(gradients[i]));
+}
+
+void Walk::run() {
+  const LayerScope scope;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    Node& node = *nodes_[i];
+    lazy::current_layer = node.layer;
+    std::vector<Handle> totals = take(node, sums_[i]);
+    if (node.is_variable()) {
+      if (wanted_.empty()) deliver(node, std::move(totals[0]));
+    } else if (std::ranges::any_of(totals, [](const Handle& total) { return bool(total); })) {
+      call_rules(nodes_[i], totals);
+    }
+  }
+  nodes_.finish();
+}
+
+std::vector<Handle> Walk::results() {
+  std::vector<Handle> result;
+  for (const Origin& origin : wanted_) {
+    const auto place = places_.find(origin.node.get());
+    Handle& sum = result.emplace_back();
+    if (place != places_.end())
+      sum = sums_[place->second].at(static_cast<std::size_t>(origin.output));
+  }
+  sums_.clear();
+  return result;
+}
+
+void Walk::add(const Origin& origin, Handle gradient) {
+  const auto place = places_.find(origin.node.get());
+  if (place == places_.end()) return;
+  Handle& sum = sums_[place->second].at(static_cast<std::size_t>(origin.output));
+  sum = sum ? accumulation_.sum(sum, gradient) : std::move(gradient);
+}
+
+/// The sums of a node, in its world. Only those of wanted arrays are needed afterwards.
+std::vector<Handle> Walk::take(const Node& node, std::vector<Handle>& sums) const {
+  std::vector<Handle> totals(sums.size());
+  for (std::size_t output = 0; output < sums.size(); ++output) {
+    const bool keep = std::ranges::any_of(wanted_, [&](const Origin& origin) {
+      return origin.node.get() == &node && origin.output == static_cast<int>(output);
+    });
+    totals[output] = keep ? sums[output] : std::exchange(sums[output], {});
+    totals[output].legacy = node.legacy;
+  }
+  return totals;
+}
+
+/// Writes, or adds, to the gradient of a variable.
+void Walk::deliver(Node& node, Handle total) const {
+  node.fresh = true;
+  if (!node.gradient.storage || node.request == Request::none) return;
+  const auto target = [&] { return Handle{node.gradient, {}, {}, node.legacy}; };
+  if (!total) {
+    if (node.request != Request::write) return;
+    Handle gradient = target();
+    accumulation_.write(gradient, 0);
+  } else if (node.request == Request::add) {
+    Handle gradient = target();
+    accumulation_.add_to(gradient, total);
+  } else if (!replace_gradient(node, total)) {
+    Handle gradient = target();
+    accumulation_.write(gradient, std::move(total));
+  }
+}
+
+void Walk::call_rules(const Reference<Node>& node, std::span<const Handle> heads) {
+  if (const auto* own = dynamic_cast<const OwnGradients*>(node->keep.get())) {
+    std::vector<Handle> gradients = own->gradients(*node, heads);
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      add(node->inputs[i].origin, std::move(gradients[i]));
+    if (!gradients.empty()) return;
+  }
+  if (!node->op->gradients.empty()) return call_own_rules(node, heads);
+  std::vector<bool> wanted;
+  for (const Saved& input : node->inputs) wanted.push_back(is_walked(input.origin));
+  std::vector<Handle> gradients = other_rules_.gradients(node, heads, wanted);
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    // Meanwhile Python ran, and a walk within this one may have used up the node.
+    if (gradients[i]) add(node->inputs.at(i).origin, std::move(gradients[i]));
+  }
+}
+
+void Walk::call_own_rules(const Reference<Node>& node, std::span<const Handle> heads) {
+  const std::vector<lazy::GradientRule>& rules = node->op->gradients;
+  Gradient gradient(node, heads, held_);
+  for (std::size_t i = 0; i < node->inputs.size(); ++i) {
+    const Origin origin = node->inputs[i].origin;
+    if (!is_walked(origin)) continue;
+    const lazy::GradientRule& rule = rules[std::min(i, rules.size() - 1)];
+    if (!rule.function) continue;
+    gradient.index = i;
+    add(origin, rule.function(gradient));
+  }
+}
+
+}  // namespace afterglow::autograd

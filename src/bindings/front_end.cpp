@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What issuing asks of Python.
+#include "autograd/front_end.h"
+
+#include "bindings/functions.h"
+#include "bindings/site.h"
+#include "bindings/waiting.h"
+
+namespace afterglow::bindings {
+namespace {
+
+class PythonFrontEnd : public autograd::FrontEnd {
+ public:
+  lazy::Site site() const override { return capture_site(); }
+  std::string describe(const lazy::Site& site) const override { return describe_site(site); }
+  void wait_for_room() const override { bindings::wait_for_room(); }
+  void wait_for_others(const Array& array) const override {
+    wait_for(array, engine::WaitFor::write);
+  }
+  [[noreturn]] void raise(Failure& failure) const override { raise_failure(failure); }
+};
+
+}  // namespace
+
+void bind_front_end() {
+  static const PythonFrontEnd front_end;
+  autograd::set_front_end(front_end);
+}
+
+}  // namespace afterglow::bindings

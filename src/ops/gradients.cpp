@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/gradients.h"
+
+#include <algorithm>
+
+#include "ops/views.h"
+
+namespace afterglow::ops {
+namespace {
+
+Shape shape_of(const Value& value) {
+  return {value.array.shape().begin(), value.array.shape().end()};
+}
+
+class OpAccumulation : public autograd::Accumulation {
+ public:
+  autograd::Handle sum(const autograd::Handle& left, const autograd::Handle& right) const override {
+    return Value(left) + Value(right);
+  }
+  void write(autograd::Handle& target, const Value& value) const override { assign(target, value); }
+  void add_to(autograd::Handle& target, const autograd::Handle& value) const override {
+    static const lazy::Op& op = op_named("add");
+    autograd::CallBuilder builder(op, target.legacy);
+    builder.add(target);
+    builder.add(value);
+    builder.issue({op.defaults, {}, &target});
+  }
+};
+
+}  // namespace
+
+const lazy::GradientRule flat =
+    reading_nothing([](Gradient& call) { return zeros(call, call.index); });
+
+Value fit(const Gradient& call, std::size_t input, const Value& gradient) {
+  const autograd::Saved& like = call.saved(input);
+  const Array& array = gradient.array;
+  const bool is_shaped = same_shape(*like.layout, *array.layout);
+  if (is_shaped && like.dtype == array.dtype && like.context == array.context()) return gradient;
+  Value result = gradient;
+  if (!is_shaped) {
+    const auto have = array.shape(), want = like.layout->shape();
+    const std::size_t extra = have.size() - want.size();
+    Shape axes;
+    bool only_leading = true;
+    for (std::size_t axis = 0; axis < have.size(); ++axis) {
+      const bool is_extra = axis < extra;
+      if (have[axis] == 1 || (!is_extra && want[axis - extra] != 1)) continue;
+      axes.push_back(static_cast<std::int64_t>(axis));
+      only_leading = only_leading && is_extra;
+    }
+    // Where exactly the axes in front go, they need not stay.
+    if (!axes.empty()) result = sum(result, axes, !only_leading || axes.size() != extra);
+    result = shaped(result, {want.begin(), want.end()});
+  }
+  if (result.array.dtype == like.dtype && result.array.context() == like.context) return result;
+  return copy(result, like.dtype, like.context);
+}
+
+Value fit_type(const Gradient& call, std::size_t input, const Value& gradient) {
+  const DType dtype = call.saved(input).dtype;
+  return gradient.array.dtype == dtype ? gradient : copy(gradient, dtype);
+}
+
+Value zeros(const Gradient& call, std::size_t input) {
+  const autograd::Saved& like = call.saved(input);
+  return full(0, call.shape(input), like.dtype, like.context);
+}
+
+Value shaped(const Value& value, const Shape& shape) {
+  if (shape_of(value) == shape) return value;
+  return shaped(static_cast<const autograd::Handle&>(value), shape);
+}
+
+const autograd::Accumulation& accumulation() {
+  static const OpAccumulation instance;
+  return instance;
+}
+
+}  // namespace afterglow::ops

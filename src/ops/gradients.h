@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What gradient rules have in common.
+#pragma once
+
+#include <initializer_list>
+
+#include "autograd/gradient.h"
+#include "autograd/walk.h"
+#include "ops/operators.h"
+
+namespace afterglow::ops {
+
+using autograd::Gradient;
+
+using RuleFunction = Value (*)(Gradient&);
+
+// A rule, by what it reads: nothing else is kept for it.
+
+constexpr lazy::GradientRule reading_nothing(RuleFunction function) {
+  return {function, 0, false};
+}
+constexpr lazy::GradientRule reading(std::initializer_list<int> inputs, RuleFunction function) {
+  return {function, lazy::reads(inputs), false};
+}
+constexpr lazy::GradientRule reading_output(RuleFunction function) {
+  return {function, 0, true};
+}
+constexpr lazy::GradientRule reading_output_and(std::initializer_list<int> inputs,
+                                                RuleFunction function) {
+  return {function, lazy::reads(inputs), true};
+}
+/// The inputs from number `first` on, however many there are.
+constexpr lazy::GradientRule reading_from(int first, RuleFunction function) {
+  return {function, ~0u << first, false};
+}
+/// Zero by nature: what depends on nothing else is not recorded.
+inline constexpr lazy::GradientRule no_gradient = {};
+/// Zeros: the function is flat.
+extern const lazy::GradientRule flat;
+
+/// A gradient in the shape, type and place of an input that was stretched or cast.
+Value fit(const Gradient& call, std::size_t input, const Value& gradient);
+/// The same for the type alone.
+Value fit_type(const Gradient& call, std::size_t input, const Value& gradient);
+/// Zeros in the shape, type and place of an input.
+Value zeros(const Gradient& call, std::size_t input);
+
+/// The same elements in another shape.
+Value shaped(const Value& value, const Shape& shape);
+
+/// How gradients are added up.
+const autograd::Accumulation& accumulation();
+
+}  // namespace afterglow::ops

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops as functions of C++, for gradient rules and compositions. All with NumPy's answers: what
+// mx.nd answers otherwise is settled by the op that was declared, not by what it is made of.
+#pragma once
+
+#include <optional>
+
+#include "autograd/call_builder.h"
+#include "autograd/handle.h"
+
+namespace afterglow::ops {
+
+using autograd::Value;
+
+const lazy::Op& op_named(const char* name);
+
+/// A call of an op.
+template <class... Inputs>
+Value apply(const lazy::Op& op, std::span<const lazy::Argument> arguments,
+            const Inputs&... inputs) {
+  autograd::CallBuilder builder(op, false);
+  (builder.add(static_cast<const Value&>(inputs)), ...);
+  return builder.issue({arguments, {}, nullptr});
+}
+
+// --- elementwise; of two numbers they are computed at once ---
+
+Value operator+(const Value& left, const Value& right);
+Value operator-(const Value& left, const Value& right);
+Value operator*(const Value& left, const Value& right);
+Value operator/(const Value& left, const Value& right);
+Value operator-(const Value& x);
+Value power(const Value& base, const Value& exponent);
+Value modulo(const Value& left, const Value& right);
+/// Truth values.
+Value operator>(const Value& left, const Value& right);
+Value operator>=(const Value& left, const Value& right);
+Value operator<(const Value& left, const Value& right);
+Value operator<=(const Value& left, const Value& right);
+Value equal(const Value& left, const Value& right);
+Value where(const Value& condition, const Value& left, const Value& right);
+
+Value abs(const Value& x);
+Value sign(const Value& x);
+Value square(const Value& x);
+Value exp(const Value& x);
+Value expm1(const Value& x);
+/// Of a number too; nan where it has none.
+Value log(const Value& x);
+Value sin(const Value& x);
+Value cos(const Value& x);
+Value sinh(const Value& x);
+Value cosh(const Value& x);
+Value rsqrt(const Value& x);
+Value sigmoid(const Value& x);
+Value erf(const Value& x);
+Value digamma(const Value& x);
+Value minimum(const Value& left, const Value& right);
+Value clip(const Value& x, std::int64_t low, std::int64_t high);
+
+// --- others ---
+
+Value sum(const Value& x, const Shape& axes, bool keepdims);
+Value mean(const Value& x, const Shape& axes, bool keepdims);
+Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
+Value batch_dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
+/// A copy, in another type or place where they are given.
+Value copy(const Value& x, std::optional<DType> dtype = {}, std::optional<Context> context = {});
+/// A copy that is stretched to a shape.
+Value stretch(const Value& x, const Shape& shape);
+/// A new array with one number everywhere.
+Value full(double number, const Shape& shape, DType dtype, Context context);
+/// 0, 1, ...
+Value count_up(std::int64_t count, DType dtype, Context context);
+
+/// target[...] = value, cast and stretched.
+void assign(autograd::Handle& target, const Value& value);
+
+}  // namespace afterglow::ops

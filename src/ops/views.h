@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of arrays that share their memory, and writes to such parts. No call computes a view, but
+// the tape knows views and writes like calls.
+#pragma once
+
+#include "autograd/handle.h"
+
+namespace afterglow::ops {
+
+/// A part of the memory of an array, in elements.
+struct Part {
+  std::int64_t offset = 0;
+  Shape shape, strides;
+  static constexpr auto fields =
+      std::tuple{lazy::required("offset", &Part::offset, "of the first element"),
+                 lazy::required("shape", &Part::shape, "of the part"),
+                 lazy::required("strides", &Part::strides, "between elements, for each axis")};
+};
+
+/// The ops of the tape for them: "view" and "write".
+const lazy::Op& view_op();
+const lazy::Op& write_op();
+
+/// All of an array.
+Part whole(const Array& array);
+/// The array that a part is; refuses one that reaches outside.
+Array part_of(const Array& array, const Part& part);
+
+autograd::Handle view(const autograd::Handle& whole, const Part& part);
+/// The same elements, without gaps, in another shape.
+autograd::Handle shaped(const autograd::Handle& array, const Shape& shape);
+/// Of a part without gaps.
+autograd::Handle contiguous_view(const autograd::Handle& whole, std::int64_t offset,
+                                 const Shape& shape);
+/// whole[part] = value.
+void write(autograd::Handle& whole, const autograd::Value& value, const Part& part);
+/// Tells the tape of such a write that a call of another kind performs.
+void record_write(autograd::Handle& whole, const autograd::Value& value, const Part& part);
+
+}  // namespace afterglow::ops
