@@ -72,6 +72,21 @@ Value shaped(const Value& value, const Shape& shape) {
   return shaped(static_cast<const autograd::Handle&>(value), shape);
 }
 
+std::vector<Value> indices_along(const Shape& shape, std::int64_t axis, const Value& index) {
+  std::vector<Value> result;
+  for (std::size_t other = 0; other < shape.size(); ++other) {
+    if (static_cast<std::int64_t>(other) == axis) {
+      result.push_back(index);
+      continue;
+    }
+    Shape along(shape.size() - other, 1);
+    along[0] = shape[other];
+    result.push_back(
+        shaped(count_up(shape[other], DType::int64, index.array.context()), along));
+  }
+  return result;
+}
+
 const autograd::Accumulation& accumulation() {
   static const OpAccumulation instance;
   return instance;

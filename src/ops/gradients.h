@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <vector>
 
 #include "autograd/gradient.h"
 #include "autograd/walk.h"
@@ -47,6 +48,9 @@ Value zeros(const Gradient& call, std::size_t input);
 
 /// The same elements in another shape.
 Value shaped(const Value& value, const Shape& shape);
+
+/// Index arrays of all axes of a shape: the one given, and along each other axis its own places.
+std::vector<Value> indices_along(const Shape& shape, std::int64_t axis, const Value& index);
 
 /// How gradients are added up.
 const autograd::Accumulation& accumulation();
