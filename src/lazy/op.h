@@ -142,10 +142,8 @@ Op make_op(Declaration<Parameters> declaration) {
               [](Inference& inference) {
                 using Infer = void (*)(Inference&, const Parameters&);
                 const auto parameters = read_parameters<Parameters>(
-                    inference.arguments, [&](std::string_view name, std::string_view kind) {
-                      inference.refuse(std::string(name) + " must be " + std::string(kind),
-                                       ErrorKind::type);
-                    });
+                    inference.arguments,
+                    [&](const Refusal& refusal) { inference.refuse(refusal.text, refusal.kind); });
                 reinterpret_cast<Infer>(inference.op.typed_infer)(inference, parameters);
               },
           .formula = declaration.formula,
