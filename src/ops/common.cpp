@@ -166,9 +166,8 @@ int checked_axis(const Inference& inference, std::int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-kernels::Lines lines_of(const lazy::Call& call) {
+kernels::Lines lines_of(const lazy::Call& call, int axis) {
   const Operand& input = call.inputs[0];
-  const auto axis = static_cast<int>(call.attributes[0].integer);
   kernels::Lines lines{input.data(), input.dtype};
   for (int i = 0; i < input.layout->rank(); ++i) {
     (i < axis ? lines.outer : i == axis ? lines.length : lines.inner) *= input.shape()[i];
@@ -176,12 +175,11 @@ kernels::Lines lines_of(const lazy::Call& call) {
   return lines;
 }
 
-int axis_of_lines(Inference& inference) {
+int axis_of_lines(const Inference& inference, std::int64_t axis) {
   const Operand& input = inference.call.inputs[0];
-  const int axis = checked_axis(inference, inference.integer("axis"), input.layout->rank());
+  const int checked = checked_axis(inference, axis, input.layout->rank());
   if (!input.layout->is_contiguous()) inference.refuse("needs a contiguous array");
-  inference.call.attributes[0].integer = axis;
-  return axis;
+  return checked;
 }
 
 void finish_elementwise(Inference& inference, DType compute) {

@@ -40,10 +40,10 @@ Reference<Layout> broadcast_inputs_to(lazy::Inference& inference,
 /// `axis` in 0..rank-1, or an error that names both.
 int checked_axis(const lazy::Inference& inference, std::int64_t axis, int rank);
 
-/// Leaves the axis in attribute 0. The array must have a dimension, and be no strided view.
-int axis_of_lines(lazy::Inference& inference);
-/// The input of a call seen along the axis in attribute 0.
-kernels::Lines lines_of(const lazy::Call& call);
+/// The same for the first input, which must have a dimension and be no strided view.
+int axis_of_lines(const lazy::Inference& inference, std::int64_t axis);
+/// The first input of a call seen along such an axis.
+kernels::Lines lines_of(const lazy::Call& call, int axis);
 
 /// To be called by `infer` of whatever computes with the maths library. It is loaded here, by a
 /// thread with the issuing right, and not by a worker: loading changes the environment for a

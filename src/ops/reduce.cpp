@@ -99,11 +99,24 @@ void infer(Inference& inference, const Axes& given) {
   inference.call.cost = 150 + 0.25 * static_cast<double>(input.size());
 }
 
+struct Argmax {
+  std::int64_t axis = 0;
+  bool keepdims = false;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Argmax::axis, "along which to search"),
+                 field("keepdims", &Argmax::keepdims, "whether the axis stays, with one element")};
+};
+
+struct Searched {
+  int axis;
+};
+
 template <Reduction order>
 class ArgReduce : public lazy::Pass {
  public:
   explicit ArgReduce(const Call& call)
-      : pass_(order, lines_of(call), call.outputs[0].data(), call.outputs[0].dtype) {}
+      : pass_(order, lines_of(call, call.settled.get<Searched>().axis), call.outputs[0].data(),
+              call.outputs[0].dtype) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
   void finish() override { pass_.finish(); }
@@ -113,21 +126,22 @@ class ArgReduce : public lazy::Pass {
 };
 
 /// mx.nd gives the indices in the type of the array, NumPy in int64.
-void arg_infer(Inference& inference) {
+void arg_infer(Inference& inference, const Argmax& given) {
   const Operand& input = inference.call.inputs[0];
-  const int axis = axis_of_lines(inference);
+  const int axis = axis_of_lines(inference, given.axis);
   if (input.shape()[axis] == 0) inference.refuse("there is nothing to search in");
   if (inference.legacy && input.dtype == DType::boolean) {
     inference.refuse("is not defined for booleans", ErrorKind::type);
   }
   Shape shape(input.shape().begin(), input.shape().end());
-  if (inference.boolean("keepdims")) {
+  if (given.keepdims) {
     shape[axis] = 1;
   } else {
     shape.erase(shape.begin() + axis);
   }
   if (inference.legacy && shape.empty()) shape.push_back(1);
   inference.add_output(shape, inference.legacy ? input.dtype : DType::int64);
+  inference.call.settled.set(Searched{axis});
   inference.call.cost = 150 + 0.5 * static_cast<double>(input.size());
 }
 
@@ -136,30 +150,41 @@ std::unique_ptr<lazy::Pass> arg_kernel(const Call& call) {
   return std::make_unique<ArgReduce<order>>(call);
 }
 
+struct Cumsum {
+  std::int64_t axis = 0;
+  bool reverse = false;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Cumsum::axis, "along which the sums run"),
+                 field("reverse", &Cumsum::reverse, "whether they begin at the end")};
+};
+
+struct Scanned {
+  int axis;
+  bool reverse;
+};
+
 class Scan : public lazy::Pass {
  public:
-  explicit Scan(const Call& call)
-      : pass_(lines_of(call), call.attributes[1].integer != 0, call.outputs[0].data()) {}
+  explicit Scan(const Call& call) : Scan(call, call.settled.get<Scanned>()) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
 
  private:
+  Scan(const Call& call, Scanned scanned)
+      : pass_(lines_of(call, scanned.axis), scanned.reverse, call.outputs[0].data()) {}
   kernels::ScanPass pass_;
 };
 
-void scan_infer(Inference& inference) {
+void scan_infer(Inference& inference, const Cumsum& given) {
   const Operand& input = inference.call.inputs[0];
-  axis_of_lines(inference);
+  const int axis = axis_of_lines(inference, given.axis);
   if (input.dtype == DType::boolean) {
     inference.refuse("is not defined for booleans", ErrorKind::type);
   }
-  inference.call.attributes[1].integer = inference.boolean("reverse");
+  inference.call.settled.set(Scanned{axis, given.reverse});
   inference.call.cost = 150 + 0.8 * static_cast<double>(input.size());
   inference.add_output(input.shape(), input.dtype);
 }
-
-const std::vector<lazy::Parameter> arg_parameters = {{"axis", std::int64_t{0}},
-                                                     {"keepdims", false}};
 
 }  // namespace
 
@@ -205,26 +230,23 @@ void declare_reduce(Table& table) {
                    .infer = infer<Reduction::product>,
                    .kernel = kernel<Reduction::product>,
                    .reduction = Reduction::product});
-  table.add({.name = "argmax",
-             .mxnet_names = {"argmax", "_npi_argmax"},
-             .inputs = {"data"},
-             .parameters = arg_parameters,
-             .infer = arg_infer,
-             .kernel = arg_kernel<Reduction::maximum>});
-  table.add({.name = "argmin",
-             .mxnet_names = {"argmin", "_npi_argmin"},
-             .inputs = {"data"},
-             .parameters = arg_parameters,
-             .infer = arg_infer,
-             .kernel = arg_kernel<Reduction::minimum>});
-  table.add({.name = "cumsum",
-             .mxnet_names = {"cumsum", "_np_cumsum"},
-             .inputs = {"data"},
-             .parameters = {{"axis", std::int64_t{0}}, {"reverse", false}},
-             .infer = scan_infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<Scan>(call);
-             }});
+  table.add<Argmax>({.name = "argmax",
+                     .mxnet_names = {"argmax", "_npi_argmax"},
+                     .inputs = {"data"},
+                     .infer = arg_infer,
+                     .kernel = arg_kernel<Reduction::maximum>});
+  table.add<Argmax>({.name = "argmin",
+                     .mxnet_names = {"argmin", "_npi_argmin"},
+                     .inputs = {"data"},
+                     .infer = arg_infer,
+                     .kernel = arg_kernel<Reduction::minimum>});
+  table.add<Cumsum>({.name = "cumsum",
+                     .mxnet_names = {"cumsum", "_np_cumsum"},
+                     .inputs = {"data"},
+                     .infer = scan_infer,
+                     .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+                       return std::make_unique<Scan>(call);
+                     }});
 }
 
 }  // namespace afterglow::ops
