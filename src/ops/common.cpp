@@ -77,6 +77,11 @@ void settle(const Inference& inference, Operand& operand, DType dtype) {
   if (!lazy::settle_immediate(operand, dtype)) refuse_number(inference, operand, dtype);
 }
 
+const Shape& need_shape(const Inference& inference, const std::optional<Shape>& shape) {
+  if (!shape) inference.refuse("shape must be a tuple of integers", ErrorKind::type);
+  return *shape;
+}
+
 DType dtype_argument(const Inference& inference, std::string_view name, DType otherwise) {
   if (inference.is_none(name)) return otherwise;
   const std::int64_t number = inference.integer(name);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "kernels/lines.h"
@@ -24,6 +25,8 @@ constexpr DType compute_type(DType dtype) {
 /// have; the fraction is cut off. Arrays are left alone.
 void settle(const lazy::Inference& inference, lazy::Operand& operand, DType dtype);
 
+/// The shape, which ops that cannot do without it refuse to miss.
+const Shape& need_shape(const lazy::Inference& inference, const std::optional<Shape>& shape);
 DType dtype_argument(const lazy::Inference& inference, std::string_view name, DType otherwise);
 
 /// `layout` seen as an array of shape `shape`, with zero strides where it repeats; nothing where it
