@@ -42,20 +42,14 @@ class Pass {
 using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                     std::int64_t column_begin, std::int64_t column_end)>;
 
-/// What an op's `infer` sees and decides: outputs, compute type, attributes and cost of the call.
+/// What an op's `infer` sees and decides: outputs, compute type, settled values and cost of
+/// the call.
 struct Inference {
   const struct Op& op;
   Call& call;                           ///< with its inputs
   std::span<const Argument> arguments;  ///< one per parameter, defaults filled in
   bool legacy;                          ///< answers of mx.nd rather than NumPy's
   Context context;                      ///< for ops without inputs: where the user wants the result
-
-  const Argument& argument(std::string_view name) const;
-  bool boolean(std::string_view name) const;
-  std::int64_t integer(std::string_view name) const;
-  double number(std::string_view name) const;
-  const Shape& shape(std::string_view name) const;
-  bool is_none(std::string_view name) const;
 
   void add_output(Reference<Layout> layout, DType dtype);
   void add_output(std::span<const std::int64_t> shape, DType dtype);

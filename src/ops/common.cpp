@@ -82,15 +82,6 @@ const Shape& need_shape(const Inference& inference, const std::optional<Shape>& 
   return *shape;
 }
 
-DType dtype_argument(const Inference& inference, std::string_view name, DType otherwise) {
-  if (inference.is_none(name)) return otherwise;
-  const std::int64_t number = inference.integer(name);
-  if (number < 0 || number >= dtype_count) {
-    inference.refuse("unknown data type number " + std::to_string(number), ErrorKind::type);
-  }
-  return static_cast<DType>(number);
-}
-
 Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> shape) {
   const int rank = static_cast<int>(shape.size());
   const int missing = rank - layout.rank();

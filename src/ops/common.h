@@ -27,7 +27,6 @@ void settle(const lazy::Inference& inference, lazy::Operand& operand, DType dtyp
 
 /// The shape, which ops that cannot do without it refuse to miss.
 const Shape& need_shape(const lazy::Inference& inference, const std::optional<Shape>& shape);
-DType dtype_argument(const lazy::Inference& inference, std::string_view name, DType otherwise);
 
 /// `layout` seen as an array of shape `shape`, with zero strides where it repeats; nothing where it
 /// does not broadcast to it.
