@@ -41,11 +41,9 @@ class Gradient {
   bool is_legacy() const { return node_->legacy; }
   template <class Parameters>
   Parameters parameters() const {
-    return lazy::read_parameters<Parameters>(
-        node_->arguments, [&](std::string_view name, std::string_view kind) {
-          throw Error(ErrorKind::mxnet, "[" + std::string(node_->op->name) + "] " +
-                                            std::string(name) + " must be " + std::string(kind));
-        });
+    return lazy::read_parameters<Parameters>(node_->arguments, [&](const lazy::Refusal& refusal) {
+      throw Error(refusal.kind, "[" + std::string(node_->op->name) + "] " + refusal.text);
+    });
   }
 
  private:

@@ -205,6 +205,7 @@ nb::dict describe_table() {
     entry["mxnet_names"] = names;
     entry["elementwise"] = nb::bool_(op.formula.has_value());
     entry["may_fail"] = nb::bool_(op.may_fail);
+    entry["has_gradient"] = nb::bool_(!op.gradients.empty());
     result[text(name)] = entry;
   }
   return result;

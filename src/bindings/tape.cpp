@@ -29,20 +29,6 @@ const lazy::Op& op_of(const std::string& name) {
   return op ? *op : lazy::host_op(name);
 }
 
-nb::object to_python(const lazy::Argument& value) {
-  if (const auto* boolean = std::get_if<bool>(&value)) return nb::bool_(*boolean);
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return nb::int_(*integer);
-  if (const auto* number = std::get_if<double>(&value)) return nb::float_(*number);
-  if (const auto* text = std::get_if<std::string>(&value))
-    return nb::str(text->data(), text->size());
-  if (const auto* shape = std::get_if<Shape>(&value)) {
-    nb::list items;
-    for (std::int64_t extent : *shape) items.append(nb::int_(extent));
-    return nb::tuple(items);
-  }
-  return nb::none();
-}
-
 nb::object number_of(const lazy::Operand& operand) {
   const auto as = [&]<class T>(T value) {
     std::memcpy(&value, operand.immediate.data(), sizeof value);
@@ -73,17 +59,8 @@ std::intptr_t key_of(const Node* node) {
   return reinterpret_cast<std::intptr_t>(node);
 }
 
-/// (input, key of the node it came from, which of its outputs): of inputs that came from somewhere.
-nb::list parents_of(const TapeNode& self) {
-  nb::list result;
-  for (std::size_t i = 0; i < self.node->inputs.size(); ++i) {
-    const Origin& origin = self.node->inputs[i].origin;
-    if (origin) result.append(nb::make_tuple(i, key_of(origin.node.get()), origin.output));
-  }
-  return result;
-}
-
-/// The same, and the numbers of those nodes.
+/// (input, key of the node it came from, which of its outputs, number of that node): of inputs that
+/// came from somewhere.
 nb::list sources_of(const TapeNode& self) {
   nb::list result;
   for (std::size_t i = 0; i < self.node->inputs.size(); ++i) {
@@ -91,16 +68,6 @@ nb::list sources_of(const TapeNode& self) {
     if (origin)
       result.append(
           nb::make_tuple(i, key_of(origin.node.get()), origin.output, origin.node->sequence));
-  }
-  return result;
-}
-
-nb::dict arguments_of(const TapeNode& self) {
-  nb::dict result;
-  const Node& node = *self.node;
-  for (std::size_t i = 0; i < node.arguments.size(); ++i) {
-    const std::string_view name = node.op->parameters[i].name;
-    result[nb::str(name.data(), name.size())] = to_python(node.arguments[i]);
   }
   return result;
 }
@@ -163,9 +130,7 @@ void bind_tape(nb::module_& module) {
       .def_prop_ro("sequence", [](const TapeNode& self) { return self.node->sequence; })
       .def_prop_ro("is_variable", [](const TapeNode& self) { return self.node->is_variable(); })
       .def_prop_ro("legacy", [](const TapeNode& self) { return self.node->legacy; })
-      .def_prop_ro("parents", parents_of)
       .def_prop_ro("sources", sources_of)
-      .def_prop_ro("arguments", arguments_of)
       .def_prop_ro("input_count", [](const TapeNode& self) { return self.node->inputs.size(); })
       .def_prop_ro("output_count", [](const TapeNode& self) { return self.node->outputs.size(); })
       .def("input",
@@ -190,21 +155,6 @@ void bind_tape(nb::module_& module) {
            [](const TapeNode& self, std::size_t index) {
              const Context context = self.node->inputs.at(index).context;
              return nb::make_tuple(static_cast<int>(context.type), static_cast<int>(context.id));
-           })
-      .def("input_fits",
-           [](const TapeNode& self, std::size_t index, nb::handle array) {
-             const Saved& saved = self.node->inputs.at(index);
-             const Array& other = need_array(array.ptr()).array;
-             return same_shape(*saved.layout, *other.layout) && saved.dtype == other.dtype &&
-                    saved.context == other.context();
-           })
-      .def("input_strides",
-           [](const TapeNode& self, std::size_t index) {
-             return to_tuple(self.node->inputs.at(index).layout->strides());
-           })
-      .def("input_is_contiguous",
-           [](const TapeNode& self, std::size_t index) {
-             return self.node->inputs.at(index).layout->is_contiguous();
            })
       .def("output_dtype",
            [](const TapeNode& self, std::size_t index) {

@@ -19,19 +19,6 @@ std::vector<Call*>& spare() {
   return *list;
 }
 
-const Argument& find(const Inference& inference, std::string_view name) {
-  const auto& parameters = inference.op.parameters;
-  // Declaration and infer function stand in one file, where equal literals are one.
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].name.data() == name.data()) return inference.arguments[i];
-  }
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].name == name) return inference.arguments[i];
-  }
-  throw Error(ErrorKind::mxnet, "[" + std::string(inference.op.name) + "] declares no parameter " +
-                                    std::string(name));
-}
-
 }  // namespace
 
 Call* Call::create() {
@@ -83,39 +70,6 @@ std::string describe_inputs(const Call& call) {
     }
   }
   return text;
-}
-
-const Argument& Inference::argument(std::string_view name) const {
-  return find(*this, name);
-}
-
-bool Inference::is_none(std::string_view name) const {
-  return std::holds_alternative<std::monostate>(argument(name));
-}
-
-std::int64_t Inference::integer(std::string_view name) const {
-  const Argument& value = argument(name);
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
-  if (const auto* boolean = std::get_if<bool>(&value)) return *boolean;
-  refuse(std::string(name) + " must be an integer", ErrorKind::type);
-}
-
-bool Inference::boolean(std::string_view name) const {
-  const Argument& value = argument(name);
-  if (std::holds_alternative<std::monostate>(value)) return false;
-  return integer(name) != 0;
-}
-
-double Inference::number(std::string_view name) const {
-  const Argument& value = argument(name);
-  if (const auto* number = std::get_if<double>(&value)) return *number;
-  return static_cast<double>(integer(name));
-}
-
-const Shape& Inference::shape(std::string_view name) const {
-  const Argument& value = argument(name);
-  if (const auto* shape = std::get_if<Shape>(&value)) return *shape;
-  refuse(std::string(name) + " must be a tuple of integers", ErrorKind::type);
 }
 
 void Inference::add_output(Reference<Layout> layout, DType dtype) {

@@ -56,11 +56,6 @@ class Settled {
   std::size_t size_ = 0;
 };
 
-union Attribute {
-  std::int64_t integer;
-  double number;
-};
-
 struct Aggregate;
 
 /// Of an incomplete type here: aggregate.h has it whole.
@@ -74,8 +69,6 @@ struct Call {
   SmallList<Operand, 3> inputs;
   SmallList<Operand, 1> outputs;
   Settled settled;
-  /// What infer left for the kernel.
-  std::array<Attribute, 6> attributes;
   /// Of a reduction: the reduced axes, one bit each.
   std::uint32_t reduced_axes = 0;
   /// Of a call that draws random numbers: its place in the stream, and how many blocks it takes.

@@ -44,7 +44,6 @@ void copy_call(const Call& from, Call& to) {
   for (const Operand& input : from.inputs) to.inputs.emplace_back() = input;
   for (const Operand& output : from.outputs) to.outputs.emplace_back() = output;
   to.settled = from.settled;
-  to.attributes = from.attributes;
   to.reduced_axes = from.reduced_axes;
   to.drawn = from.drawn;
   to.formula = from.formula;

@@ -42,20 +42,14 @@ class Pass {
 using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                     std::int64_t column_begin, std::int64_t column_end)>;
 
-/// What an op's `infer` sees and decides: outputs, compute type, attributes and cost of the call.
+/// What an op's `infer` sees and decides: outputs, compute type, settled values and cost of
+/// the call.
 struct Inference {
   const struct Op& op;
   Call& call;                           ///< with its inputs
   std::span<const Argument> arguments;  ///< one per parameter, defaults filled in
   bool legacy;                          ///< answers of mx.nd rather than NumPy's
   Context context;                      ///< for ops without inputs: where the user wants the result
-
-  const Argument& argument(std::string_view name) const;
-  bool boolean(std::string_view name) const;
-  std::int64_t integer(std::string_view name) const;
-  double number(std::string_view name) const;
-  const Shape& shape(std::string_view name) const;
-  bool is_none(std::string_view name) const;
 
   void add_output(Reference<Layout> layout, DType dtype);
   void add_output(std::span<const std::int64_t> shape, DType dtype);
@@ -142,10 +136,8 @@ Op make_op(Declaration<Parameters> declaration) {
               [](Inference& inference) {
                 using Infer = void (*)(Inference&, const Parameters&);
                 const auto parameters = read_parameters<Parameters>(
-                    inference.arguments, [&](std::string_view name, std::string_view kind) {
-                      inference.refuse(std::string(name) + " must be " + std::string(kind),
-                                       ErrorKind::type);
-                    });
+                    inference.arguments,
+                    [&](const Refusal& refusal) { inference.refuse(refusal.text, refusal.kind); });
                 reinterpret_cast<Infer>(inference.op.typed_infer)(inference, parameters);
               },
           .formula = declaration.formula,

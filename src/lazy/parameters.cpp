@@ -59,12 +59,27 @@ bool FieldType<std::string>::read(const Argument& argument, std::string& value) 
   return text;
 }
 
+bool FieldType<Context>::read(const Argument& argument, Context& value) {
+  const auto* numbers = std::get_if<Shape>(&argument);
+  if (numbers) value = to_context(*numbers);
+  return numbers;
+}
+
 bool FieldType<DType>::read(const Argument& argument, DType& value) {
   std::int64_t number;
   if (!FieldType<std::int64_t>::read(argument, number) || number < 0 || number >= dtype_count)
     return false;
   value = static_cast<DType>(number);
   return true;
+}
+
+Refusal refusal_of(std::string_view name, const Argument& argument, std::string_view kind,
+                   bool is_choice) {
+  const auto* text = std::get_if<std::string>(&argument);
+  if (!is_choice || !text)
+    return {std::string(name) + " must be " + std::string(kind), ErrorKind::type};
+  return {std::string(name) + " is '" + *text + "'; it must be " + std::string(kind),
+          ErrorKind::value};
 }
 
 }  // namespace afterglow::lazy

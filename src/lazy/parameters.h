@@ -13,18 +13,23 @@
 // Names, types, defaults and what is required are read from there, and nowhere said again.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "array/context.h"
 #include "array/layout.h"
 #include "base/dtype.h"
+#include "base/error.h"
 
 namespace afterglow::lazy {
 
@@ -38,7 +43,7 @@ using Number = std::variant<std::int64_t, double>;
 /// A parameter as everybody but its op sees it.
 struct Parameter {
   std::string_view name;
-  Argument default_value = {};
+  Argument default_value = {};  ///< none where it is required
   bool required = false;
   std::string_view doc = {};
   std::string_view kind = {};  ///< what is taken, in words: "an integer"
@@ -112,6 +117,65 @@ struct FieldType<DType> {
   static bool read(const Argument& argument, DType& value);
   static Argument write(DType value) { return static_cast<std::int64_t>(value); }
 };
+template <>
+struct FieldType<Context> {
+  static constexpr std::string_view kind = "a device";
+  static bool read(const Argument& argument, Context& value);
+  static Argument write(Context value) { return Shape{value.type, value.id}; }
+};
+
+/// A name that stands for a value of an enumeration.
+template <class Value>
+struct Choice {
+  std::string_view name;
+  Value value;
+};
+
+/// Enumerations are taken by name. A function beside them gives the names:
+///
+///   constexpr auto choices(Side) {
+///     return std::array{Choice{"left", Side::left}, Choice{"right", Side::right}};
+///   }
+template <class Value>
+concept Chosen = std::is_enum_v<Value> && requires(Value value) { choices(value); };
+
+template <Chosen Value>
+struct FieldType<Value> {
+ private:
+  struct Text {
+    std::array<char, 120> characters = {};
+    std::size_t size = 0;
+    constexpr void add(std::string_view more) {
+      for (const char one : more) characters[size++] = one;
+    }
+  };
+  static constexpr auto all = choices(Value{});
+  static constexpr Text names = [] {
+    Text text;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (i) text.add(i + 1 < all.size() ? ", " : " or ");
+      text.add("'");
+      text.add(all[i].name);
+      text.add("'");
+    }
+    return text;
+  }();
+
+ public:
+  static constexpr std::string_view kind{names.characters.data(), names.size};
+  static bool read(const Argument& argument, Value& value) {
+    const auto* name = std::get_if<std::string>(&argument);
+    if (!name) return false;
+    const auto found = std::ranges::find(all, *name, &Choice<Value>::name);
+    if (found == all.end()) return false;
+    value = found->value;
+    return true;
+  }
+  static Argument write(Value value) {
+    return std::string(std::ranges::find(all, value, &Choice<Value>::value)->name);
+  }
+};
+
 template <class Value>
 struct FieldType<std::optional<Value>> {
   static constexpr std::string_view kind = FieldType<Value>::kind;
@@ -133,22 +197,38 @@ std::vector<Parameter> parameters_of() {
   const Struct defaults{};
   std::vector<Parameter> result;
   const auto add = [&]<class Value>(const Field<Struct, Value>& one) {
-    result.push_back({one.name, FieldType<Value>::write(defaults.*one.member), one.required,
-                      one.doc, FieldType<Value>::kind});
+    result.push_back({one.name,
+                      one.required ? Argument{} : FieldType<Value>::write(defaults.*one.member),
+                      one.required, one.doc, FieldType<Value>::kind});
   };
   std::apply([&](const auto&... each) { (add(each), ...); }, Struct::fields);
   return result;
 }
 
-/// The struct from arguments, one for each field. `refuse` is called with the name of the first
-/// that is not what its field takes, and with what that is.
+template <class Value>
+inline constexpr bool is_choice = Chosen<Value>;
+template <class Value>
+inline constexpr bool is_choice<std::optional<Value>> = Chosen<Value>;
+
+struct Refusal {
+  std::string text;
+  ErrorKind kind;
+};
+
+/// What is said of an argument that its field does not take.
+Refusal refusal_of(std::string_view name, const Argument& argument, std::string_view kind,
+                   bool is_choice);
+
+/// The struct from arguments, one for each field. `refuse` is called with what is said of the first
+/// that its field does not take.
 template <class Struct, class Refuse>
 Struct read_parameters(std::span<const Argument> arguments, Refuse&& refuse) {
   Struct result;
   std::size_t index = 0;
   const auto read = [&]<class Value>(const Field<Struct, Value>& one) {
-    if (!FieldType<Value>::read(arguments[index++], result.*one.member))
-      refuse(one.name, FieldType<Value>::kind);
+    const Argument& argument = arguments[index++];
+    if (!FieldType<Value>::read(argument, result.*one.member))
+      refuse(refusal_of(one.name, argument, FieldType<Value>::kind, is_choice<Value>));
   };
   std::apply([&](const auto&... each) { (read(each), ...); }, Struct::fields);
   return result;

@@ -234,7 +234,6 @@ class RecipeMaker {
     append(text, call.function);
     append(text, call.row_axes);
     append(text, call.compute);
-    if (!call.is_elementwise()) append(text, call.attributes);
     append(text, call.reduced_axes);
     append(text, call.settled.bytes().data(), call.settled.bytes().size());
     for (std::size_t k = 0; k < call.inputs.size(); ++k) {

@@ -77,13 +77,9 @@ void settle(const Inference& inference, Operand& operand, DType dtype) {
   if (!lazy::settle_immediate(operand, dtype)) refuse_number(inference, operand, dtype);
 }
 
-DType dtype_argument(const Inference& inference, std::string_view name, DType otherwise) {
-  if (inference.is_none(name)) return otherwise;
-  const std::int64_t number = inference.integer(name);
-  if (number < 0 || number >= dtype_count) {
-    inference.refuse("unknown data type number " + std::to_string(number), ErrorKind::type);
-  }
-  return static_cast<DType>(number);
+const Shape& need_shape(const Inference& inference, const std::optional<Shape>& shape) {
+  if (!shape) inference.refuse("shape must be a tuple of integers", ErrorKind::type);
+  return *shape;
 }
 
 Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> shape) {
@@ -166,9 +162,8 @@ int checked_axis(const Inference& inference, std::int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-kernels::Lines lines_of(const lazy::Call& call) {
+kernels::Lines lines_of(const lazy::Call& call, int axis) {
   const Operand& input = call.inputs[0];
-  const auto axis = static_cast<int>(call.attributes[0].integer);
   kernels::Lines lines{input.data(), input.dtype};
   for (int i = 0; i < input.layout->rank(); ++i) {
     (i < axis ? lines.outer : i == axis ? lines.length : lines.inner) *= input.shape()[i];
@@ -176,12 +171,11 @@ kernels::Lines lines_of(const lazy::Call& call) {
   return lines;
 }
 
-int axis_of_lines(Inference& inference) {
+int axis_of_lines(const Inference& inference, std::int64_t axis) {
   const Operand& input = inference.call.inputs[0];
-  const int axis = checked_axis(inference, inference.integer("axis"), input.layout->rank());
+  const int checked = checked_axis(inference, axis, input.layout->rank());
   if (!input.layout->is_contiguous()) inference.refuse("needs a contiguous array");
-  inference.call.attributes[0].integer = axis;
-  return axis;
+  return checked;
 }
 
 void finish_elementwise(Inference& inference, DType compute) {

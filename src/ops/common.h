@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "kernels/lines.h"
@@ -24,7 +25,8 @@ constexpr DType compute_type(DType dtype) {
 /// have; the fraction is cut off. Arrays are left alone.
 void settle(const lazy::Inference& inference, lazy::Operand& operand, DType dtype);
 
-DType dtype_argument(const lazy::Inference& inference, std::string_view name, DType otherwise);
+/// The shape, which ops that cannot do without it refuse to miss.
+const Shape& need_shape(const lazy::Inference& inference, const std::optional<Shape>& shape);
 
 /// `layout` seen as an array of shape `shape`, with zero strides where it repeats; nothing where it
 /// does not broadcast to it.
@@ -40,10 +42,10 @@ Reference<Layout> broadcast_inputs_to(lazy::Inference& inference,
 /// `axis` in 0..rank-1, or an error that names both.
 int checked_axis(const lazy::Inference& inference, std::int64_t axis, int rank);
 
-/// Leaves the axis in attribute 0. The array must have a dimension, and be no strided view.
-int axis_of_lines(lazy::Inference& inference);
-/// The input of a call seen along the axis in attribute 0.
-kernels::Lines lines_of(const lazy::Call& call);
+/// The same for the first input, which must have a dimension and be no strided view.
+int axis_of_lines(const lazy::Inference& inference, std::int64_t axis);
+/// The first input of a call seen along such an axis.
+kernels::Lines lines_of(const lazy::Call& call, int axis);
 
 /// To be called by `infer` of whatever computes with the maths library. It is loaded here, by a
 /// thread with the issuing right, and not by a worker: loading changes the environment for a

@@ -11,7 +11,17 @@ namespace afterglow::ops {
 namespace {
 
 using lazy::Call;
+using lazy::field;
 using lazy::Inference;
+using lazy::required;
+
+struct Empty {
+  Shape shape;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{required("shape", &Empty::shape, "of the result"),
+                 field("dtype", &Empty::dtype, "of the result; float32 where none is given")};
+};
 
 /// Memory as it comes: the value is whatever was there.
 class NothingPass : public lazy::Pass {
@@ -20,29 +30,54 @@ class NothingPass : public lazy::Pass {
   void run(int) override {}
 };
 
+struct Arange {
+  lazy::Number start = 0.0;
+  lazy::Number step = 1.0;
+  std::int64_t count = 0;
+  std::int64_t repeat = 1;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{field("start", &Arange::start, "the first number"),
+                 field("step", &Arange::step, "from one number to the next"),
+                 field("count", &Arange::count, "how many different numbers there are"),
+                 field("repeat", &Arange::repeat, "how often each of them comes"),
+                 field("dtype", &Arange::dtype, "of the result; float32 where none is given")};
+};
+
+/// Numbers at the same distance.
+template <class Number>
+struct Progression {
+  Number start, step;
+};
+
+struct Counting {
+  std::int64_t repeat;
+  bool is_exact;  ///< integers are counted as such: 2**53 + 1 is no float64
+  Progression<std::int64_t> exact;
+  Progression<double> rounded;
+};
+
 template <class T>
 class ArangePass : public lazy::Pass {
  public:
   explicit ArangePass(const Call& call)
       : output_(reinterpret_cast<T*>(call.outputs[0].data())),
         size_(call.outputs[0].size()),
-        repeat_(call.attributes[2].integer),
-        is_exact_(call.attributes[3].integer),
-        start_(call.attributes[0]),
-        step_(call.attributes[1]) {}
+        counting_(call.settled.get<Counting>()) {}
   int shares() const override { return static_cast<int>((size_ + share_size - 1) / share_size); }
   void run(int share) override {
     const std::int64_t begin = share * share_size;
     const std::int64_t end = std::min(size_, begin + share_size);
-    if (repeat_ == 1 && is_exact_) return count_exactly(begin, end);
-    if (repeat_ == 1 && std::is_floating_point_v<T>) return count_from(begin, end);
+    const auto& [repeat, is_exact, exact, rounded] = counting_;
+    if (repeat == 1 && is_exact) return count_exactly(begin, end);
+    if (repeat == 1 && std::is_floating_point_v<T>) return count_from(begin, end);
     for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t position = repeat_ == 1 ? i : i / repeat_;
-      if (is_exact_) {
-        output_[i] = static_cast<T>(start_.integer + step_.integer * position);
+      const std::int64_t position = repeat == 1 ? i : i / repeat;
+      if (is_exact) {
+        output_[i] = static_cast<T>(exact.start + exact.step * position);
         continue;
       }
-      const double value = start_.number + step_.number * static_cast<double>(position);
+      const double value = rounded.start + rounded.step * static_cast<double>(position);
       if constexpr (std::is_integral_v<T>) {
         output_[i] = static_cast<T>(static_cast<std::int64_t>(value));
       } else {
@@ -56,7 +91,8 @@ class ArangePass : public lazy::Pass {
 
   /// Positions within a share have 32 bits, which many processors convert several at a time.
   void count_from(std::int64_t begin, std::int64_t end) const {
-    const double base = static_cast<double>(begin), start = start_.number, step = step_.number;
+    const auto [start, step] = counting_.rounded;
+    const auto base = static_cast<double>(begin);
     T* output = output_ + begin;
     const auto count = static_cast<std::int32_t>(end - begin);
     for (std::int32_t i = 0; i < count; ++i) {
@@ -65,7 +101,8 @@ class ArangePass : public lazy::Pass {
   }
 
   void count_exactly(std::int64_t begin, std::int64_t end) const {
-    const std::int64_t first = start_.integer + step_.integer * begin, step = step_.integer;
+    const auto [start, step] = counting_.exact;
+    const std::int64_t first = start + step * begin;
     const std::int64_t last = first + step * (end - begin - 1);
     const auto is_short = [](std::int64_t value) {
       return value == static_cast<std::int32_t>(value);
@@ -85,9 +122,7 @@ class ArangePass : public lazy::Pass {
 
   T* output_;
   std::int64_t size_;
-  std::int64_t repeat_;
-  bool is_exact_;
-  lazy::Attribute start_, step_;
+  Counting counting_;
 };
 
 std::unique_ptr<lazy::Pass> arange_kernel(const Call& call) {
@@ -120,25 +155,23 @@ void need_ends(const Inference& inference, Number first, Number last, std::int64
 }
 
 /// The front end counts the elements; `start` and `step` are as the user gave them.
-void arange_infer(Inference& inference) {
-  const DType dtype = dtype_argument(inference, "dtype", DType::float32);
+void arange_infer(Inference& inference, const Arange& given) {
+  const DType dtype = given.dtype.value_or(DType::float32);
   if (dtype == DType::boolean || dtype == DType::float16) {
     inference.refuse(std::string("cannot make type ") + name_of(dtype) +
                          "; make float32 and convert it with astype",
                      ErrorKind::type);
   }
-  const std::int64_t repeat = inference.integer("repeat"), steps = inference.integer("count");
+  const std::int64_t repeat = given.repeat, steps = given.count;
   if (repeat < 1) inference.refuse("repeat is " + std::to_string(repeat) + "; it must be positive");
   const std::int64_t count = extent_product(steps, repeat);
   const std::int64_t shape[] = {count};
   inference.add_output(shape, dtype);
-  // Integers are counted as such: 2**53 + 1 is no float64.
-  const auto* start = std::get_if<std::int64_t>(&inference.argument("start"));
-  const auto* step = std::get_if<std::int64_t>(&inference.argument("step"));
-  auto& attributes = inference.call.attributes;
-  if (start && step) {
-    attributes[0].integer = *start;
-    attributes[1].integer = *step;
+  const auto* start = std::get_if<std::int64_t>(&given.start);
+  const auto* step = std::get_if<std::int64_t>(&given.step);
+  Counting counting = {.repeat = repeat, .is_exact = start && step, .exact = {}, .rounded = {}};
+  if (counting.is_exact) {
+    counting.exact = {*start, *step};
     std::int64_t last = *start;
     if (steps && (__builtin_mul_overflow(*step, steps - 1, &last) ||
                   __builtin_add_overflow(*start, last, &last))) {
@@ -146,43 +179,34 @@ void arange_infer(Inference& inference) {
     }
     need_ends(inference, *start, last, steps, dtype);
   } else {
-    attributes[0].number = inference.number("start");
-    attributes[1].number = inference.number("step");
-    const double first = attributes[0].number;
-    need_ends(
-        inference, first,
-        first + attributes[1].number * static_cast<double>(std::max<std::int64_t>(0, steps - 1)),
-        steps, dtype);
+    const auto as_double = [](const auto& number) { return static_cast<double>(number); };
+    const double first = std::visit(as_double, given.start);
+    const double by = std::visit(as_double, given.step);
+    counting.rounded = {first, by};
+    need_ends(inference, first,
+              first + by * static_cast<double>(std::max<std::int64_t>(0, steps - 1)), steps, dtype);
   }
-  attributes[2].integer = repeat;
-  attributes[3].integer = start && step;
+  inference.call.settled.set(counting);
   inference.call.cost = 100 + static_cast<double>(count);
 }
 
 }  // namespace
 
 void declare_creation(Table& table) {
-  table.add({.name = "empty",
-             .mxnet_names = {"_empty"},
-             .parameters = {{"shape"}, {"dtype"}},
-             .infer =
-                 [](Inference& inference) {
-                   inference.add_output(inference.shape("shape"),
-                                        dtype_argument(inference, "dtype", DType::float32));
-                   inference.call.cost = 100;
-                 },
-             .kernel = [](const Call&) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<NothingPass>();
-             }});
-  table.add({.name = "arange",
-             .mxnet_names = {"_arange", "_npi_arange"},
-             .parameters = {{"start", 0.0},
-                            {"step", 1.0},
-                            {"count", std::int64_t{0}},
-                            {"repeat", std::int64_t{1}},
-                            {"dtype"}},
-             .infer = arange_infer,
-             .kernel = arange_kernel});
+  table.add<Empty>({.name = "empty",
+                    .mxnet_names = {"_empty"},
+                    .infer =
+                        [](Inference& inference, const Empty& given) {
+                          inference.add_output(given.shape, given.dtype.value_or(DType::float32));
+                          inference.call.cost = 100;
+                        },
+                    .kernel = [](const Call&) -> std::unique_ptr<lazy::Pass> {
+                      return std::make_unique<NothingPass>();
+                    }});
+  table.add<Arange>({.name = "arange",
+                     .mxnet_names = {"_arange", "_npi_arange"},
+                     .infer = arange_infer,
+                     .kernel = arange_kernel});
 }
 
 }  // namespace afterglow::ops

@@ -17,6 +17,7 @@ namespace afterglow::ops {
 namespace {
 
 using kernels::Formula;
+using lazy::field;
 using lazy::Inference;
 using lazy::Operand;
 
@@ -337,23 +338,29 @@ std::int64_t integer_bound(double bound, DType integer) {
   return static_cast<std::int64_t>(bound);
 }
 
-/// Adds the argument `name` as an input of the call. None and nan bound nothing: `unbounded`, an
-/// infinity, stands for them.
-void add_bound(Inference& inference, std::string_view name, double unbounded) {
+struct Clip {
+  std::optional<lazy::Number> a_min, a_max;
+  static constexpr auto fields =
+      std::tuple{field("a_min", &Clip::a_min, "the least element of the result"),
+                 field("a_max", &Clip::a_max, "the greatest one")};
+};
+
+/// Adds a bound as an input of the call. None and nan bound nothing: `unbounded`, an infinity,
+/// stands for them.
+void add_bound(Inference& inference, std::string_view name,
+               const std::optional<lazy::Number>& given, double unbounded) {
   const DType type = inference.call.inputs[0].dtype;
-  const lazy::Argument& given = inference.argument(name);
-  const auto* number = std::get_if<double>(&given);
-  const bool none = inference.is_none(name) && !inference.legacy;
-  if (number || none) {
-    const double bound = none || std::isnan(*number) ? unbounded : *number;
+  if (!given && inference.legacy) {
+    inference.refuse(std::string(name) + " must be a number", ErrorKind::type);
+  }
+  const auto* number = given ? std::get_if<double>(&*given) : &unbounded;
+  if (number) {
+    const double bound = std::isnan(*number) ? unbounded : *number;
     Operand& input = inference.call.inputs.emplace_back();
     if (is_floating(type)) return lazy::set_immediate(input, bound);
     return lazy::set_immediate(input, integer_bound(bound, type));
   }
-  if (!std::holds_alternative<std::int64_t>(given) && !std::holds_alternative<bool>(given)) {
-    inference.refuse(std::string(name) + " must be a number", ErrorKind::type);
-  }
-  std::int64_t bound = inference.integer(name);
+  auto bound = std::get<std::int64_t>(*given);
   if (!is_floating(type)) {
     bound = std::clamp(bound, range_of(type).lowest, range_of(type).highest);
   }
@@ -361,14 +368,12 @@ void add_bound(Inference& inference, std::string_view name, double unbounded) {
 }
 
 /// The bounds take the type of the array: they become two more inputs of the call.
-void clip(Inference& inference) {
+void infer_clip(Inference& inference, const Clip& given) {
   const DType type = common_type(inference);
   if (type == DType::boolean) inference.refuse("is not defined for booleans", ErrorKind::type);
-  if (inference.is_none("a_min") && inference.is_none("a_max")) {
-    inference.refuse("a_min or a_max must be given");
-  }
-  add_bound(inference, "a_min", -std::numeric_limits<double>::infinity());
-  add_bound(inference, "a_max", std::numeric_limits<double>::infinity());
+  if (!given.a_min && !given.a_max) inference.refuse("a_min or a_max must be given");
+  add_bound(inference, "a_min", given.a_min, -std::numeric_limits<double>::infinity());
+  add_bound(inference, "a_max", given.a_max, std::numeric_limits<double>::infinity());
   add_result(inference, type, type);
 }
 
@@ -403,6 +408,19 @@ Value smooth_slope(Gradient& c) {
   const Value x = c[0], sharpness = c[1] * c[1];
   const Value near = abs(x) * sharpness < 1;
   return fit(c, 0, where(near, c.g * sharpness * x, c.g * sign(x)));
+}
+
+Value to_value(const lazy::Number& number) {
+  if (const auto* real = std::get_if<double>(&number)) return *real;
+  return std::get<std::int64_t>(number);
+}
+
+Value clipped(Gradient& c) {
+  const auto given = c.parameters<Clip>();
+  Value result = c.g;
+  if (given.a_min) result = where(c[0] >= to_value(*given.a_min), result, 0);
+  if (given.a_max) result = where(c[0] <= to_value(*given.a_max), result, 0);
+  return result;
 }
 
 }  // namespace
@@ -905,12 +923,12 @@ void declare_elementwise(Table& table) {
        .gradients = {no_gradient,
                      reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0], c.g, 0)); }),
                      reading({0}, [](Gradient& c) { return fit(c, 2, where(c[0], 0, c.g)); })}});
-  table.add({.name = "clip",
-             .mxnet_names = {"clip", "_npi_clip"},
-             .inputs = {"data"},
-             .parameters = {{"a_min"}, {"a_max"}},
-             .infer = clip,
-             .formula = Formula::clip});
+  table.add<Clip>({.name = "clip",
+                   .mxnet_names = {"clip", "_npi_clip"},
+                   .inputs = {"data"},
+                   .infer = infer_clip,
+                   .formula = Formula::clip,
+                   .gradients = {reading({0}, clipped)}});
 }
 
 }  // namespace afterglow::ops

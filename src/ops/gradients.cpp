@@ -81,8 +81,7 @@ std::vector<Value> indices_along(const Shape& shape, std::int64_t axis, const Va
     }
     Shape along(shape.size() - other, 1);
     along[0] = shape[other];
-    result.push_back(
-        shaped(count_up(shape[other], DType::int64, index.array.context()), along));
+    result.push_back(shaped(count_up(shape[other], DType::int64, index.array.context()), along));
   }
   return result;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements picked by index arrays.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
 #include "kernels/gather.h"
 #include "lazy/immediate.h"
 #include "ops/common.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 
 namespace afterglow::ops {
@@ -16,17 +18,86 @@ using kernels::Axes;
 using kernels::Indexed;
 using kernels::IndexMode;
 using lazy::Call;
+using lazy::Choice;
+using lazy::field;
 using lazy::Inference;
 using lazy::Operand;
 
-IndexMode mode_argument(const Inference& inference) {
-  const auto* name = std::get_if<std::string>(&inference.argument("mode"));
-  if (!name || *name == "index") return IndexMode::from_end;
-  if (*name == "clip") return IndexMode::clip;
-  if (*name == "wrap") return IndexMode::wrap;
-  if (*name == "raise") return inference.legacy ? IndexMode::strict : IndexMode::from_end;
-  if (*name == "label") return IndexMode::label;
-  inference.refuse("mode is '" + *name + "'; it must be 'clip', 'wrap' or 'raise'");
+enum class TakeMode { clip, wrap, raise };
+
+constexpr auto choices(TakeMode) {
+  return std::array{Choice{"clip", TakeMode::clip}, Choice{"wrap", TakeMode::wrap},
+                    Choice{"raise", TakeMode::raise}};
+}
+
+constexpr std::string_view mode_doc =
+    "what an index outside means; where none is given, negative ones count from the end";
+
+struct Take {
+  std::int64_t axis = 0;
+  std::optional<TakeMode> mode;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Take::axis, "the first axis that is indexed"),
+                 field("mode", &Take::mode, mode_doc)};
+};
+
+struct ScatterNd {
+  std::int64_t axis = 0;
+  std::optional<TakeMode> mode;
+  bool add = false;
+  static constexpr auto fields =
+      std::tuple{field("axis", &ScatterNd::axis, "the first axis that is indexed"),
+                 field("mode", &ScatterNd::mode, mode_doc),
+                 field("add", &ScatterNd::add, "whether values are added to the elements")};
+};
+
+enum class PickMode { clip, wrap, label };
+
+constexpr auto choices(PickMode) {
+  return std::array{Choice{"clip", PickMode::clip}, Choice{"wrap", PickMode::wrap},
+                    Choice{"label", PickMode::label}};
+}
+
+struct Pick {
+  std::int64_t axis = -1;
+  bool keepdims = false;
+  std::optional<PickMode> mode;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Pick::axis, "along which one element is picked"),
+                 field("keepdims", &Pick::keepdims, "whether the axis stays, with one element"),
+                 field("mode", &Pick::mode, mode_doc)};
+};
+
+struct OneHot {
+  std::int64_t depth = 0;
+  lazy::Number on_value = 1.0;
+  lazy::Number off_value = 0.0;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{field("depth", &OneHot::depth, "the extent of the axis added at the end"),
+                 field("on_value", &OneHot::on_value, "where the index points"),
+                 field("off_value", &OneHot::off_value, "everywhere else"),
+                 field("dtype", &OneHot::dtype, "of the result; float32 where none is given")};
+};
+
+/// What the index arrays of a call mean.
+struct Indexing {
+  int axis;  ///< the first one that is indexed
+  IndexMode mode;
+  bool add = false;  ///< of a scatter
+};
+
+IndexMode index_mode(const Inference& inference, std::optional<TakeMode> mode) {
+  if (mode == TakeMode::clip) return IndexMode::clip;
+  if (mode == TakeMode::wrap) return IndexMode::wrap;
+  return mode && inference.legacy ? IndexMode::strict : IndexMode::from_end;
+}
+
+IndexMode index_mode(std::optional<PickMode> mode) {
+  if (!mode) return IndexMode::from_end;
+  return *mode == PickMode::clip   ? IndexMode::clip
+         : *mode == PickMode::wrap ? IndexMode::wrap
+                                   : IndexMode::label;
 }
 
 void need_arrays(const Inference& inference) {
@@ -75,18 +146,18 @@ void refuse_empty_axes(const Inference& inference, std::int64_t positions, int a
 }
 
 /// The layout of the elements that the inputs from `first` on name in input 0, along the axes from
-/// `axis` on. Leaves axis and mode in the attributes.
-Reference<Layout> infer_named(Inference& inference, std::size_t first) {
+/// `given_axis` on. Settles what they mean.
+Reference<Layout> infer_named(Inference& inference, std::size_t first, std::int64_t given_axis,
+                              std::optional<TakeMode> mode, bool add = false) {
   Call& call = inference.call;
-  call.attributes[1].integer = static_cast<std::int64_t>(mode_argument(inference));
   const Operand& data = call.inputs[0];
   const int rank = data.layout->rank();
   const auto indexed = static_cast<int>(call.inputs.size() - first);
-  const int axis = rank ? checked_axis(inference, inference.integer("axis"), rank) : 0;
+  const int axis = rank ? checked_axis(inference, given_axis, rank) : 0;
   if (axis + indexed > rank) {
     inference.refuse(std::to_string(indexed) + " index arrays are too many", ErrorKind::index);
   }
-  call.attributes[0].integer = axis;
+  call.settled.set(Indexing{axis, index_mode(inference, mode), add});
   if (rank == 1 && indexed == 1 && call.inputs[first].layout->is_contiguous()) {
     // Elements of a vector look like the array that names them.
     refuse_empty_axes(inference, call.inputs[first].size(), 0, 1);
@@ -110,9 +181,9 @@ double cost_of(std::int64_t jumps, std::int64_t elements, DType dtype) {
          0.1 * static_cast<double>(elements) * static_cast<double>(size_of(dtype));
 }
 
-void gather_infer(Inference& inference) {
+void gather_infer(Inference& inference, const Take& given) {
   need_arrays(inference);
-  Reference<Layout> layout = infer_named(inference, 1);
+  Reference<Layout> layout = infer_named(inference, 1, given.axis, given.mode);
   if (inference.legacy && !layout->rank()) layout = Layout::contiguous(Shape{1});
   const DType dtype = inference.call.inputs[0].dtype;
   inference.add_output(std::move(layout), dtype);
@@ -133,12 +204,12 @@ kernels::IndexArray index_array(const Operand& index, const Layout& data, int ax
 
 Indexed named_elements(const Call& call, std::size_t first) {
   const Layout& layout = *call.inputs[0].layout;
-  const auto axis = static_cast<int>(call.attributes[0].integer);
+  const auto [axis, mode, add] = call.settled.get<Indexing>();
   const auto count = static_cast<int>(call.inputs.size() - first);
   Indexed indexed;
   indexed.data = call.inputs[0].data();
   indexed.dtype = call.inputs[0].dtype;
-  indexed.mode = static_cast<IndexMode>(call.attributes[1].integer);
+  indexed.mode = mode;
   indexed.before = axes_of(layout, 0, axis);
   indexed.after = axes_of(layout, axis + count, layout.rank());
   for (int i = 0; i < count; ++i) {
@@ -177,7 +248,7 @@ class FewElements : public lazy::Pass {
   static bool does(const Call& call, std::size_t index) {
     if (call.inputs.size() != index + 1) return false;
     const Operand &data = call.inputs[0], &places = call.inputs[index];
-    const auto mode = static_cast<IndexMode>(call.attributes[1].integer);
+    const IndexMode mode = call.settled.get<Indexing>().mode;
     return data.layout->rank() == 1 && places.layout->is_contiguous() && places.size() <= most &&
            (places.dtype == DType::int32 || places.dtype == DType::int64) &&
            mode == IndexMode::from_end && size_of(data.dtype) >= 4;
@@ -245,14 +316,14 @@ std::unique_ptr<lazy::Pass> gather_kernel(const Call& call) {
 /// One index per element of all axes but one: the index array has the rank of the data, or lacks
 /// the axis. Without keepdims an axis of one element is left out of the result. NumPy's way to
 /// count indices goes with its broadcasting and several indices per line.
-void pick_infer(Inference& inference) {
+void pick_infer(Inference& inference, const Pick& given) {
   need_arrays(inference);
   Call& call = inference.call;
   Operand &data = call.inputs[0], &index = call.inputs[1];
   const int rank = data.layout->rank();
-  const int axis = checked_axis(inference, inference.integer("axis"), rank);
+  const int axis = checked_axis(inference, given.axis, rank);
   // MXNet answers one index into a vector with a vector.
-  const bool keep = inference.boolean("keepdims") || (rank == 1 && index.layout->rank() == 1);
+  const bool keep = given.keepdims || (rank == 1 && index.layout->rank() == 1);
   if (index.layout->rank() == rank - 1) {
     const Layout& layout = *index.layout;
     Shape shape(layout.shape().begin(), layout.shape().end());
@@ -261,7 +332,7 @@ void pick_infer(Inference& inference) {
     strides.insert(strides.begin() + axis, 0);
     index.given = std::exchange(index.layout, Layout::strided(shape, strides));
   }
-  const IndexMode mode = mode_argument(inference);
+  const IndexMode mode = index_mode(given.mode);
   const bool broadcasts = mode == IndexMode::from_end;
   const auto refuse = [&] {
     Shape without(data.shape().begin(), data.shape().end()), one = without;
@@ -282,8 +353,7 @@ void pick_infer(Inference& inference) {
   stretch(index, shape);
   const std::int64_t count = element_count(shape);
   refuse_empty_axes(inference, count, axis, 1);
-  call.attributes[0].integer = axis;
-  call.attributes[1].integer = static_cast<std::int64_t>(mode);
+  call.settled.set(Indexing{axis, mode});
   if (!keep) shape.erase(shape.begin() + axis);
   if (inference.legacy && shape.empty()) shape.push_back(1);
   inference.add_output(shape, data.dtype);
@@ -291,16 +361,16 @@ void pick_infer(Inference& inference) {
 }
 
 /// A gather whose positions themselves move along all axes but one.
-class Pick : public lazy::Pass {
+class PickPass : public lazy::Pass {
  public:
-  explicit Pick(const Call& call) : kernel_(named(call), call.outputs[0].data()) {}
+  explicit PickPass(const Call& call) : kernel_(named(call), call.outputs[0].data()) {}
   int shares() const override { return kernel_.shares(); }
   void run(int share) override { kernel_.run(share); }
 
  private:
   Indexed named(const Call& call) {
     const Layout &data = *call.inputs[0].layout, &positions = *call.inputs[1].layout;
-    const auto axis = static_cast<int>(call.attributes[0].integer);
+    const auto [axis, mode, add] = call.settled.get<Indexing>();
     for (int other = 0; other < data.rank(); ++other) {
       const bool moves = other != axis && data.shape()[other] != 1;
       strides_.push_back(moves ? data.strides()[other] : 0);
@@ -308,7 +378,7 @@ class Pick : public lazy::Pass {
     Indexed indexed;
     indexed.data = call.inputs[0].data();
     indexed.dtype = call.inputs[0].dtype;
-    indexed.mode = static_cast<IndexMode>(call.attributes[1].integer);
+    indexed.mode = mode;
     indexed.positions = {data.rank(), positions.shape().data(), strides_.data()};
     indexed.indices.push_back(index_array(call.inputs[1], data, axis));
     return indexed;
@@ -319,7 +389,7 @@ class Pick : public lazy::Pass {
 };
 
 /// Inputs: the array to change, the values, the index arrays.
-void scatter_infer(Inference& inference) {
+void scatter_infer(Inference& inference, const ScatterNd& given) {
   Call& call = inference.call;
   if (call.inputs.size() < 2) inference.refuse("needs an array and values");
   Operand& value = call.inputs[1];
@@ -329,7 +399,7 @@ void scatter_infer(Inference& inference) {
       inference.refuse("needs arrays, not numbers", ErrorKind::type);
     }
   }
-  const Reference<Layout> named = infer_named(inference, 2);
+  const Reference<Layout> named = infer_named(inference, 2, given.axis, given.mode, given.add);
   settle(inference, value, data.dtype);
   if (value.dtype != data.dtype) {
     inference.refuse("array and values must have the same type", ErrorKind::type);
@@ -343,7 +413,6 @@ void scatter_infer(Inference& inference) {
     stretch(value, named->shape());
   }
   inference.add_output(data.layout, data.dtype);
-  call.attributes[2].integer = inference.boolean("add");
   const std::int64_t positions = call.inputs.size() > 2 ? call.inputs[2].size() : 1;
   call.cost = cost_of(2 * positions, named->size(), data.dtype);
 }
@@ -351,14 +420,14 @@ void scatter_infer(Inference& inference) {
 class Scatter : public lazy::Pass {
  public:
   explicit Scatter(const Call& call)
-      : kernel_(named_elements(call, 2), source(call), call.attributes[2].integer != 0) {}
+      : kernel_(named_elements(call, 2), source(call), call.settled.get<Indexing>().add) {}
   int shares() const override { return kernel_.shares(); }
   void run(int share) override { kernel_.run(share); }
 
  private:
   kernels::ScatterSource source(const Call& call) {
     const Operand& value = call.inputs[1];
-    const auto axis = call.attributes[0].integer;
+    const int axis = call.settled.get<Indexing>().axis;
     const int indexed_rank = call.inputs.size() > 2 ? call.inputs[2].layout->rank() : 0;
     if (value.is_immediate()) {
       no_strides_.assign(2 * max_rank, 0);
@@ -372,44 +441,43 @@ class Scatter : public lazy::Pass {
   kernels::ScatterPass kernel_;
 };
 
-void one_hot_infer(Inference& inference) {
+/// A row for each index. The values are bits of the result's type.
+struct Rows {
+  std::int64_t depth;
+  std::uint64_t on_value, off_value;
+};
+
+void one_hot_infer(Inference& inference, const OneHot& given) {
   need_arrays(inference);
   Call& call = inference.call;
-  const std::int64_t depth = inference.integer("depth");
+  const std::int64_t depth = given.depth;
   if (depth < 0)
     inference.refuse("depth is " + std::to_string(depth) + "; it must not be negative");
-  const DType dtype = dtype_argument(inference, "dtype", DType::float32);
+  const DType dtype = given.dtype.value_or(DType::float32);
   Shape shape(call.inputs[0].shape().begin(), call.inputs[0].shape().end());
   shape.push_back(depth);
   inference.add_output(shape, dtype);
-  const auto bits = [&](const char* name) {
+  const auto bits = [&](const lazy::Number& number) {
     Operand value;
-    const auto* integer = std::get_if<std::int64_t>(&inference.argument(name));
-    if (integer) {
-      lazy::set_immediate(value, *integer);
-    } else {
-      lazy::set_immediate(value, inference.number(name));
-    }
+    std::visit([&](auto one) { lazy::set_immediate(value, one); }, number);
     settle(inference, value, dtype);
-    return std::bit_cast<std::int64_t>(value.immediate);
+    return std::bit_cast<std::uint64_t>(value.immediate);
   };
-  call.attributes[0].integer = bits("on_value");
-  call.attributes[1].integer = bits("off_value");
-  call.attributes[2].integer = depth;
+  call.settled.set(Rows{depth, bits(given.on_value), bits(given.off_value)});
   call.cost = cost_of(call.inputs[0].size(), call.outputs[0].size(), dtype);
 }
 
 std::unique_ptr<lazy::Pass> one_hot_kernel(const Call& call) {
   const Operand& index = call.inputs[0];
   const Layout& layout = *index.layout;
+  const auto [depth, on_value, off_value] = call.settled.get<Rows>();
   kernels::IndexArray indices;
   indices.data = index.data();
   indices.dtype = index.dtype;
   indices.strides = layout.strides().data();
   return std::make_unique<KernelPass<kernels::OneHotPass>>(
       indices, axes_of(layout, 0, layout.rank()), call.outputs[0].data(), call.outputs[0].dtype,
-      call.attributes[2].integer, static_cast<std::uint64_t>(call.attributes[0].integer),
-      static_cast<std::uint64_t>(call.attributes[1].integer));
+      depth, on_value, off_value);
 }
 
 template <class Pass>
@@ -419,54 +487,132 @@ std::unique_ptr<lazy::Pass> kernel(const Call& call) {
 
 std::unique_ptr<lazy::Pass> scatter_kernel(const Call& call) {
   const Operand& values = call.inputs[1];
-  if (FewElements::does(call, 2) && !call.attributes[2].integer && !values.is_immediate() &&
+  if (FewElements::does(call, 2) && !call.settled.get<Indexing>().add && !values.is_immediate() &&
       values.layout->is_contiguous() && values.size() == call.inputs[2].size()) {
     return std::make_unique<FewElements>(call, 2, values.data(), nullptr);
   }
   return std::make_unique<Scatter>(call);
 }
 
+// --- gradients ---
+
+/// The inputs from one on: index arrays.
+std::vector<Value> indices_from(const Gradient& c, std::size_t first) {
+  std::vector<Value> result;
+  for (std::size_t input = first; input < c.input_count(); ++input) result.push_back(c[input]);
+  return result;
+}
+
+/// Writes, or adds, `values` to the elements of `target` that the indices name.
+Value scatter(const Value& target, const Value& values, std::span<const Value> indices,
+              const ScatterNd& given) {
+  static const lazy::Op& op = op_named("scatter_nd");
+  autograd::CallBuilder builder(op, false);
+  builder.add(target);
+  builder.add(values);
+  for (const Value& index : indices) builder.add(index);
+  return builder.issue({lazy::write_arguments(given), {}, nullptr});
+}
+
+Value gather(const Value& source, std::span<const Value> indices, const Take& given) {
+  static const lazy::Op& op = op_named("gather_nd");
+  autograd::CallBuilder builder(op, false);
+  builder.add(source);
+  for (const Value& index : indices) builder.add(index);
+  return builder.issue({lazy::write_arguments(given), {}, nullptr});
+}
+
+/// Zeros with the gradient added at the places that were read.
+Value scattered(Gradient& c) {
+  const auto given = c.parameters<Take>();
+  return scatter(zeros(c, 0), c.g, indices_from(c, 1), {given.axis, given.mode, true});
+}
+
+/// The gradient of what was there before some elements were written.
+Value unwritten(Gradient& c) {
+  const auto given = c.parameters<ScatterNd>();
+  if (given.add) return c.g;
+  const Value nothing = full(0, c.shape(1), c.g.array.dtype, c.g.array.context());
+  return scatter(copy(c.g), nothing, indices_from(c, 2), given);
+}
+
+Value read_back(Gradient& c) {
+  const auto given = c.parameters<ScatterNd>();
+  return fit(c, 1, gather(c.g, indices_from(c, 2), {given.axis, given.mode}));
+}
+
+/// As modes of a scatter.
+std::optional<TakeMode> scatter_mode(std::optional<PickMode> mode) {
+  if (!mode) return {};
+  return *mode == PickMode::wrap ? TakeMode::wrap : TakeMode::clip;
+}
+
+Value put_where_picked(Gradient& c) {
+  const auto given = c.parameters<Pick>();
+  const Shape shape = c.shape(0);
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const std::int64_t axis = given.axis < 0 ? given.axis + rank : given.axis;
+  const std::int64_t depth = shape[static_cast<std::size_t>(axis)];
+  Shape kept = shape;
+  kept[static_cast<std::size_t>(axis)] = 1;
+  Value index = c[1];
+  const auto extents = index.array.shape();
+  if (static_cast<std::int64_t>(extents.size()) == rank &&
+      Shape(extents.begin(), extents.end()) != kept) {
+    // Several indices for a line, or one for several lines: gradients of one element add up.
+    return scatter(zeros(c, 0), c.g, indices_along(shape, axis, index),
+                   {0, scatter_mode(given.mode), true});
+  }
+  index = shaped(index, kept);
+  const bool clips = given.mode && *given.mode != PickMode::wrap;
+  index = clips ? clip(index, 0, depth - 1) : modulo(index, depth);
+  Shape along(static_cast<std::size_t>(rank - axis), 1);
+  along[0] = depth;
+  const Value places = shaped(count_up(depth, index.array.dtype, c.g.array.context()), along);
+  return where(equal(places, index), shaped(c.g, kept), 0);
+}
+
 }  // namespace
 
 void declare_indexing(Table& table) {
-  table.add({.name = "take",
-             .mxnet_names = {"take", "Embedding", "_npi_take"},
-             .inputs = {"a", "indices"},
-             .parameters = {{"axis", std::int64_t{0}}, {"mode"}},
-             .infer = gather_infer,
-             .kernel = gather_kernel,
-             .may_fail = true});
-  table.add({.name = "gather_nd",
-             .mxnet_names = {"gather_nd"},
-             .inputs = {"data", "indices"},
-             .variadic = true,
-             .parameters = {{"axis", std::int64_t{0}}, {"mode"}},
-             .infer = gather_infer,
-             .kernel = gather_kernel,
-             .may_fail = true});
-  table.add({.name = "pick",
-             .mxnet_names = {"pick", "choose_element_0index", "batch_take"},
-             .inputs = {"data", "index"},
-             .parameters = {{"axis", std::int64_t{-1}}, {"keepdims", false}, {"mode"}},
-             .infer = pick_infer,
-             .kernel = kernel<Pick>,
-             .may_fail = true});
-  table.add({.name = "scatter_nd",
-             .mxnet_names = {"scatter_nd", "_scatter_set_nd", "_contrib_index_copy"},
-             .inputs = {"data", "values", "indices"},
-             .variadic = true,
-             .parameters = {{"axis", std::int64_t{0}}, {"mode"}, {"add", false}},
-             .infer = scatter_infer,
-             .kernel = scatter_kernel,
-             .may_fail = true,
-             .updates = true});
-  table.add(
-      {.name = "one_hot",
-       .mxnet_names = {"one_hot"},
-       .inputs = {"indices"},
-       .parameters = {{"depth", std::int64_t{0}}, {"on_value", 1.0}, {"off_value", 0.0}, {"dtype"}},
-       .infer = one_hot_infer,
-       .kernel = one_hot_kernel});
+  table.add<Take>({.name = "take",
+                   .mxnet_names = {"take", "Embedding", "_npi_take"},
+                   .inputs = {"a", "indices"},
+                   .infer = gather_infer,
+                   .kernel = gather_kernel,
+                   .may_fail = true,
+                   .gradients = {reading_from(1, scattered), no_gradient}});
+  table.add<Take>({.name = "gather_nd",
+                   .mxnet_names = {"gather_nd"},
+                   .inputs = {"data", "indices"},
+                   .variadic = true,
+                   .infer = gather_infer,
+                   .kernel = gather_kernel,
+                   .may_fail = true,
+                   .gradients = {reading_from(1, scattered), no_gradient}});
+  table.add<Pick>({.name = "pick",
+                   .mxnet_names = {"pick", "choose_element_0index", "batch_take"},
+                   .inputs = {"data", "index"},
+                   .infer = pick_infer,
+                   .kernel = kernel<PickPass>,
+                   .may_fail = true,
+                   .gradients = {reading({1}, put_where_picked), no_gradient}});
+  table.add<ScatterNd>(
+      {.name = "scatter_nd",
+       .mxnet_names = {"scatter_nd", "_scatter_set_nd", "_contrib_index_copy"},
+       .inputs = {"data", "values", "indices"},
+       .variadic = true,
+       .infer = scatter_infer,
+       .kernel = scatter_kernel,
+       .may_fail = true,
+       .updates = true,
+       .gradients = {reading_from(2, unwritten), reading_from(2, read_back), no_gradient}});
+  table.add<OneHot>({.name = "one_hot",
+                     .mxnet_names = {"one_hot"},
+                     .inputs = {"indices"},
+                     .infer = one_hot_infer,
+                     .kernel = one_hot_kernel,
+                     .gradients = {no_gradient}});
 }
 
 }  // namespace afterglow::ops

@@ -8,33 +8,50 @@
 
 #include "lazy/window.h"
 #include "ops/common.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 
 namespace afterglow::ops {
 namespace {
 
 using lazy::Call;
+using lazy::field;
 using lazy::Inference;
 using lazy::Operand;
 
-class Dot : public lazy::Pass {
+struct Dot {
+  bool transpose_a = false;
+  bool transpose_b = false;
+  static constexpr auto fields =
+      std::tuple{field("transpose_a", &Dot::transpose_a, "whether the first factor is transposed"),
+                 field("transpose_b", &Dot::transpose_b, "whether the second one is")};
+};
+
+/// An m by k matrix times a k by n matrix, once the factors are transposed.
+struct Product {
+  std::int64_t m, n, k;
+  bool transpose_a, transpose_b;
+  int threads;
+};
+
+class DotPass : public lazy::Pass {
  public:
-  explicit Dot(const Call& call, lazy::Epilogue epilogue = {})
+  explicit DotPass(const Call& call, lazy::Epilogue epilogue = {})
       : pass_(shape_of(call), call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(),
-              call.outputs[0].data(), static_cast<int>(call.attributes[5].integer),
-              std::move(epilogue)) {}
+              call.outputs[0].data(), call.settled.get<Product>().threads, std::move(epilogue)) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
   void finish() override { pass_.finish(); }
 
  private:
   static kernels::ProductShape shape_of(const Call& call) {
+    const auto product = call.settled.get<Product>();
     kernels::ProductShape shape;
-    shape.m = call.attributes[0].integer;
-    shape.n = call.attributes[1].integer;
-    shape.k = call.attributes[2].integer;
-    shape.transpose_a = call.attributes[3].integer;
-    shape.transpose_b = call.attributes[4].integer;
+    shape.m = product.m;
+    shape.n = product.n;
+    shape.k = product.k;
+    shape.transpose_a = product.transpose_a;
+    shape.transpose_b = product.transpose_b;
     shape.lda = shape.transpose_a ? shape.m : shape.k;
     shape.ldb = shape.transpose_b ? shape.k : shape.n;
     return shape;
@@ -72,12 +89,12 @@ std::vector<kernels::StackPlace> stack_places(const Layout& a, const Layout& b) 
   return places;
 }
 
-class BatchDot : public lazy::Pass {
+class BatchDotPass : public lazy::Pass {
  public:
-  explicit BatchDot(const Call& call, lazy::Epilogue epilogue = {})
+  explicit BatchDotPass(const Call& call, lazy::Epilogue epilogue = {})
       : pass_(shape_of(call), call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(),
-              call.outputs[0].data(), static_cast<int>(call.attributes[5].integer),
-              std::move(epilogue), stack_places(*call.inputs[0].layout, *call.inputs[1].layout)) {}
+              call.outputs[0].data(), call.settled.get<Product>().threads, std::move(epilogue),
+              stack_places(*call.inputs[0].layout, *call.inputs[1].layout)) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
   void finish() override { pass_.finish(); }
@@ -86,12 +103,13 @@ class BatchDot : public lazy::Pass {
   static kernels::ProductShape shape_of(const Call& call) {
     const MatrixView a = *matrix_view(*call.inputs[0].layout);
     const MatrixView b = *matrix_view(*call.inputs[1].layout);
+    const auto product = call.settled.get<Product>();
     kernels::ProductShape shape;
-    shape.m = call.attributes[0].integer;
-    shape.n = call.attributes[1].integer;
-    shape.k = call.attributes[2].integer;
-    shape.transpose_a = a.transposed != (call.attributes[3].integer != 0);
-    shape.transpose_b = b.transposed != (call.attributes[4].integer != 0);
+    shape.m = product.m;
+    shape.n = product.n;
+    shape.k = product.k;
+    shape.transpose_a = a.transposed != product.transpose_a;
+    shape.transpose_b = b.transposed != product.transpose_b;
     shape.lda = a.stride;
     shape.ldb = b.stride;
     return shape;
@@ -102,12 +120,7 @@ class BatchDot : public lazy::Pass {
 void set_product(const Inference& inference, std::int64_t m, std::int64_t n, std::int64_t k,
                  bool transpose_a, bool transpose_b) {
   Call& call = inference.call;
-  call.attributes[0].integer = m;
-  call.attributes[1].integer = n;
-  call.attributes[2].integer = k;
-  call.attributes[3].integer = transpose_a;
-  call.attributes[4].integer = transpose_b;
-  call.attributes[5].integer = lazy::window().configured_threads();
+  call.settled.set(Product{m, n, k, transpose_a, transpose_b, lazy::window().configured_threads()});
   const bool library = is_floating(call.inputs[0].dtype);
   if (library) need_maths_library(inference);
   // Nanoseconds at about 60 billion operations a second; integers have no library.
@@ -136,7 +149,7 @@ void check_inner(const Inference& inference, std::int64_t a, std::int64_t b) {
 
 /// Matrices in the last two axes, stacks of the same shape in front of them. Views are taken as
 /// they are, so a transposed or repeated matrix costs no copy.
-void batch_infer(Inference& inference) {
+void batch_infer(Inference& inference, const Dot& given) {
   check_factors(inference);
   Call& call = inference.call;
   const auto shape_a = call.inputs[0].shape();
@@ -149,8 +162,7 @@ void batch_infer(Inference& inference) {
   if (!matrix_view(*call.inputs[0].layout) || !matrix_view(*call.inputs[1].layout)) {
     inference.refuse("needs matrices whose rows or columns lie without gaps");
   }
-  const bool transpose_a = inference.boolean("transpose_a");
-  const bool transpose_b = inference.boolean("transpose_b");
+  const auto [transpose_a, transpose_b] = given;
   const std::int64_t inner = shape_a[transpose_a ? rank - 2 : rank - 1];
   check_inner(inference, inner, shape_b[transpose_b ? rank - 1 : rank - 2]);
   Shape result(shape_a.begin(), shape_a.end() - 2);
@@ -166,7 +178,7 @@ void batch_infer(Inference& inference) {
 
 /// mx.nd: the last axis of a with the first of b, after the transposes (which reverse all axes).
 /// NumPy: the last axis of a with the last but one of b; the front end moves that axis first.
-void infer(Inference& inference) {
+void infer(Inference& inference, const Dot& given) {
   check_factors(inference);
   Call& call = inference.call;
   const Operand& a = call.inputs[0];
@@ -174,8 +186,8 @@ void infer(Inference& inference) {
   if (!a.layout->rank() || !b.layout->rank()) {
     inference.refuse("needs arrays of at least one dimension");
   }
-  const bool transpose_a = inference.boolean("transpose_a") && a.layout->rank() > 1;
-  const bool transpose_b = inference.boolean("transpose_b") && b.layout->rank() > 1;
+  const bool transpose_a = given.transpose_a && a.layout->rank() > 1;
+  const bool transpose_b = given.transpose_b && b.layout->rank() > 1;
   const auto shape_a = a.shape();
   const auto shape_b = b.shape();
   const std::int64_t inner_a = transpose_a ? shape_a.front() : shape_a.back();
@@ -196,33 +208,79 @@ void infer(Inference& inference) {
   set_product(inference, m, n, inner_a, transpose_a, transpose_b);
 }
 
+// --- gradients ---
+
+/// An array as a matrix whose rows or columns are the contracted axis.
+Value as_matrix(const Value& value, bool contracted_first) {
+  const auto shape = value.array.shape();
+  if (shape.size() == 2) return value;
+  const std::int64_t contracted = contracted_first ? shape.front() : shape.back();
+  const std::int64_t rest = value.array.size() / std::max<std::int64_t>(1, contracted);
+  return contracted_first ? shaped(value, {contracted, rest}) : shaped(value, {rest, contracted});
+}
+
+/// The gradient of a product as a matrix.
+Value gradient_matrix(const Gradient& c, const Dot& given) {
+  const Shape first = c.shape(0), second = c.shape(1);
+  const std::int64_t left = given.transpose_a ? first.front() : first.back();
+  const std::int64_t right = given.transpose_b ? second.back() : second.front();
+  return shaped(c.g, {element_count(first) / std::max<std::int64_t>(1, left),
+                      element_count(second) / std::max<std::int64_t>(1, right)});
+}
+
+Value through_dot(Gradient& c) {
+  const std::size_t other = 1 - c.index;
+  const Shape shape = c.shape(c.index), beside = c.shape(other);
+  if (!element_count(shape) || !element_count(beside)) return zeros(c, c.index);
+  if (shape.empty() || beside.empty()) return fit(c, c.index, c.g * c[other]);
+  const auto given = c.parameters<Dot>();
+  const bool left = given.transpose_a, right = given.transpose_b;
+  const Value gradient = gradient_matrix(c, given);
+  if (c.index == 0) {
+    const Value factor = as_matrix(c[1], !right);
+    return shaped(left ? dot(factor, gradient, right, true) : dot(gradient, factor, false, !right),
+                  shape);
+  }
+  const Value factor = as_matrix(c[0], left);
+  return shaped(right ? dot(gradient, factor, true, left) : dot(factor, gradient, !left, false),
+                shape);
+}
+
+Value through_batch_dot(Gradient& c) {
+  const auto given = c.parameters<Dot>();
+  const bool left = given.transpose_a, right = given.transpose_b;
+  if (c.index == 0)
+    return left ? batch_dot(c[1], c.g, right, true) : batch_dot(c.g, c[1], false, !right);
+  return right ? batch_dot(c.g, c[0], true, left) : batch_dot(c[0], c.g, !left, false);
+}
+
 }  // namespace
 
 void declare_products(Table& table) {
-  table.add(
+  table.add<Dot>(
       {.name = "dot",
        .mxnet_names = {"dot", "_np_dot"},
        .inputs = {"lhs", "rhs"},
-       .parameters = {{"transpose_a", false}, {"transpose_b", false}},
        .infer = infer,
        .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-         return std::make_unique<Dot>(call);
+         return std::make_unique<DotPass>(call);
        },
        .kernel_then = [](const Call& call, lazy::Epilogue epilogue) -> std::unique_ptr<lazy::Pass> {
-         return std::make_unique<Dot>(call, std::move(epilogue));
-       }});
-  table.add(
+         return std::make_unique<DotPass>(call, std::move(epilogue));
+       },
+       .gradients = {reading({1}, through_dot), reading({0}, through_dot)}});
+  table.add<Dot>(
       {.name = "batch_dot",
        .mxnet_names = {"batch_dot", "_npx_batch_dot"},
        .inputs = {"lhs", "rhs"},
-       .parameters = {{"transpose_a", false}, {"transpose_b", false}},
        .infer = batch_infer,
        .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-         return std::make_unique<BatchDot>(call);
+         return std::make_unique<BatchDotPass>(call);
        },
        .kernel_then = [](const Call& call, lazy::Epilogue epilogue) -> std::unique_ptr<lazy::Pass> {
-         return std::make_unique<BatchDot>(call, std::move(epilogue));
-       }});
+         return std::make_unique<BatchDotPass>(call, std::move(epilogue));
+       },
+       .gradients = {reading({1}, through_batch_dot), reading({0}, through_batch_dot)}});
 }
 
 }  // namespace afterglow::ops

@@ -14,14 +14,20 @@
 #include "lazy/immediate.h"
 #include "lazy/random_stream.h"
 #include "ops/common.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 
 namespace afterglow::ops {
 namespace {
 
 using lazy::Call;
+using lazy::field;
 using lazy::Inference;
 using lazy::Operand;
+using lazy::required;
+
+constexpr std::string_view shape_doc = "of the result";
+constexpr std::string_view dtype_doc = "of the result; float32 where none is given";
 
 /// Takes the call's place in the stream.
 void draw(Inference& inference, std::uint64_t counters) {
@@ -58,8 +64,8 @@ const Operand& need_array(const Inference& inference, int input) {
   return operand;
 }
 
-DType floating_argument(const Inference& inference) {
-  const DType dtype = dtype_argument(inference, "dtype", DType::float32);
+DType floating_type(const Inference& inference, std::optional<DType> given) {
+  const DType dtype = given.value_or(DType::float32);
   if (!is_floating(dtype)) {
     inference.refuse(std::string("needs a floating type, not ") + name_of(dtype), ErrorKind::type);
   }
@@ -68,37 +74,85 @@ DType floating_argument(const Inference& inference) {
 
 // --- uniform, normal, exponential: one formula for each number ---
 
-template <kernels::Distribution distribution>
-void infer(Inference& inference) {
-  const DType dtype = floating_argument(inference);
-  const auto& parameters = inference.op.parameters;
-  constexpr bool has_second = distribution != kernels::Distribution::exponential;
-  const double first = inference.number(parameters[0].name);
-  const double second = has_second ? inference.number(parameters[1].name) : 0;
-  if (distribution == kernels::Distribution::normal && !(second >= 0)) {
-    inference.refuse("the standard deviation is " + std::to_string(second) +
-                     "; it must not be negative");
-  }
-  if (distribution == kernels::Distribution::exponential && !(first >= 0)) {
-    inference.refuse("the scale is " + std::to_string(first) + "; it must not be negative");
-  }
-  inference.add_output(inference.shape("shape"), dtype);
+struct RandomUniform {
+  double low = 0;
+  double high = 1;
+  Shape shape;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{field("low", &RandomUniform::low, "the least number"),
+                 field("high", &RandomUniform::high, "what all numbers are less than"),
+                 required("shape", &RandomUniform::shape, shape_doc),
+                 field("dtype", &RandomUniform::dtype, dtype_doc)};
+};
+
+struct RandomNormal {
+  double loc = 0;
+  double scale = 1;
+  Shape shape;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{field("loc", &RandomNormal::loc, "the mean"),
+                 field("scale", &RandomNormal::scale, "the standard deviation"),
+                 required("shape", &RandomNormal::shape, shape_doc),
+                 field("dtype", &RandomNormal::dtype, dtype_doc)};
+};
+
+struct RandomExponential {
+  double scale = 1;
+  Shape shape;
+  std::optional<DType> dtype;
+  static constexpr auto fields = std::tuple{field("scale", &RandomExponential::scale, "the mean"),
+                                            required("shape", &RandomExponential::shape, shape_doc),
+                                            field("dtype", &RandomExponential::dtype, dtype_doc)};
+};
+
+/// The parameters of a distribution, as kernels::RandomFill has them.
+struct Drawing {
+  double first, second;
+};
+
+void infer_fill(Inference& inference, kernels::Distribution distribution, Drawing drawing,
+                const Shape& shape, DType dtype) {
+  inference.add_output(shape, dtype);
   kernels::RandomFill fill;
   fill.distribution = distribution;
   fill.dtype = dtype;
   fill.size = inference.call.outputs[0].size();
-  inference.call.attributes[0].number = first;
-  inference.call.attributes[1].number = second;
+  inference.call.settled.set(drawing);
   draw(inference, kernels::counters_used(fill));
   inference.call.cost = 200 + 2.0 * static_cast<double>(fill.size);
+}
+
+void uniform_infer(Inference& inference, const RandomUniform& given) {
+  infer_fill(inference, kernels::Distribution::uniform, {given.low, given.high}, given.shape,
+             floating_type(inference, given.dtype));
+}
+
+void normal_infer(Inference& inference, const RandomNormal& given) {
+  const DType dtype = floating_type(inference, given.dtype);
+  if (!(given.scale >= 0)) {
+    inference.refuse("the standard deviation is " + std::to_string(given.scale) +
+                     "; it must not be negative");
+  }
+  infer_fill(inference, kernels::Distribution::normal, {given.loc, given.scale}, given.shape,
+             dtype);
+}
+
+void exponential_infer(Inference& inference, const RandomExponential& given) {
+  const DType dtype = floating_type(inference, given.dtype);
+  if (!(given.scale >= 0)) {
+    inference.refuse("the scale is " + std::to_string(given.scale) + "; it must not be negative");
+  }
+  infer_fill(inference, kernels::Distribution::exponential, {given.scale, 0}, given.shape, dtype);
 }
 
 template <kernels::Distribution distribution>
 std::unique_ptr<lazy::Pass> kernel(const Call& call) {
   kernels::RandomFill fill;
   fill.distribution = distribution;
-  fill.first = call.attributes[0].number;
-  fill.second = call.attributes[1].number;
+  fill.first = call.settled.get<Drawing>().first;
+  fill.second = call.settled.get<Drawing>().second;
   fill.key = start_of(call).key;
   fill.counter = start_of(call).counter;
   fill.output = call.outputs[0].data();
@@ -109,11 +163,19 @@ std::unique_ptr<lazy::Pass> kernel(const Call& call) {
 
 // --- gamma, Poisson: the parameter is a number, or one float64 for each element ---
 
-void sample_infer(Inference& inference) {
-  const DType dtype = floating_argument(inference);
+struct RandomSample {
+  std::optional<Shape> shape;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{field("shape", &RandomSample::shape, "of the result, where the input is a number"),
+                 field("dtype", &RandomSample::dtype, dtype_doc)};
+};
+
+void sample_infer(Inference& inference, const RandomSample& given) {
+  const DType dtype = floating_type(inference, given.dtype);
   Operand& parameter = inference.call.inputs[0];
   if (parameter.is_immediate()) {
-    inference.add_output(inference.shape("shape"), dtype);
+    inference.add_output(need_shape(inference, given.shape), dtype);
     settle(inference, parameter, DType::float64);
   } else {
     need_array(inference, 0);
@@ -146,30 +208,44 @@ std::unique_ptr<lazy::Pass> sample_kernel(const Call& call) {
 
 // --- integers ---
 
-void randint_infer(Inference& inference) {
-  const DType dtype = dtype_argument(inference, "dtype", DType::int32);
+struct RandomRandint {
+  std::int64_t low, high;
+  Shape shape;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{required("low", &RandomRandint::low, "the least number"),
+                 required("high", &RandomRandint::high, "what all numbers are less than"),
+                 required("shape", &RandomRandint::shape, shape_doc),
+                 field("dtype", &RandomRandint::dtype, "int32, which is taken for none, or int64")};
+};
+
+struct Range {
+  std::int64_t low, high;
+};
+
+void randint_infer(Inference& inference, const RandomRandint& given) {
+  const DType dtype = given.dtype.value_or(DType::int32);
   if (dtype != DType::int32 && dtype != DType::int64) {
     inference.refuse(std::string("gives int32 or int64, not ") + name_of(dtype), ErrorKind::type);
   }
-  const std::int64_t low = inference.integer("low"), high = inference.integer("high");
-  if (low >= high) {
-    inference.refuse("low is " + std::to_string(low) + ", high is " + std::to_string(high) +
-                     "; low must be less than high");
+  const Range range = {given.low, given.high};
+  if (range.low >= range.high) {
+    inference.refuse("low is " + std::to_string(range.low) + ", high is " +
+                     std::to_string(range.high) + "; low must be less than high");
   }
-  inference.add_output(inference.shape("shape"), dtype);
+  inference.add_output(given.shape, dtype);
   kernels::IntegerFill fill;
   fill.size = inference.call.outputs[0].size();
-  inference.call.attributes[0].integer = low;
-  inference.call.attributes[1].integer = high;
+  inference.call.settled.set(range);
   draw(inference, kernels::counters_used(fill));
   inference.call.cost = 200 + 2.5 * static_cast<double>(fill.size);
 }
 
 std::unique_ptr<lazy::Pass> randint_kernel(const Call& call) {
+  const auto [low, high] = call.settled.get<Range>();
   kernels::IntegerFill fill;
-  fill.low = call.attributes[0].integer;
-  fill.range =
-      static_cast<std::uint64_t>(call.attributes[1].integer) - static_cast<std::uint64_t>(fill.low);
+  fill.low = low;
+  fill.range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   fill.start = start_of(call);
   fill.output = call.outputs[0].data();
   fill.dtype = call.outputs[0].dtype;
@@ -178,6 +254,20 @@ std::unique_ptr<lazy::Pass> randint_kernel(const Call& call) {
 }
 
 // --- categories ---
+
+struct SampleMultinomial {
+  Shape shape;
+  bool get_prob = false;
+  std::optional<DType> dtype;
+  static constexpr auto fields = std::tuple{
+      required("shape", &SampleMultinomial::shape, "of what is drawn for each row"),
+      field("get_prob", &SampleMultinomial::get_prob, "whether logarithms of probabilities follow"),
+      field("dtype", &SampleMultinomial::dtype, "of the result; int32 where none is given")};
+};
+
+struct Categories {
+  std::int64_t samples;  ///< for each row
+};
 
 /// What infer and kernel both need of a drawing of categories.
 kernels::CategoryFill category_fill(const Operand& data, std::int64_t samples) {
@@ -189,7 +279,7 @@ kernels::CategoryFill category_fill(const Operand& data, std::int64_t samples) {
   return fill;
 }
 
-void category_infer(Inference& inference) {
+void category_infer(Inference& inference, const SampleMultinomial& given) {
   const Operand& data = need_array(inference, 0);
   if (!is_floating(data.dtype)) {
     inference.refuse("needs probabilities of a floating type", ErrorKind::type);
@@ -199,21 +289,22 @@ void category_infer(Inference& inference) {
   }
   Shape shape(data.shape().begin(), data.shape().end() - 1);
   const std::size_t rows = shape.size();
-  for (std::int64_t extent : inference.shape("shape")) shape.push_back(extent);
+  for (std::int64_t extent : given.shape) shape.push_back(extent);
   const std::int64_t samples = element_count(std::span(shape).subspan(rows));
   if (inference.legacy && shape.empty()) shape.push_back(1);
   const DType probability_type = data.dtype;
   const kernels::CategoryFill fill = category_fill(data, samples);
-  inference.add_output(shape, dtype_argument(inference, "dtype", DType::int32));
-  if (inference.boolean("get_prob")) inference.add_output(shape, probability_type);
-  inference.call.attributes[0].integer = samples;
+  inference.add_output(shape, given.dtype.value_or(DType::int32));
+  if (given.get_prob) inference.add_output(shape, probability_type);
+  inference.call.settled.set(Categories{samples});
   draw(inference, kernels::counters_used(fill));
   inference.call.cost = 300 + 2.0 * static_cast<double>(fill.rows * fill.categories) +
                         20.0 * static_cast<double>(fill.rows * samples);
 }
 
 std::unique_ptr<lazy::Pass> category_kernel(const Call& call) {
-  kernels::CategoryFill fill = category_fill(call.inputs[0], call.attributes[0].integer);
+  kernels::CategoryFill fill =
+      category_fill(call.inputs[0], call.settled.get<Categories>().samples);
   fill.probabilities = call.inputs[0].data();
   fill.start = start_of(call);
   fill.output = call.outputs[0].data();
@@ -224,25 +315,36 @@ std::unique_ptr<lazy::Pass> category_kernel(const Call& call) {
 
 // --- how often each category comes up ---
 
-void count_infer(Inference& inference) {
+struct MultinomialCounts {
+  std::int64_t n;
+  Shape shape;
+  static constexpr auto fields =
+      std::tuple{required("n", &MultinomialCounts::n, "how often a category is drawn for a row"),
+                 required("shape", &MultinomialCounts::shape, "of the rows of counts")};
+};
+
+struct Trials {
+  std::int64_t count, rows;
+};
+
+void count_infer(Inference& inference, const MultinomialCounts& given) {
   const Operand& pvals = need_array(inference, 0);
   if (pvals.dtype != DType::float64 || pvals.layout->rank() != 1 || !pvals.size()) {
     inference.refuse("needs one row of probabilities in float64");
   }
-  const std::int64_t trials = inference.integer("n");
+  const std::int64_t trials = given.n;
   if (trials < 0) {
     inference.refuse("n is " + std::to_string(trials) + "; it must not be negative");
   }
   const std::int64_t categories = pvals.size();
-  Shape shape = inference.shape("shape");
+  Shape shape = given.shape;
   shape.push_back(categories);
   inference.add_output(shape, DType::int64);
   kernels::CountFill fill;
   fill.trials = trials;
   fill.categories = categories;
   fill.rows = inference.call.outputs[0].size() / categories;
-  inference.call.attributes[0].integer = trials;
-  inference.call.attributes[1].integer = fill.rows;
+  inference.call.settled.set(Trials{trials, fill.rows});
   draw(inference, kernels::counters_used(fill));
   const double per_row = kernels::counts_trials(fill)
                              ? static_cast<double>(categories + 10 * trials)
@@ -267,9 +369,9 @@ std::unique_ptr<lazy::Pass> count_kernel(const Call& call) {
     throw Error(ErrorKind::value,
                 "the probabilities sum up to " + std::to_string(sum) + "; they must not exceed 1");
   }
-  fill.trials = call.attributes[0].integer;
+  fill.trials = call.settled.get<Trials>().count;
   fill.categories = call.inputs[0].size();
-  fill.rows = call.attributes[1].integer;
+  fill.rows = call.settled.get<Trials>().rows;
   fill.start = start_of(call);
   fill.output = reinterpret_cast<std::int64_t*>(call.outputs[0].data());
   return pass_of(std::move(fill), call);
@@ -346,6 +448,16 @@ void shuffle_infer(Inference& inference) {
 
 // --- parameters given as arrays ---
 
+struct CheckParameter {
+  double lowest = 0;
+  bool strict = false;
+  double highest = std::numeric_limits<double>::infinity();
+  static constexpr auto fields =
+      std::tuple{field("lowest", &CheckParameter::lowest, "the least value"),
+                 field("strict", &CheckParameter::strict, "whether all must be greater than it"),
+                 field("highest", &CheckParameter::highest, "the greatest value")};
+};
+
 /// Hands on an array whose elements must stay within bounds; a failure shows at the read.
 class CheckPass : public lazy::Pass {
  public:
@@ -354,9 +466,7 @@ class CheckPass : public lazy::Pass {
   void run(int) override {
     const Operand& data = call_.inputs[0];
     const auto* values = reinterpret_cast<const double*>(data.data());
-    const double lowest = call_.attributes[0].number;
-    const bool strict = call_.attributes[1].integer;
-    const double highest = call_.attributes[2].number;
+    const auto [lowest, strict, highest] = call_.settled.get<CheckParameter>();
     for (std::int64_t i = 0; i < data.size(); ++i) {
       const double value = values[i];
       if (value < lowest || value > highest || (strict && value == lowest)) {
@@ -374,12 +484,10 @@ class CheckPass : public lazy::Pass {
   const Call& call_;
 };
 
-void check_infer(Inference& inference) {
+void check_infer(Inference& inference, const CheckParameter& given) {
   const Operand& data = need_array(inference, 0);
   if (data.dtype != DType::float64) inference.refuse("needs float64", ErrorKind::type);
-  inference.call.attributes[0].number = inference.number("lowest");
-  inference.call.attributes[1].integer = inference.boolean("strict");
-  inference.call.attributes[2].number = inference.number("highest");
+  inference.call.settled.set(given);
   inference.call.cost = 100 + static_cast<double>(data.size());
   inference.add_output(data.shape(), data.dtype);
 }
@@ -389,66 +497,65 @@ void check_infer(Inference& inference) {
 void declare_random(Table& table) {
   using kernels::Distribution;
   using kernels::Sampler;
-  table.add({.name = "random_uniform",
-             .mxnet_names = {"_random_uniform", "random_uniform", "uniform", "_npi_uniform"},
-             .parameters = {{"low", 0.0}, {"high", 1.0}, {"shape"}, {"dtype"}},
-             .infer = infer<Distribution::uniform>,
-             .kernel = kernel<Distribution::uniform>});
-  table.add({.name = "random_normal",
-             .mxnet_names = {"_random_normal", "random_normal", "normal", "_npi_normal"},
-             .parameters = {{"loc", 0.0}, {"scale", 1.0}, {"shape"}, {"dtype"}},
-             .infer = infer<Distribution::normal>,
-             .kernel = kernel<Distribution::normal>});
-  table.add({.name = "random_exponential",
-             .mxnet_names = {"_random_exponential", "random_exponential", "_npi_exponential"},
-             .parameters = {{"scale", 1.0}, {"shape"}, {"dtype"}},
-             .infer = infer<Distribution::exponential>,
-             .kernel = kernel<Distribution::exponential>});
-  table.add({.name = "random_gamma",
-             .mxnet_names = {"_random_gamma", "random_gamma", "_npi_gamma"},
-             .inputs = {"alpha"},
-             .parameters = {{"shape"}, {"dtype"}},
-             .infer = sample_infer,
-             .kernel = sample_kernel<Sampler::gamma>});
-  table.add({.name = "random_poisson",
-             .mxnet_names = {"_random_poisson", "random_poisson"},
-             .inputs = {"lam"},
-             .parameters = {{"shape"}, {"dtype"}},
-             .infer = sample_infer,
-             .kernel = sample_kernel<Sampler::poisson>});
-  table.add({.name = "random_randint",
-             .mxnet_names = {"_random_randint", "random_randint"},
-             .parameters = {{"low"}, {"high"}, {"shape"}, {"dtype"}},
-             .infer = randint_infer,
-             .kernel = randint_kernel});
-  table.add({.name = "sample_multinomial",
-             .mxnet_names = {"_sample_multinomial", "sample_multinomial", "_npi_choice"},
-             .inputs = {"data"},
-             .parameters = {{"shape"}, {"get_prob", false}, {"dtype"}},
-             .infer = category_infer,
-             .kernel = category_kernel});
-  table.add({.name = "multinomial_counts",
-             .mxnet_names = {"_npi_multinomial"},
-             .inputs = {"pvals"},
-             .parameters = {{"n"}, {"shape"}},
-             .infer = count_infer,
-             .kernel = count_kernel,
-             .may_fail = true});
+  table.add<RandomUniform>(
+      {.name = "random_uniform",
+       .mxnet_names = {"_random_uniform", "random_uniform", "uniform", "_npi_uniform"},
+       .infer = uniform_infer,
+       .kernel = kernel<Distribution::uniform>});
+  table.add<RandomNormal>(
+      {.name = "random_normal",
+       .mxnet_names = {"_random_normal", "random_normal", "normal", "_npi_normal"},
+       .infer = normal_infer,
+       .kernel = kernel<Distribution::normal>});
+  table.add<RandomExponential>(
+      {.name = "random_exponential",
+       .mxnet_names = {"_random_exponential", "random_exponential", "_npi_exponential"},
+       .infer = exponential_infer,
+       .kernel = kernel<Distribution::exponential>});
+  table.add<RandomSample>({.name = "random_gamma",
+                           .mxnet_names = {"_random_gamma", "random_gamma", "_npi_gamma"},
+                           .inputs = {"alpha"},
+                           .infer = sample_infer,
+                           .kernel = sample_kernel<Sampler::gamma>,
+                           .gradients = {no_gradient}});
+  table.add<RandomSample>({.name = "random_poisson",
+                           .mxnet_names = {"_random_poisson", "random_poisson"},
+                           .inputs = {"lam"},
+                           .infer = sample_infer,
+                           .kernel = sample_kernel<Sampler::poisson>,
+                           .gradients = {no_gradient}});
+  table.add<RandomRandint>({.name = "random_randint",
+                            .mxnet_names = {"_random_randint", "random_randint"},
+                            .infer = randint_infer,
+                            .kernel = randint_kernel,
+                            .gradients = {no_gradient}});
+  table.add<SampleMultinomial>(
+      {.name = "sample_multinomial",
+       .mxnet_names = {"_sample_multinomial", "sample_multinomial", "_npi_choice"},
+       .inputs = {"data"},
+       .infer = category_infer,
+       .kernel = category_kernel});
+  table.add<MultinomialCounts>({.name = "multinomial_counts",
+                                .mxnet_names = {"_npi_multinomial"},
+                                .inputs = {"pvals"},
+                                .infer = count_infer,
+                                .kernel = count_kernel,
+                                .may_fail = true,
+                                .gradients = {no_gradient}});
   table.add({.name = "shuffle",
              .mxnet_names = {"_shuffle", "shuffle"},
              .inputs = {"data"},
              .infer = shuffle_infer,
-             .kernel = shuffle_kernel});
-  table.add({.name = "check_parameter",
-             .inputs = {"data"},
-             .parameters = {{"lowest", 0.0},
-                            {"strict", false},
-                            {"highest", std::numeric_limits<double>::infinity()}},
-             .infer = check_infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<CheckPass>(call);
-             },
-             .may_fail = true});
+             .kernel = shuffle_kernel,
+             .gradients = {no_gradient}});
+  table.add<CheckParameter>({.name = "check_parameter",
+                             .inputs = {"data"},
+                             .infer = check_infer,
+                             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+                               return std::make_unique<CheckPass>(call);
+                             },
+                             .may_fail = true,
+                             .gradients = {reading_nothing([](Gradient& c) { return c.g; })}});
 }
 
 }  // namespace afterglow::ops

@@ -7,6 +7,7 @@
 #include "kernels/arg_reduce.h"
 #include "kernels/scan.h"
 #include "ops/common.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 
 namespace afterglow::ops {
@@ -99,11 +100,24 @@ void infer(Inference& inference, const Axes& given) {
   inference.call.cost = 150 + 0.25 * static_cast<double>(input.size());
 }
 
+struct Argmax {
+  std::int64_t axis = 0;
+  bool keepdims = false;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Argmax::axis, "along which to search"),
+                 field("keepdims", &Argmax::keepdims, "whether the axis stays, with one element")};
+};
+
+struct Searched {
+  int axis;
+};
+
 template <Reduction order>
 class ArgReduce : public lazy::Pass {
  public:
   explicit ArgReduce(const Call& call)
-      : pass_(order, lines_of(call), call.outputs[0].data(), call.outputs[0].dtype) {}
+      : pass_(order, lines_of(call, call.settled.get<Searched>().axis), call.outputs[0].data(),
+              call.outputs[0].dtype) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
   void finish() override { pass_.finish(); }
@@ -113,21 +127,22 @@ class ArgReduce : public lazy::Pass {
 };
 
 /// mx.nd gives the indices in the type of the array, NumPy in int64.
-void arg_infer(Inference& inference) {
+void arg_infer(Inference& inference, const Argmax& given) {
   const Operand& input = inference.call.inputs[0];
-  const int axis = axis_of_lines(inference);
+  const int axis = axis_of_lines(inference, given.axis);
   if (input.shape()[axis] == 0) inference.refuse("there is nothing to search in");
   if (inference.legacy && input.dtype == DType::boolean) {
     inference.refuse("is not defined for booleans", ErrorKind::type);
   }
   Shape shape(input.shape().begin(), input.shape().end());
-  if (inference.boolean("keepdims")) {
+  if (given.keepdims) {
     shape[axis] = 1;
   } else {
     shape.erase(shape.begin() + axis);
   }
   if (inference.legacy && shape.empty()) shape.push_back(1);
   inference.add_output(shape, inference.legacy ? input.dtype : DType::int64);
+  inference.call.settled.set(Searched{axis});
   inference.call.cost = 150 + 0.5 * static_cast<double>(input.size());
 }
 
@@ -136,30 +151,81 @@ std::unique_ptr<lazy::Pass> arg_kernel(const Call& call) {
   return std::make_unique<ArgReduce<order>>(call);
 }
 
+struct Cumsum {
+  std::int64_t axis = 0;
+  bool reverse = false;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Cumsum::axis, "along which the sums run"),
+                 field("reverse", &Cumsum::reverse, "whether they begin at the end")};
+};
+
+struct Scanned {
+  int axis;
+  bool reverse;
+};
+
 class Scan : public lazy::Pass {
  public:
-  explicit Scan(const Call& call)
-      : pass_(lines_of(call), call.attributes[1].integer != 0, call.outputs[0].data()) {}
+  explicit Scan(const Call& call) : Scan(call, call.settled.get<Scanned>()) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
 
  private:
+  Scan(const Call& call, Scanned scanned)
+      : pass_(lines_of(call, scanned.axis), scanned.reverse, call.outputs[0].data()) {}
   kernels::ScanPass pass_;
 };
 
-void scan_infer(Inference& inference) {
+void scan_infer(Inference& inference, const Cumsum& given) {
   const Operand& input = inference.call.inputs[0];
-  axis_of_lines(inference);
+  const int axis = axis_of_lines(inference, given.axis);
   if (input.dtype == DType::boolean) {
     inference.refuse("is not defined for booleans", ErrorKind::type);
   }
-  inference.call.attributes[1].integer = inference.boolean("reverse");
+  inference.call.settled.set(Scanned{axis, given.reverse});
   inference.call.cost = 150 + 0.8 * static_cast<double>(input.size());
   inference.add_output(input.shape(), input.dtype);
 }
 
-const std::vector<lazy::Parameter> arg_parameters = {{"axis", std::int64_t{0}},
-                                                     {"keepdims", false}};
+// --- gradients ---
+
+/// What a reduction left, with the reduced axes as ones, so that it broadcasts.
+Value unreduced(const Gradient& c, const Value& value) {
+  const auto given = c.parameters<Axes>();
+  Shape shape = c.shape(0);
+  const bool all = !given.axis || (c.is_legacy() && given.axis->empty());
+  std::uint32_t reduced = all ? ~0u : 0;
+  if (!all) {
+    const auto rank = static_cast<std::int64_t>(shape.size());
+    for (const std::int64_t axis : *given.axis) reduced |= 1u << (axis < 0 ? axis + rank : axis);
+    if (given.exclude) reduced = ~reduced;
+  }
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (reduced >> axis & 1u) shape[axis] = 1;
+  }
+  return shaped(value, shape);
+}
+
+/// A reduced gradient, stretched to the shape of the input.
+Value spread(const Gradient& c, const Value& gradient) {
+  return stretch(fit_type(c, 0, unreduced(c, gradient)), c.shape(0));
+}
+
+Value through_mean(Gradient& c) {
+  const std::int64_t results = std::max<std::int64_t>(1, element_count(c.output_shape()));
+  const std::int64_t each = std::max<std::int64_t>(1, element_count(c.shape(0)) / results);
+  return spread(c, c.g * (1 / static_cast<double>(each)));
+}
+
+Value through_extreme(Gradient& c) {
+  return where(equal(c[0], unreduced(c, c.output())), unreduced(c, c.g), 0);
+}
+
+Value through_cumsum(Gradient& c) {
+  auto given = c.parameters<Cumsum>();
+  given.reverse = !given.reverse;
+  return apply(op_named("cumsum"), lazy::write_arguments(given), c.g);
+}
 
 }  // namespace
 
@@ -169,62 +235,76 @@ void declare_reduce(Table& table) {
                    .inputs = {"data"},
                    .infer = infer<Reduction::sum>,
                    .kernel = kernel<Reduction::sum>,
-                   .reduction = Reduction::sum});
+                   .reduction = Reduction::sum,
+                   .gradients = {reading_nothing([](Gradient& c) { return spread(c, c.g); })}});
   table.add<Axes>({.name = "mean",
                    .mxnet_names = {"mean", "_npi_mean"},
                    .inputs = {"data"},
                    .infer = infer<Reduction::mean>,
                    .kernel = kernel<Reduction::mean>,
-                   .reduction = Reduction::mean});
+                   .reduction = Reduction::mean,
+                   .gradients = {reading_nothing(through_mean)}});
   table.add<Axes>({.name = "max",
                    .mxnet_names = {"max", "max_axis", "_np_max"},
                    .inputs = {"data"},
                    .infer = infer<Reduction::maximum>,
                    .kernel = kernel<Reduction::maximum>,
-                   .reduction = Reduction::maximum});
+                   .reduction = Reduction::maximum,
+                   .gradients = {reading_output_and({0}, through_extreme)}});
   table.add<Axes>({.name = "min",
                    .mxnet_names = {"min", "min_axis", "_np_min"},
                    .inputs = {"data"},
                    .infer = infer<Reduction::minimum>,
                    .kernel = kernel<Reduction::minimum>,
-                   .reduction = Reduction::minimum});
+                   .reduction = Reduction::minimum,
+                   .gradients = {reading_output_and({0}, through_extreme)}});
   table.add<Axes>({.name = "norm1",
                    .inputs = {"data"},
                    .infer = infer<Reduction::norm1>,
                    .kernel = kernel<Reduction::norm1>,
-                   .reduction = Reduction::norm1});
+                   .reduction = Reduction::norm1,
+                   .gradients = {reading({0}, [](Gradient& c) {
+                     return where(c[0] > 0, unreduced(c, c.g),
+                                  where(c[0] < 0, -unreduced(c, c.g), 0));
+                   })}});
   table.add<Axes>({.name = "norm2",
                    .mxnet_names = {"norm", "_npi_norm"},
                    .inputs = {"data"},
                    .infer = infer<Reduction::norm2>,
                    .kernel = kernel<Reduction::norm2>,
-                   .reduction = Reduction::norm2});
+                   .reduction = Reduction::norm2,
+                   .gradients = {reading_output_and({0}, [](Gradient& c) {
+                     return unreduced(c, c.g) * (c[0] / unreduced(c, c.output()));
+                   })}});
   table.add<Axes>({.name = "prod",
                    .mxnet_names = {"prod", "_np_prod"},
                    .inputs = {"data"},
                    .infer = infer<Reduction::product>,
                    .kernel = kernel<Reduction::product>,
-                   .reduction = Reduction::product});
-  table.add({.name = "argmax",
-             .mxnet_names = {"argmax", "_npi_argmax"},
-             .inputs = {"data"},
-             .parameters = arg_parameters,
-             .infer = arg_infer,
-             .kernel = arg_kernel<Reduction::maximum>});
-  table.add({.name = "argmin",
-             .mxnet_names = {"argmin", "_npi_argmin"},
-             .inputs = {"data"},
-             .parameters = arg_parameters,
-             .infer = arg_infer,
-             .kernel = arg_kernel<Reduction::minimum>});
-  table.add({.name = "cumsum",
-             .mxnet_names = {"cumsum", "_np_cumsum"},
-             .inputs = {"data"},
-             .parameters = {{"axis", std::int64_t{0}}, {"reverse", false}},
-             .infer = scan_infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<Scan>(call);
-             }});
+                   .reduction = Reduction::product,
+                   .gradients = {reading_output_and({0}, [](Gradient& c) {
+                     return unreduced(c, c.g) * (unreduced(c, c.output()) / c[0]);
+                   })}});
+  table.add<Argmax>({.name = "argmax",
+                     .mxnet_names = {"argmax", "_npi_argmax"},
+                     .inputs = {"data"},
+                     .infer = arg_infer,
+                     .kernel = arg_kernel<Reduction::maximum>,
+                     .gradients = {no_gradient}});
+  table.add<Argmax>({.name = "argmin",
+                     .mxnet_names = {"argmin", "_npi_argmin"},
+                     .inputs = {"data"},
+                     .infer = arg_infer,
+                     .kernel = arg_kernel<Reduction::minimum>,
+                     .gradients = {no_gradient}});
+  table.add<Cumsum>({.name = "cumsum",
+                     .mxnet_names = {"cumsum", "_np_cumsum"},
+                     .inputs = {"data"},
+                     .infer = scan_infer,
+                     .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+                       return std::make_unique<Scan>(call);
+                     },
+                     .gradients = {reading_nothing(through_cumsum)}});
 }
 
 }  // namespace afterglow::ops

@@ -7,45 +7,62 @@
 #include "kernels/interleave.h"
 #include "lazy/immediate.h"
 #include "ops/common.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
+#include "ops/views.h"
 
 namespace afterglow::ops {
 namespace {
 
 using lazy::Call;
+using lazy::field;
 using lazy::Inference;
 using lazy::Operand;
 
-Context context_argument(const Inference& inference, std::string_view name) {
-  if (inference.is_none(name)) return inference.context;
-  return to_context(inference.shape(name));
-}
+struct Copy {
+  std::optional<DType> dtype;
+  std::optional<Shape> shape;
+  std::optional<Context> context;
+  static constexpr auto fields = std::tuple{
+      field("dtype", &Copy::dtype, "of the result; that of an array, float32 of numbers"),
+      field("shape", &Copy::shape, "to broadcast to; that of an array"),
+      field("context", &Copy::context, "where the result lies")};
+};
 
 /// Copies to another type, shape (by broadcasting) or context; fills from a number.
-void copy_infer(Inference& inference) {
+void copy_infer(Inference& inference, const Copy& given) {
   Operand& input = inference.call.inputs[0];
-  const DType dtype =
-      dtype_argument(inference, "dtype", input.is_immediate() ? DType::float32 : input.dtype);
-  inference.context = context_argument(inference, "context");
+  const DType dtype = given.dtype.value_or(input.is_immediate() ? DType::float32 : input.dtype);
+  if (given.context) inference.context = *given.context;
   if (input.is_immediate()) {
-    inference.add_output(inference.shape("shape"), dtype);
+    inference.add_output(need_shape(inference, given.shape), dtype);
     settle(inference, input, dtype);
-  } else if (inference.is_none("shape")) {
-    inference.add_output(broadcast_inputs(inference), dtype);
+  } else if (given.shape) {
+    inference.add_output(broadcast_inputs_to(inference, *given.shape), dtype);
   } else {
-    inference.add_output(broadcast_inputs_to(inference, inference.shape("shape")), dtype);
+    inference.add_output(broadcast_inputs(inference), dtype);
   }
   // Same type on both sides: the bytes travel as they are, also float16.
   const DType source = inference.call.inputs[0].dtype;
   finish_elementwise(inference, compute_type(source));
 }
 
+struct Concat {
+  std::int64_t axis = 1;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Concat::axis, "along which the arrays are joined")};
+};
+
+struct Joined {
+  int axis;
+};
+
 /// Each input is copied beside the others along one axis.
 class ConcatPass : public lazy::Pass {
  public:
   explicit ConcatPass(const Call& call) {
     const Operand& output = call.outputs[0];
-    const auto axis = static_cast<int>(call.attributes[0].integer);
+    const int axis = call.settled.get<Joined>().axis;
     std::int64_t position = 0;
     for (const Operand& input : call.inputs) {
       kernels::ElementwisePass pass;
@@ -81,7 +98,7 @@ class ConcatPass : public lazy::Pass {
 
 /// Inputs of one element along the axis and behind it, of one type and without gaps.
 bool can_interleave(const Call& call) {
-  const auto axis = static_cast<std::size_t>(call.attributes[0].integer);
+  const auto axis = static_cast<std::size_t>(call.settled.get<Joined>().axis);
   const std::size_t used = call.inputs.size();
   if (used < 2 || used > kernels::InterleavePass::most_sources) return false;
   return std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
@@ -107,14 +124,14 @@ class Interleave : public lazy::Pass {
   kernels::InterleavePass pass_;
 };
 
-void concat_infer(Inference& inference) {
+void concat_infer(Inference& inference, const Concat& given) {
   Call& call = inference.call;
   if (!call.inputs.size()) inference.refuse("needs at least one array");
   for (const Operand& input : call.inputs) {
     if (input.is_immediate()) inference.refuse("joins arrays, not numbers", ErrorKind::type);
   }
   const Operand& first = call.inputs[0];
-  const int axis = checked_axis(inference, inference.integer("axis"), first.layout->rank());
+  const int axis = checked_axis(inference, given.axis, first.layout->rank());
   Shape shape(first.shape().begin(), first.shape().end());
   DType dtype = first.dtype;
   shape[axis] = 0;
@@ -130,30 +147,43 @@ void concat_infer(Inference& inference) {
     shape[axis] = extent_sum(shape[axis], input.shape()[axis]);
   }
   inference.add_output(shape, dtype);
-  call.attributes[0].integer = axis;
+  call.settled.set(Joined{axis});
   call.cost = 100 + 0.3 * static_cast<double>(call.outputs[0].size());
+}
+
+/// The part of the gradient that one of the inputs is.
+Value part_of_concat(Gradient& c) {
+  Part part = whole(c.g.array);
+  const auto given = c.parameters<Concat>().axis;
+  const auto axis = static_cast<std::size_t>(
+      given < 0 ? given + static_cast<std::int64_t>(part.shape.size()) : given);
+  std::int64_t start = 0;
+  for (std::size_t before = 0; before < c.index; ++before) start += c.shape(before)[axis];
+  part.offset = start * part.strides[axis];
+  part.shape = c.shape(c.index);
+  return fit(c, c.index, copy(view(c.g, part)));
 }
 
 }  // namespace
 
 void declare_shape(Table& table) {
-  table.add({.name = "copy",
-             .mxnet_names = {"_copy", "_copyto", "identity", "Cast", "cast", "_full", "_zeros",
-                             "_ones", "broadcast_to"},
-             .inputs = {"data"},
-             .parameters = {{"dtype"}, {"shape"}, {"context"}},
-             .infer = copy_infer,
-             .formula = kernels::Formula::copy});
-  table.add({.name = "concat",
-             .mxnet_names = {"Concat", "concat", "_npi_concatenate"},
-             .inputs = {"data"},
-             .variadic = true,
-             .parameters = {{"axis", std::int64_t{1}}},
-             .infer = concat_infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               if (can_interleave(call)) return std::make_unique<Interleave>(call);
-               return std::make_unique<ConcatPass>(call);
-             }});
+  table.add<Copy>({.name = "copy",
+                   .mxnet_names = {"_copy", "_copyto", "identity", "Cast", "cast", "_full",
+                                   "_zeros", "_ones", "broadcast_to"},
+                   .inputs = {"data"},
+                   .infer = copy_infer,
+                   .formula = kernels::Formula::copy,
+                   .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); })}});
+  table.add<Concat>({.name = "concat",
+                     .mxnet_names = {"Concat", "concat", "_npi_concatenate"},
+                     .inputs = {"data"},
+                     .variadic = true,
+                     .infer = concat_infer,
+                     .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+                       if (can_interleave(call)) return std::make_unique<Interleave>(call);
+                       return std::make_unique<ConcatPass>(call);
+                     },
+                     .gradients = {reading_nothing(part_of_concat)}});
 }
 
 }  // namespace afterglow::ops

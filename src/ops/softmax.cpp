@@ -7,12 +7,14 @@
 
 #include "kernels/sequence.h"
 #include "ops/common.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 
 namespace afterglow::ops {
 namespace {
 
 using lazy::Call;
+using lazy::field;
 using lazy::Inference;
 using lazy::Operand;
 
@@ -48,12 +50,18 @@ void reverse_infer(Inference& inference) {
   inference.add_output(data.shape(), data.dtype);
 }
 
-class Softmax : public lazy::Pass {
+struct Softmax {
+  bool logarithm = false;
+  static constexpr auto fields =
+      std::tuple{field("logarithm", &Softmax::logarithm, "whether the logarithm is taken of it")};
+};
+
+class SoftmaxPass : public lazy::Pass {
  public:
-  explicit Softmax(const Call& call)
+  explicit SoftmaxPass(const Call& call)
       : pass_(call.inputs[0].data(), call.outputs[0].data(), call.inputs[0].dtype,
               call.inputs[0].size() / std::max<std::int64_t>(1, call.inputs[0].shape().back()),
-              call.inputs[0].shape().back(), call.attributes[0].integer != 0) {}
+              call.inputs[0].shape().back(), call.settled.get<Softmax>().logarithm) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
 
@@ -61,7 +69,7 @@ class Softmax : public lazy::Pass {
   kernels::SoftmaxPass pass_;
 };
 
-void softmax_infer(Inference& inference) {
+void softmax_infer(Inference& inference, const Softmax& given) {
   Call& call = inference.call;
   const Operand& data = call.inputs[0];
   if (data.is_immediate() || !data.layout->rank()) inference.refuse("needs an array of rows");
@@ -70,18 +78,24 @@ void softmax_infer(Inference& inference) {
   }
   if (!data.layout->is_contiguous()) inference.refuse("needs a contiguous array");
   inference.add_output(data.shape(), data.dtype);
-  call.attributes[0].integer = inference.boolean("logarithm");
+  call.settled.set(given);
   call.cost = 150 + 0.8 * static_cast<double>(data.size());
 }
 
-class LayerNorm : public lazy::Pass {
+struct LayerNorm {
+  double epsilon = 1e-5;
+  static constexpr auto fields =
+      std::tuple{field("epsilon", &LayerNorm::epsilon, "added to the variance")};
+};
+
+class LayerNormPass : public lazy::Pass {
  public:
-  explicit LayerNorm(const Call& call)
+  explicit LayerNormPass(const Call& call)
       : pass_(call.inputs[0].data(), call.inputs[1].data(), call.inputs[2].data(),
               call.inputs[0].dtype,
               call.inputs[0].size() / std::max<std::int64_t>(1, call.inputs[0].shape().back()),
-              call.inputs[0].shape().back(), call.attributes[0].number, call.outputs[0].data(),
-              call.outputs[1].data(), call.outputs[2].data()) {}
+              call.inputs[0].shape().back(), call.settled.get<LayerNorm>().epsilon,
+              call.outputs[0].data(), call.outputs[1].data(), call.outputs[2].data()) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
 
@@ -89,7 +103,7 @@ class LayerNorm : public lazy::Pass {
   kernels::LayerNormPass pass_;
 };
 
-void layer_norm_infer(Inference& inference) {
+void layer_norm_infer(Inference& inference, const LayerNorm& given) {
   Call& call = inference.call;
   const Operand& data = call.inputs[0];
   for (const Operand& input : call.inputs) {
@@ -113,35 +127,81 @@ void layer_norm_infer(Inference& inference) {
   inference.add_output(data.shape(), dtype);
   inference.add_output(kept, dtype);
   inference.add_output(kept, dtype);
-  call.attributes[0].number = inference.number("epsilon");
+  call.settled.set(given);
   call.cost = 150 + 0.6 * static_cast<double>(call.inputs[0].size());
+}
+
+// --- gradients ---
+
+Value through_softmax(Gradient& c) {
+  const Shape last = {c.output().array.layout->rank() - 1};
+  if (c.parameters<Softmax>().logarithm) return c.g - exp(c.output()) * sum(c.g, last, true);
+  const Value weighted = c.g * c.output();
+  return weighted - c.output() * sum(weighted, last, true);
+}
+
+/// The rows of a layer norm minus their means, by their deviations.
+Value standardised(Gradient& c) {
+  if (!c.memo) c.memo = (c[0] - c.output(1)) / c.output(2);
+  return c.memo;
+}
+
+Value through_layer_norm(Gradient& c) {
+  const Value unit = standardised(c);
+  const Shape shape = c.shape(0), last = {static_cast<std::int64_t>(shape.size()) - 1};
+  Value gradient;
+  const auto add = [&](const Value& part) { gradient = gradient ? gradient + part : part; };
+  if (c.head(0)) {
+    const Value scaled = c.head(0) * c[1];
+    add((scaled - mean(scaled, last, true) - unit * mean(scaled * unit, last, true)) / c.output(2));
+  }
+  const auto length = static_cast<double>(shape.back());
+  if (c.head(1)) add(c.head(1) / length);
+  if (c.head(2)) add(unit * c.head(2) / length);
+  const auto extents = gradient.array.shape();
+  return Shape(extents.begin(), extents.end()) == shape ? gradient : stretch(gradient, shape);
+}
+
+Value through_scale(Gradient& c) {
+  return c.head(0) ? fit(c, 1, c.head(0) * standardised(c)) : zeros(c, 1);
+}
+
+Value through_shift(Gradient& c) {
+  return c.head(0) ? fit(c, 2, c.head(0)) : zeros(c, 2);
 }
 
 }  // namespace
 
 void declare_softmax(Table& table) {
-  table.add({.name = "softmax",
-             .mxnet_names = {"softmax", "log_softmax"},
-             .inputs = {"data"},
-             .parameters = {{"logarithm", false}},
-             .infer = softmax_infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<Softmax>(call);
-             }});
-  table.add({.name = "layer_norm",
-             .inputs = {"data", "gamma", "beta"},
-             .parameters = {{"epsilon", 1e-5}},
-             .infer = layer_norm_infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<LayerNorm>(call);
-             }});
+  table.add<Softmax>({.name = "softmax",
+                      .mxnet_names = {"softmax", "log_softmax"},
+                      .inputs = {"data"},
+                      .infer = softmax_infer,
+                      .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+                        return std::make_unique<SoftmaxPass>(call);
+                      },
+                      .gradients = {reading_output(through_softmax)}});
+  table.add<LayerNorm>(
+      {.name = "layer_norm",
+       .inputs = {"data", "gamma", "beta"},
+       .infer = layer_norm_infer,
+       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+         return std::make_unique<LayerNormPass>(call);
+       },
+       .gradients = {reading_output_and({0, 1}, through_layer_norm),
+                     reading_output_and({0}, through_scale), reading_nothing(through_shift)}});
   table.add({.name = "SequenceReverse",
              .mxnet_names = {"SequenceReverse", "_npx_sequence_reverse"},
              .inputs = {"data", "sequence_length"},
              .infer = reverse_infer,
              .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
                return std::make_unique<Reverse>(call);
-             }});
+             },
+             .gradients = {reading({1},
+                                   [](Gradient& c) {
+                                     return apply(op_named("SequenceReverse"), {}, c.g, c[1]);
+                                   }),
+                           no_gradient}});
 }
 
 }  // namespace afterglow::ops

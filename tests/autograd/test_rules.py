@@ -421,6 +421,8 @@ def test_second_order(name):
 
 def test_every_op_has_a_rule():
     without = {
-        name for name, op in _core.describe_table().items() if op["inputs"] and name not in RULES
+        name
+        for name, op in _core.describe_table().items()
+        if op["inputs"] and not op["has_gradient"] and name not in RULES
     }
     assert not without
