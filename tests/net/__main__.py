@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import re
 import sys
 import tempfile
@@ -13,7 +14,11 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from .comparison import differences, told
+import numpy
+
+from afterglow import engine
+
+from .comparison import Recording, differences, told
 from .lines import Line, read, write
 
 
@@ -21,6 +26,9 @@ def lines(only: str) -> Iterator[Line]:
     """Yield the lines of all subjects that match a pattern."""
     from . import bits, errors, names, programs
 
+    yield Line("surroundings", "", "Python", platform.python_version())
+    yield Line("surroundings", "", "NumPy", numpy.__version__)
+    yield Line("surroundings", "", "instruction set", engine.instruction_set())
     pattern = re.compile(only)
     for part in (names, errors, bits, programs):
         yield from part.lines(lambda subject: pattern.search(subject) is not None)
@@ -37,21 +45,29 @@ def record(path: Path, only: str) -> int:
     return 0
 
 
-def compare(path: Path, other: Path | None, only: str, examples: int) -> int:
+def compare(path: Path, other: Path | None, only: str, but: str | None, examples: int) -> int:
     """Tell how what is there now, or another recording, differs from a recording."""
-    pattern = re.compile(only)
-    before = {key: text for key, text in read(path).items() if pattern.search(key[1])}
+    before = _matching(path, only)
     if other is None:
         with tempfile.TemporaryDirectory() as folder:
             now = Path(folder) / "now.txt"
             record(now, only)
             after = read(now)
     else:
-        after = {key: text for key, text in read(other).items() if pattern.search(key[1])}
-    found = list(differences(before, after))
+        after = _matching(other, only)
+    found = [
+        one
+        for one in differences(before, after)
+        if but is None or not re.search(but, f"{one.kind} {one.subject} {one.case}: {one.what}")
+    ]
     for text in told(found, Counter(key[0] for key in before), examples):
         print(text)
     return 1 if found else 0
+
+
+def _matching(path: Path, only: str) -> Recording:
+    """Return the part of a recording whose subjects match a pattern."""
+    return {key: text for key, text in read(path).items() if not key[1] or re.search(only, key[1])}
 
 
 def main() -> int:
@@ -65,6 +81,7 @@ def main() -> int:
     two.add_argument("file", type=Path)
     two.add_argument("other", type=Path, nargs="?", help="another recording, in place of now")
     two.add_argument("--examples", type=int, default=3, help="for each function; 0: all")
+    two.add_argument("--but", help="differences that do not count: 'kind function case: what'")
     for command in (one, two):
         command.add_argument("--only", default="", help="functions or modules that match a pattern")
     three.add_argument("--against", help="another interpreter, for instance of another build")
@@ -74,7 +91,8 @@ def main() -> int:
     if arguments.command == "record":
         return record(arguments.file, arguments.only)
     if arguments.command == "compare":
-        return compare(arguments.file, arguments.other, arguments.only, arguments.examples)
+        words = (arguments.only, arguments.but, arguments.examples)
+        return compare(arguments.file, arguments.other, *words)
     from .timing import measure
 
     return measure(arguments.against, arguments.rounds, arguments.only)

@@ -12,6 +12,8 @@ Recording = dict[tuple[str, str, str], str]
 
 #: Where a digest and the size of values stand in an outcome.
 _VALUES = re.compile(r" ([0-9a-f]{16})(?: ~(\S+?))?(?=[];)},]|$)")
+#: A change that so many lines share is told as one.
+_MANY = 5
 #: Values that differ by less, in proportion, are called other last bits.
 _CLOSE = 1e-3
 
@@ -41,9 +43,11 @@ def differences(before: Recording, after: Recording) -> Iterator[Difference]:
 
 def _what(kind: str, before: str, after: str) -> str:
     """Return in a word or two what has changed."""
+    if kind == "surroundings":
+        return "another one"
     if kind == "names":
         fields = ("parameters", "annotations", "documentation")
-        pairs = zip(before.split(" | ", 2), after.split(" | ", 2), strict=False)
+        pairs = zip(before.split(" || "), after.split(" || "), strict=False)
         changed = [name for name, (one, other) in zip(fields, pairs, strict=False) if one != other]
         return " and ".join(changed) or "kind"
     refused = [_is_error(before), _is_error(after)]
@@ -78,6 +82,14 @@ def told(found: list[Difference], counts: Counter[str], examples: int) -> Iterat
     for kind, count in counts.items():
         group = [one for one in found if one.kind == kind]
         yield f"{kind}: {count} lines, {len(group)} differ{_counted(group)}"
+    shared = Counter(
+        (one.what, _general(one, one.before), _general(one, one.after)) for one in found
+    )
+    for (what, before, after), count in shared.most_common():
+        if count >= _MANY and before != after:
+            yield ""
+            yield f"{count} lines, {what}"
+            yield from (f"      {sign} {text}" for sign, text in (("-", before), ("+", after)))
     subjects: dict[tuple[str, str], list[Difference]] = defaultdict(list)
     for one in found:
         subjects[one.kind, one.subject].append(one)
@@ -89,6 +101,14 @@ def told(found: list[Difference], counts: Counter[str], examples: int) -> Iterat
             yield from (f"      {sign} {text}" for sign, text in _sides(one))
         if examples and len(group) > examples:
             yield f"    and {len(group) - examples} more"
+
+
+def _general(one: Difference, outcome: str) -> str:
+    """Return an outcome without what is the function's own: its name, shapes, types and values."""
+    name = re.escape(one.subject.split(".")[-1])
+    text = _VALUES.sub("", outcome)
+    text = re.sub(rf"\b{name}\b", "NAME", text) if name else text
+    return re.sub(r"\([\d, ]*\)|\b(float|u?int)\d+\b|\d+", "#", text)
 
 
 def _counted(group: list[Difference]) -> str:

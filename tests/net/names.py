@@ -128,11 +128,11 @@ def described(value: Any) -> str:
     if isinstance(value, (classmethod, staticmethod)):
         return f"{type(value).__name__} {described(value.__func__)}"
     if isinstance(value, property) or inspect.isdatadescriptor(value):
-        return f"property | | {_first_line(value)}"
+        return f"property ||  || {_first_line(value)}"
     if not callable(value):
         return without_what_passes(repr(value))
     kind = "class" if inspect.isclass(value) else "function"
-    return f"{kind} {_signatures(value)} | {_first_line(value)}"
+    return f"{kind} {_signatures(value)} || {_first_line(value)}"
 
 
 def _signatures(value: Any) -> str:
@@ -140,10 +140,10 @@ def _signatures(value: Any) -> str:
     try:
         whole = inspect.signature(value)
     except (TypeError, ValueError):
-        return "without a signature | "
+        return "without a signature || "
     plain = [one.replace(annotation=one.empty) for one in whole.parameters.values()]
     bare = whole.replace(parameters=plain, return_annotation=whole.empty)
-    return f"{without_what_passes(str(bare))} | {without_what_passes(str(whole))}"
+    return f"{without_what_passes(str(bare))} || {without_what_passes(str(whole))}"
 
 
 def _first_line(value: Any) -> str:

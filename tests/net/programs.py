@@ -14,8 +14,9 @@ import afterglow as mx
 from afterglow import autograd, gluon
 from afterglow.name import NameManager
 
-from .lines import Line, outcome, shown
-from .tables import GOLDEN, graphs, layers, random_programs, run_golden
+from .lines import Line, Seen, digest, outcome, shown
+from .tables import GOLDEN, ONNX, graphs, layers, random_programs, run_golden
+from .tapes import TAPES
 from .ways import CALLS, executed, gradients, numpy_mode
 
 #: Random programs of each world.
@@ -44,6 +45,36 @@ def _random() -> Cases:
     for front in ("nd", "np"):
         for number in range(PROGRAMS):
             yield f"{front} {number}", outcome(random_programs, front, number, number + 1)
+
+
+def _tapes() -> Cases:
+    """Yield what the short programs show."""
+    for world in ("nd", "np"):
+        for program in TAPES:
+            with numpy_mode(world == "np"):
+                yield f"{world} {program.__name__}", outcome(program, getattr(mx, world))
+
+
+def _models() -> Cases:
+    """Yield the ONNX files of graphs."""
+    for expression, shapes in ONNX.items():
+        with tempfile.TemporaryDirectory() as folder:
+            yield expression, outcome(_model, expression, shapes, Path(folder) / "model.onnx")
+
+
+def _model(expression: str, shapes: dict[str, tuple[int, ...]], path: Path) -> Any:
+    names: dict[str, Any] = {"sym": mx.sym, **{name: mx.sym.var(name) for name in shapes}}
+    with NameManager():
+        symbol = eval(expression, names)
+    arguments, _, states = symbol.infer_shape(**shapes)
+    wanted = [*symbol.list_arguments(), *symbol.list_auxiliary_states()]
+    parameters = {
+        name: mx.nd.array(graphs.numbers(shape, seed))
+        for seed, (name, shape) in enumerate(zip(wanted, [*arguments, *states], strict=True))
+        if name not in shapes
+    }
+    mx.onnx.export_model(symbol, parameters, list(shapes.values()), "float32", path)
+    return Seen(f"file {digest(path.read_bytes())}")
 
 
 def _graphs() -> Cases:
@@ -189,6 +220,8 @@ def _drawn(block: Any, first: list[Any], further: list[Any]) -> Any:
 SUBJECTS: dict[str, Callable[[], Cases]] = {
     "golden programs": _golden,
     "random programs": _random,
+    "tapes": _tapes,
+    "models": _models,
     "graphs": _graphs,
     "networks": _networks,
     "optimizers": _optimizers,

@@ -17,9 +17,11 @@ from records import RECORDS, Record, Sample, as_list, fixed, of, public_names  #
 from symbol import cases as graphs  # noqa: E402
 from test_golden import CASES as GOLDEN  # noqa: E402
 from test_golden import run as run_golden  # noqa: E402
+from test_onnx import CASES as ONNX  # noqa: E402
 
 __all__ = [
     "GOLDEN",
+    "ONNX",
     "RECORDS",
     "Record",
     "Sample",

@@ -207,6 +207,20 @@ class Call:
         with numpy_mode(not self.record.legacy):
             return outcome(run)
 
+    def symbol_method(self) -> Seen | None:
+        """Return the graph that the method of a symbol makes; types make no difference."""
+        variables = [mx.sym.var(f"x{number}") for number in range(len(self.hosts))]
+        if not self.record.legacy:
+            variables = [variable.as_np_ndarray() for variable in variables]
+        args, keywords = self.record.filled(variables)
+        name = self.record.name.split(".", 1)[1]
+        if not args or not isinstance(args[0], mx.sym.Symbol) or not hasattr(args[0], name):
+            return None
+        if self.free and self.hosts[self.free[0]].dtype.name != self.record.types[0]:
+            return None
+        with NameManager(), numpy_mode(not self.record.legacy):
+            return outcome(lambda: getattr(args[0], name)(*args[1:], **keywords))
+
     def method(self) -> Seen | None:
         """Return what the method of the same name answers."""
         args, keywords = self.record.filled(self.arrays())
@@ -238,6 +252,7 @@ WAYS: dict[str, Callable[[Call], Seen | None]] = {
     "second gradient": Call.second_gradient,
     "hybridized": Call.hybridized,
     "symbol": Call.symbol,
+    "method of a symbol": Call.symbol_method,
     "method": Call.method,
     "out": Call.out,
 }
