@@ -120,7 +120,8 @@ def write(path: Path, lines: Iterator[Line]) -> dict[str, int]:
     """Write a recording, and return how many lines of each kind there are."""
     counts: dict[str, int] = {}
     seen: dict[tuple[str, str, str], int] = {}
-    with path.open("w", encoding="utf-8") as file:
+    # A line at a time: the last one tells where a process ended.
+    with path.open("w", encoding="utf-8", buffering=1) as file:
         for line in lines:
             seen[line.key] = seen.get(line.key, 0) + 1
             if seen[line.key] > 1:
