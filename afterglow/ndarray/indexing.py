@@ -210,7 +210,8 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
      [1. 0.]]
     <NDArray 2x2 @cpu(0)>
     """
-    if need(indices, "indices").ndim != 1 or need(out, "out").ndim != 2:
+    indices, out = need(indices, "indices"), need(out, "out")
+    if indices.ndim != 1 or out.ndim != 2:
         raise ArrayValueError(
             f"[onehot_encode] got indices of shape {indices.shape} and out of shape {out.shape}; "
             "needs a row of indices and a matrix"
