@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -14,7 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import afterglow as mx
+
+#: The tests run under AddressSanitizer (`make test-address`).
+ADDRESS_SANITIZER = hasattr(ctypes.CDLL(None), "__asan_init")
 
 #: Every child starts with these names.
 _PRELUDE = """\
@@ -91,6 +97,11 @@ def output_of(script: str, *, timeout: float = 60, **settings: str) -> list[str]
     done = run_child(script, timeout=timeout, **settings)
     assert (done.code, done.err) == (0, ""), f"exit code {done.code}\n{done.out}\n{done.err}"
     return done.out.splitlines()
+
+
+def not_under_address_sanitizer(reason: str) -> pytest.MarkDecorator:
+    """Mark a test that asks for something that the sanitizer does in another way."""
+    return pytest.mark.skipif(ADDRESS_SANITIZER, reason=f"AddressSanitizer: {reason}")
 
 
 @contextmanager
