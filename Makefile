@@ -122,7 +122,7 @@ sanitize-core:
 	ENGINE_PROGRAMS=$(or $(ENGINE_PROGRAMS),300) $(MAKE) sanitize LAYERS="engine memory array"
 
 # The Python tests under AddressSanitizer, in an environment of its own that borrows the packages of the other. What Python
-# itself leaks is not looked at.
+# itself leaks is not looked at. Reports go to files, since pytest and tests keep what is written to stderr.
 ADDRESS := build/address
 ADDRESS_TESTS ?= tests
 test-address: build
@@ -132,8 +132,11 @@ test-address: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) \
 	  $(BIN)/python -m pip --python $(ADDRESS)/bin/python install --quiet --no-build-isolation --no-deps \
 	  --config-settings=build-dir=$(ADDRESS)/cmake --config-settings=cmake.define.AFTERGLOW_SANITIZE=address --editable .
+	rm -f $(ADDRESS)/report.*
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(ADDRESS)/bin/python -m pytest $(ADDRESS_TESTS)
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path="$(CURDIR)/$(ADDRESS)/report" \
+	  $(ADDRESS)/bin/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ADDRESS_TESTS); outcome=$$?; \
+	  ! grep --no-messages --after-context=40 "ERROR: AddressSanitizer" $(ADDRESS)/report.* && exit $$outcome
 
 # The Python tests under other versions of Python that are at hand.
 PYTHONS ?= python3.12 python3.13

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -25,6 +26,9 @@ runs_later = pytest.mark.skipif(
 raises_at_the_read = pytest.mark.skipif(
     mx.engine.is_serial(), reason="the serial engine raises at the call, not at the read"
 )
+
+#: The tests run under AddressSanitizer (`make test-address`).
+ADDRESS_SANITIZER = hasattr(ctypes.CDLL(None), "__asan_init")
 
 #: Every child starts with these names.
 _PRELUDE = """\
@@ -101,6 +105,11 @@ def output_of(script: str, *, timeout: float = 60, **settings: str) -> list[str]
     done = run_child(script, timeout=timeout, **settings)
     assert (done.code, done.err) == (0, ""), f"exit code {done.code}\n{done.out}\n{done.err}"
     return done.out.splitlines()
+
+
+def not_under_address_sanitizer(reason: str) -> pytest.MarkDecorator:
+    """Mark a test that asks for something that the sanitizer does in another way."""
+    return pytest.mark.skipif(ADDRESS_SANITIZER, reason=f"AddressSanitizer: {reason}")
 
 
 @contextmanager
