@@ -40,9 +40,14 @@ def all_axes_but(x: Any, *kept: int) -> Shape:
     return tuple(axis for axis in range(x.ndim) if axis not in left_out)
 
 
-def along(vector: Any, x: Any, axis: int) -> Any:
-    """Return a vector as it lies along one axis of an array."""
+def along(vector: Any, x: Any, axis: int, layer: str) -> Any:
+    """Return a vector of a layer's as it lies along one axis of an array."""
     position = normal_axis(axis, x.ndim)
+    if vector.shape != (x.shape[position],):
+        raise ArrayValueError(
+            f"[{layer}] got a parameter of shape {vector.shape} for axis {axis} of an input of "
+            f"shape {x.shape}; needs shape {(x.shape[position],)}"
+        )
     return vector._shaped((1,) * position + vector.shape + (1,) * (x.ndim - position - 1))
 
 
@@ -157,10 +162,10 @@ def batch_norm(
     """
     narrow = x._dtype_number == FLOAT16
     values = x.astype("float32") if narrow else x
-    if values.shape[axis] != gamma.shape[0]:
+    if gamma.shape != (x.shape[axis],):
         raise ArrayValueError(
             f"[BatchNorm] the input of shape {x.shape} has {x.shape[axis]} channels in axis "
-            f"{axis}; the layer has {gamma.shape[0]}"
+            f"{axis}; the layer has gamma of shape {gamma.shape}"
         )
     if autograd.is_training() and not use_global_stats:
         distance, mean, variance = moments(values, all_axes_but(values, axis))
@@ -168,13 +173,15 @@ def batch_norm(
             _average(running_mean, mean, momentum)
             _average(running_var, variance, momentum)
     else:
-        mean, variance = (along(vector, values, axis) for vector in (running_mean, running_var))
+        mean, variance = (
+            along(each, values, axis, "BatchNorm") for each in (running_mean, running_var)
+        )
         distance = values - mean
     deviation = op(values, "sqrt")(variance + epsilon)
     result = distance / deviation
     if scale:
-        result = result * along(gamma, values, axis)
-    result = result + along(beta, values, axis)
+        result = result * along(gamma, values, axis, "BatchNorm")
+    result = result + along(beta, values, axis, "BatchNorm")
     return result.astype("float16") if narrow else result, mean, deviation
 
 
@@ -202,7 +209,8 @@ def layer_norm(
         result, mean, deviation = op(x, "layer_norm")(x, gamma, beta, epsilon)
         return result, mean, deviation
     result, mean, deviation = standardised(x, (position,), epsilon)
-    return result * along(gamma, x, position) + along(beta, x, position), mean, deviation
+    scaled = result * along(gamma, x, position, "LayerNorm")
+    return scaled + along(beta, x, position, "LayerNorm"), mean, deviation
 
 
 def instance_norm(x: Any, gamma: Any, beta: Any, axis: int = 1, epsilon: float = 1e-3) -> Any:
@@ -212,7 +220,7 @@ def instance_norm(x: Any, gamma: Any, beta: Any, axis: int = 1, epsilon: float =
             f"[InstanceNorm] the input has shape {x.shape}; it needs at least 3 axes"
         )
     result, _, _ = standardised(x, all_axes_but(x, 0, axis), epsilon)
-    return result * along(gamma, x, axis) + along(beta, x, axis)
+    return result * along(gamma, x, axis, "InstanceNorm") + along(beta, x, axis, "InstanceNorm")
 
 
 def group_norm(
@@ -229,8 +237,9 @@ def group_norm(
         )
     grouped = x._shaped((x.shape[0], groups, x.size // max(1, x.shape[0] * groups)))
     result, mean, deviation = standardised(grouped, (2,), epsilon)
-    result = (result * along(gamma, grouped, 1) + along(beta, grouped, 1))._shaped(x.shape)
-    return result, mean._shaped(grouped.shape[:2]), deviation._shaped(grouped.shape[:2])
+    result = result * along(gamma, grouped, 1, "GroupNorm") + along(beta, grouped, 1, "GroupNorm")
+    per_group = grouped.shape[:2]
+    return result._shaped(x.shape), mean._shaped(per_group), deviation._shaped(per_group)
 
 
 def embedding(indices: Any, weight: Any) -> Any:

@@ -361,6 +361,11 @@ def test_one_hot_forms() -> None:
     out = nd.zeros((2, 3))
     assert nd.onehot_encode(nd.array([1, 0]), out) is out
     assert out.asnumpy().tolist() == [[0, 1, 0], [1, 0, 0]]
+    for shape in ((), (2,), (2, 1, 3)):
+        with pytest.raises(MXNetError, match="matrix"):
+            nd.onehot_encode(nd.array([1, 0]), nd.zeros(shape))
+    with pytest.raises(MXNetError, match="out"):
+        nd.onehot_encode(nd.zeros((2, 2)), None)  # type: ignore[arg-type]
     for name in ("pick", "one_hot"):
         assert not hasattr(np.array([1]), name)
 
