@@ -83,7 +83,7 @@ test-paths: build build-cpp
 	  $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(PATH_TESTS) || exit 1; \
 	done
 
-# Under the serial engine. Tests that ask for asynchrony say so: `skipif(engine.is_serial())`.
+# Under the serial engine. Tests that ask for asynchrony say so: `runs_later`, `raises_at_the_read`.
 SERIAL_TESTS := tests/autograd tests/numpy tests/lazy/test_programs.py $(if $(WHOLE),tests/ndarray tests/gluon tests/lazy)
 test-serial: build
 	AFTERGLOW_ENGINE=serial $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(SERIAL_TESTS)

@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import afterglow as mx
+
+#: For tests of what a call leaves undone, and of errors that wait for somebody to read.
+runs_later = pytest.mark.skipif(
+    mx.engine.is_serial(), reason="the serial engine runs every call at once"
+)
+raises_at_the_read = pytest.mark.skipif(
+    mx.engine.is_serial(), reason="the serial engine raises at the call, not at the read"
+)
 
 #: Every child starts with these names.
 _PRELUDE = """\
@@ -101,6 +111,8 @@ def busy_engine(products: int = 40) -> Iterator[list[Any]]:
     a second of them, take no new memory. They are forgotten at the end of the scope, or when the
     list given is cleared: those that do not run yet are dropped.
     """
+    if mx.engine.is_serial():
+        pytest.skip("the serial engine has nothing to do between calls")
     x = mx.nd.ones((1500, 1500))
     targets = [mx.nd.zeros((1500, 1500)) for _ in range(4)]
     mx.nd.waitall()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as onp
 import pytest
 from gluon.cases import LAYERS, answer_of_layer, numbers
+from support import runs_later
 
 import afterglow as mx
 from afterglow import autograd, gluon, nd, np, npx
@@ -208,6 +209,7 @@ def test_writing_to_a_result_leaves_the_input(
         assert batch.asnumpy().tolist() == [[1, 1, 1]] * 2
 
 
+@runs_later
 def test_copies_of_layers_run_with_their_neighbours() -> None:
     x = nd.ones((64, 8, 8))
     net = _chain(nn.Activation("tanh"), nn.Dropout(0.5), nn.Flatten(), nn.Dropout(0.5))

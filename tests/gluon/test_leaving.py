@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -45,6 +46,10 @@ WAYS = {
     "worker_exits": (0, ""),
     "worker_killed": (0, ""),
 }
+#: Said by multiprocessing in a process whose parent, a worker, was killed while it started it.
+_UNBORN = re.compile(
+    r"Traceback \(most recent call last\):\n(?:  .*\n)*EOFError: Ran out of input\n"
+)
 METHODS = ("fork", "spawn", "forkserver")
 WORKERS = (1, 2, 3, 4)
 SIZES = (1 << 10, 1 << 16, 1 << 22)
@@ -121,6 +126,8 @@ def _trouble(case: Case, delay: float) -> str:
         if left:
             os.killpg(program.pid, signal.SIGKILL)
             return f"leaves processes: {left}"
+    if case.place == "nested" and case.method != "fork":
+        errors = _UNBORN.sub("", errors)
     lines = errors.splitlines()
     tracebacks = errors.count("Traceback (most recent call last)")
     if program.returncode != code or (lines[-1:] != [last] if last else lines):
