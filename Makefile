@@ -104,6 +104,7 @@ soak: build
 	$(BIN)/python -m tests.soak $(if $(SECONDS),--seconds $(SECONDS))
 
 # ThreadSanitizer, then AddressSanitizer with UndefinedBehaviorSanitizer, over the C++ tests of these layers, or of all.
+# Everything is many times slower there, so random programs are fewer than elsewhere.
 LAYERS ?=
 SANITIZED = $(foreach layer,$(LAYERS),$(notdir $(basename $(wildcard tests/cpp/$(layer)*_test.cpp))))
 sanitize: $(VENV)/ready
@@ -112,7 +113,9 @@ sanitize: $(VENV)/ready
 	  PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $$folder -G Ninja -DAFTERGLOW_PYTHON=OFF \
 	    -DAFTERGLOW_TESTS=ON -DAFTERGLOW_SANITIZE=$$kind && \
 	  PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $$folder --parallel $(JOBS) $(addprefix --target ,$(SANITIZED)) && \
-	  (cd $$folder && AFTERGLOW_BLAS="$(BLAS)" TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=halt_on_error=1 \
+	  (cd $$folder && AFTERGLOW_RANDOM_PROGRAMS=$(or $(AFTERGLOW_RANDOM_PROGRAMS),30) \
+	    ENGINE_PROGRAMS=$(or $(ENGINE_PROGRAMS),1000) AFTERGLOW_BLAS="$(BLAS)" \
+	    TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    "$(CURDIR)/$(BIN)/ctest" --output-on-failure $(if $(SANITIZED),--tests-regex '^($(subst $() $(),|,$(SANITIZED)))$$')) \
 	    || exit 1; \
 	done
