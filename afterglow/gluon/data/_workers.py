@@ -12,6 +12,7 @@ which ends it even inside of a sample. Nothing has a name in the file system, so
 
 from __future__ import annotations
 
+import atexit
 import errno
 import fcntl
 import hashlib
@@ -63,6 +64,19 @@ _LENGTH = struct.Struct("<I")
 
 #: Whatever is open here, in the process that owns it.
 _open: set[Any] = set()
+
+
+class _Exit:
+    """Whether the program ends: known before the engine shuts down, which was imported earlier."""
+
+    begun = False
+
+    def begin(self) -> None:
+        self.begun = True
+
+
+_exit = _Exit()
+atexit.register(_exit.begin)
 
 
 class _Starting(threading.local):
@@ -557,7 +571,7 @@ class _Held:
     def end(self) -> None:
         if os.getpid() != self.owner:
             return  # a fork: its descriptors are closed, and the processes are not its own
-        with _uninterrupted(), self.lock:
+        with _uninterrupted(), self._alone():
             self.ended = True
             for process in self.processes:
                 process.kill()
@@ -566,6 +580,16 @@ class _Held:
             for process in self.processes:
                 process.close()
             self.processes.clear()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Have the lock; not at exit, when a thread that waits sleeps for good with what it has."""
+        taken = self.lock.acquire(timeout=_PATIENCE if _exit.begun else -1)
+        try:
+            yield
+        finally:
+            if taken:
+                self.lock.release()
 
 
 class Workers:
