@@ -112,6 +112,10 @@ def not_under_address_sanitizer(reason: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(ADDRESS_SANITIZER, reason=f"AddressSanitizer: {reason}")
 
 
+#: For tests in which somebody asks ``ps`` for the memory of the process.
+asks_ps = not_under_address_sanitizer("ps, where it is preloaded, never ends")
+
+
 @contextmanager
 def busy_engine(products: int = 40) -> Iterator[list[Any]]:
     """Give all workers products to compute, so that calls of the scope stay pending until read.
