@@ -155,6 +155,32 @@ def test_ways_of_leaving(seed):
     _run(_some(50), random.Random(seed))
 
 
+BEGUN_AT_EXIT = """
+import multiprocessing.util  # so that it ends its things after ours
+import atexit, threading, time
+import numpy as onp
+
+exiting = threading.Event()
+atexit.register(lambda: (exiting.set(), time.sleep(0.3)))
+
+from afterglow.gluon import data
+
+def begin():
+    exiting.wait()
+    next(iter(data.DataLoader(data.SimpleDataset([onp.ones(2)]), 1, num_workers=1)))
+
+threading.Thread(target=begin, daemon=True).start()
+"""
+
+
+def test_begun_by_a_daemon_when_the_engine_has_ended() -> None:
+    command = [sys.executable, "-c", BEGUN_AT_EXIT]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env=environment(), check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.exhaustive
 def test_ways_of_leaving_exhaustively(seed):
     _run(_some(1000), random.Random(seed))

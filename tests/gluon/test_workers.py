@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 import pytest
-from support import output_of, run_child
+from support import run_child
 
 import afterglow as mx
 from afterglow import nd, np
@@ -297,26 +297,3 @@ def test_threads_stay_with_their_process(batches):
         timeout=20,
     )
     assert (done.code, done.out, done.err) == (0, "0\n", "")
-
-
-def test_exit_does_not_wait_for_a_thread_that_sleeps_for_good() -> None:
-    """One that was forking when the engine shut down has the lock of its workers."""
-    script = """
-        import threading
-        from multiprocessing import util
-        from afterglow.gluon.data import _workers
-
-        held = _workers._Held()
-        util.Finalize(None, held.end, exitpriority=100)
-        taken = threading.Event()
-
-        def sleep():
-            with held.lock:
-                taken.set()
-                threading.Event().wait()
-
-        threading.Thread(target=sleep, daemon=True).start()
-        taken.wait()
-        print("ends")
-    """
-    assert output_of(script, timeout=30) == ["ends"]
