@@ -51,7 +51,7 @@ def _traced(function: Callable[[], object], shot: int) -> int:
 
     def tracer(frame: FrameType, event: str, _: object) -> Any:
         nonlocal count
-        frame.f_trace = tracer  # before Python 3.13 is asked for bytecodes: else the next call has them
+        frame.f_trace = tracer  # first: else Python 3.13 shows bytecodes of the next call only
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "opcode":
             count += 1
