@@ -209,7 +209,9 @@ def _from_npy(file: IO[bytes], size: int, legacy: bool, name: str) -> Any:
     if not is_known(dtype):
         raise ArrayTypeError(f"[load] {name} holds {dtype}, which no array can have")
     length = math.prod(shape) * dtype.itemsize
-    if length > size - file.tell() or not is_possible(shape):
+    # True is an integer for NumPy's reader of headers, but not for its reshape.
+    fits = length <= size - file.tell() and is_possible(shape)
+    if not fits or any(type(extent) is bool for extent in shape):
         raise FileError(f"[load] {name} is damaged: shape {shape} does not fit into {size} bytes")
     data = onp.frombuffer(file.read(length), dtype)
     host = data.reshape(shape, order="F") if fortran_order else data.reshape(shape)

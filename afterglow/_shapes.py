@@ -74,12 +74,17 @@ def as_axes(axis: Any) -> Shape | None:
 
 def as_axis(axis: Any) -> int:
     """Return the only axis of an op that works along one."""
-    if type(axis) is int:
-        return axis
-    axes = as_integers(axis, "axis")
-    if len(axes) != 1:
-        raise ArrayTypeError(f"axis must be one integer, but got {axis!r}")
-    return axes[0]
+    return as_integer(axis, "axis")
+
+
+def as_integer(value: Any, what: str) -> int:
+    """Return an integer, alone or in a sequence of one."""
+    if type(value) is int:
+        return value
+    integers = as_integers(value, what)
+    if len(integers) != 1:
+        raise ArrayTypeError(f"{what} must be one integer, but got {value!r}")
+    return integers[0]
 
 
 def normal_axis(axis: int, ndim: int) -> int:

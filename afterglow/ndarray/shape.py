@@ -26,6 +26,7 @@ from .._rearrange import (
     tiled,
 )
 from .._shapes import (
+    as_integer,
     as_integers,
     as_shape,
     equal_parts,
@@ -511,11 +512,12 @@ def slice_axis(
     """
     position = normal_axis(axis, need(data).ndim)
     extent = data.shape[position]
-    start = begin + extent if begin < 0 else begin
-    stop = extent if end is None else end + extent if end < 0 else end
+    first = as_integer(begin, "[slice_axis] begin")
+    last = extent if end is None else as_integer(end, "[slice_axis] end")
+    start, stop = (place + extent if place < 0 else place for place in (first, last))
     if not 0 <= start < stop <= extent:
         raise ArrayValueError(
-            f"[slice_axis] begin {begin} and end {end} name nothing of axis {axis} of shape "
+            f"[slice_axis] begin {first} and end {end} name nothing of axis {axis} of shape "
             f"{data.shape}"
         )
     return _copied(parts(data, position, (start, stop))[0], out)

@@ -256,6 +256,14 @@ def test_np_save(tmp_path: Path) -> None:
 # --- damage ---
 
 
+def test_a_truth_value_is_no_extent(tmp_path: Path) -> None:
+    npy = tmp_path / "x.npy"
+    onp.save(npy, onp.ones((2, 1), "float32"))
+    npy.write_bytes(npy.read_bytes().replace(b"(2, 1), }   ", b"(2, True), }"))
+    with pytest.raises(mx.MXNetError, match=r"\(2, True\) does not fit"):
+        nd.load(npy)
+
+
 @pytest.mark.parametrize("name", ["dictionary", "types", "np empty", "no magic", "csr"])
 def test_every_truncation_is_refused(name: str) -> None:
     data = data_of(name)

@@ -509,6 +509,7 @@ def test_nd_pad(mode: Any, shape: tuple[int, ...]) -> None:
         (lambda x: nd.slice(x, begin=("a",), end=(1,)), TypeError),
         (lambda x: nd.slice_axis(x, axis=0, begin=2, end=1), ValueError),
         (lambda x: nd.slice_axis(x, axis=0, begin=1, end=10), ValueError),
+        (lambda x: nd.slice_axis(x, axis=0, begin=10**400, end=2.0), TypeError),
         (lambda x: nd.slice_like(x, nd.zeros((2, 3, 5))), ValueError),
         (lambda x: nd.slice_like(x, nd.zeros((5, 3))), ValueError),
         (lambda x: nd.moveaxis(x, 5, 0), ValueError),
