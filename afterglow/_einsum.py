@@ -21,7 +21,7 @@ from ._core import Operation, operation
 from ._dtype import BOOL
 from ._indexing import contiguous_strides
 from ._shapes import Shape
-from .error import ArrayValueError
+from .error import ArrayTypeError, ArrayValueError
 
 _copy = operation("copy", False)
 _multiply = operation("multiply", False)
@@ -31,6 +31,7 @@ _batch_dot = operation("batch_dot", False)
 #: The name of an axis: a letter's code, or a number below zero for an axis that ``...`` stands for.
 Label = int
 Labels = tuple[Label, ...]
+_MOST_LETTERS = 52  #: as in NumPy
 
 
 # --- reading subscripts ---
@@ -66,6 +67,21 @@ def _codes(term: str, subscripts: str) -> list[Any]:
             )
         codes.extend(map(ord, part))
     return codes
+
+
+def check_numbers(terms: Iterable[Any]) -> None:
+    """Refuse numbers in place of letters that do not stand for one."""
+    for term in terms:
+        try:
+            known = all(
+                label is ... or 0 <= operator.index(label) < _MOST_LETTERS for label in term
+            )
+        except TypeError:
+            raise ArrayTypeError(f"[einsum] axes are named {term!r}; numbers are needed") from None
+        if not known:
+            raise ArrayValueError(
+                f"[einsum] axes are named {term!r}; numbers must be from 0 to {_MOST_LETTERS - 1}"
+            )
 
 
 def named(

@@ -250,6 +250,7 @@ def einsum(*operands: Any, out: ndarray | None = None, optimize: Any = False, **
         result = _einsum.contract_as(operands[0], arrays, optimize)
     else:
         names, last = operands[1::2], operands[-1] if len(operands) % 2 else None
+        _einsum.check_numbers([*names, *([] if last is None else [last])])
         inputs, output = _einsum.named(names, last, [each.shape for each in arrays], names)
         result = _einsum.contract(arrays, inputs, output, optimize)
     return result if out is None else _copy(result, out=out)

@@ -14,6 +14,7 @@ from .base import (
     absolute,
     maximum,
     register,
+    share_reached,
     sign,
     sqrt,
     square,
@@ -55,8 +56,8 @@ class Adam(Optimizer):
 
     def corrected(self, rates: Rates) -> float:
         """Return the rate, corrected for the start at zero."""
-        bias1, bias2 = 1 - self.beta1**rates.number, 1 - self.beta2**rates.number
-        return rates.lr * scalar_sqrt(bias2) / bias1
+        first, second = (share_reached(beta, rates.number) for beta in (self.beta1, self.beta2))
+        return rates.lr * scalar_sqrt(second) / first
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, slower where gradients are large."""
@@ -98,7 +99,7 @@ class Adamax(Adam):
         mean, largest = state
         mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
         largest[:] = maximum(self.beta2 * largest, absolute(grad))
-        weight[:] = weight - rates.lr / (1 - self.beta1**rates.number) * mean / largest
+        weight[:] = weight - rates.lr / share_reached(self.beta1, rates.number) * mean / largest
 
 
 @register
@@ -132,7 +133,7 @@ class Nadam(Adam):
         ahead = (1 - now) / (1 - self.m_schedule) * grad + then / (
             1 - self.m_schedule * then
         ) * mean
-        spread = sqrt(variance / (1 - self.beta2**count)) + self.epsilon
+        spread = sqrt(variance / share_reached(self.beta2, count)) + self.epsilon
         weight[:] = weight - rates.lr * ahead / spread
 
 
@@ -280,8 +281,8 @@ class FTML(Optimizer):
         lr, _, count = rates
         denominator, variance, total = state
         variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
-        spread = sqrt(variance / (1 - self.beta2**count)) + self.epsilon
-        fresh = (1 - self.beta1**count) / lr * spread
+        spread = sqrt(variance / share_reached(self.beta2, count)) + self.epsilon
+        fresh = share_reached(self.beta1, count) / lr * spread
         total[:] = (
             self.beta1 * total
             + (1 - self.beta1) * grad

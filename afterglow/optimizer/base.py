@@ -27,6 +27,16 @@ class Rates(NamedTuple):
     number: int  #: updates of this weight so far, this one included
 
 
+def share_reached(decay: float, count: int) -> float:
+    """Return how much of a mean that started at zero is there after so many updates."""
+    if not 0 <= decay < 1 or count < 1:
+        raise ArrayValueError(
+            f"[optimizer] update {count} with a mean that decays by {decay}; beta1 and beta2 must "
+            "be from 0 to less than 1, and updates are counted from 1"
+        )
+    return 1 - decay**count
+
+
 def function(name: str) -> Callable[..., Any]:
     """Return an op of one array, answering in the array's own world."""
     legacy, numpy = operation(name, True), operation(name, False)

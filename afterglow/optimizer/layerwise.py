@@ -9,7 +9,18 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from .._worlds import where
-from .base import Index, Optimizer, Rates, function, maximum, register, sqrt, square, zeros_like
+from .base import (
+    Index,
+    Optimizer,
+    Rates,
+    function,
+    maximum,
+    register,
+    share_reached,
+    sqrt,
+    square,
+    zeros_like,
+)
 
 __all__ = ["LAMB", "LARS"]
 
@@ -57,8 +68,8 @@ class LAMB(Optimizer):
         mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
         variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
         if self.bias_correction:
-            unbiased = mean / (1 - self.beta1**count)
-            spread = sqrt(variance / (1 - self.beta2**count)) + self.epsilon
+            unbiased = mean / share_reached(self.beta1, count)
+            spread = sqrt(variance / share_reached(self.beta2, count)) + self.epsilon
         else:
             unbiased, spread = mean, sqrt(variance) + self.epsilon
         move = unbiased / spread + wd * weight

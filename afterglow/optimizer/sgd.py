@@ -7,6 +7,7 @@ from math import sqrt as scalar_sqrt
 from typing import Any, ClassVar
 
 from ..context import context_of
+from ..error import ArrayValueError
 from .base import Index, Optimizer, Rates, register, sign, zeros_like
 
 __all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test", "ccSGD"]
@@ -86,6 +87,8 @@ class SGLD(Optimizer):
         from .. import ndarray, numpy
 
         lr, wd, _ = rates
+        if lr < 0:
+            raise ArrayValueError(f"[SGLD] the learning rate is {lr}; it must not be negative")
         scale, shape = scalar_sqrt(lr), weight.shape
         place = context_of(weight._context_numbers)
         if weight._legacy:

@@ -214,3 +214,23 @@ def test_arguments_that_programs_pass(name, arguments):
     weight = nd.ones((2,))
     optimizer.get_updater(optimizer.create(name, **arguments))(0, nd.ones((2,)), weight)
     assert onp.isfinite(weight.asnumpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("adam", {"beta2": 2**40}),
+        ("adam", {"beta1": 1}),
+        ("adamax", {"beta1": -1}),
+        ("nadam", {"beta2": 1.0}),
+        ("ftml", {"beta1": 1.5}),
+        ("lamb", {"beta2": 1}),
+        ("sgld", {"learning_rate": -1}),
+        ("adam", {"begin_num_update": -5}),
+    ],
+)
+def test_rates_that_make_no_sense_are_refused(name, arguments):
+    weight = nd.ones((2,))
+    update = mx.optimizer.get_updater(mx.optimizer.create(name, **arguments))
+    with pytest.raises(mx.MXNetError, match="must "):
+        update(0, nd.ones((2,)), weight)

@@ -355,6 +355,12 @@ def test_einsum_refuses(subscripts: str, shapes: tuple[tuple[int, ...], ...]) ->
         np.einsum(subscripts, *[np.ones(shape) for shape in shapes])
 
 
+@pytest.mark.parametrize("axes", [(-1, 0), (0, 52), (-(2**31), 256), "ab", 5, (0.5, 1)])
+def test_einsum_refuses_numbers_that_are_no_letters(axes: Any) -> None:
+    with pytest.raises((mx.error.ArrayTypeError, mx.error.ArrayValueError), match="axes are named"):
+        np.einsum(np.ones((3, 3)), axes)
+
+
 def test_einsum_takes_one_type_and_arrays_only() -> None:
     with pytest.raises(mx.MXNetError, match="same type"):
         np.einsum("ij,jk", np.ones((2, 2)), np.ones((2, 2), dtype="float64"))
