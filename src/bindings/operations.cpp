@@ -3,13 +3,17 @@
 
 #include <structmember.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bindings/held.h"
 #include "lazy/immediate.h"
+#include "ops/compose.h"
 #include "ops/table.h"
 
 namespace afterglow::bindings {
@@ -49,24 +53,23 @@ class CallArguments {
  public:
   CallArguments(const OperationObject& operation, PyObject* const* values, std::size_t positional,
                 PyObject* names)
-      : op_(*operation.op), builder_(op_, operation.legacy) {
+      : op_(*operation.op), legacy_(operation.legacy) {
+    if (!op_.compose) builder_.emplace(op_, legacy_);
     arguments_ = op_.defaults;
     for (std::size_t i = 0; i < positional; ++i) add_positional(i, values[i]);
     const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
     for (Py_ssize_t i = 0; i < named; ++i) {
       add_named(PyTuple_GET_ITEM(names, i), values[positional + static_cast<std::size_t>(i)]);
     }
-    const std::size_t given = builder_.call().inputs.size();
-    if (!op_.variadic && given != op_.inputs.size()) {
-      refuse("takes " + std::to_string(op_.inputs.size()) + " arrays, got " +
-             std::to_string(given));
-    }
+    check_count();
   }
 
   PyObject* issue() {
     std::vector<autograd::Handle> more;
-    autograd::Handle result =
-        builder_.issue({arguments_, context_, out_ ? &as_array(out_) : nullptr}, &more);
+    const autograd::CallBuilder::Options options{arguments_, context_,
+                                                 out_ ? &as_array(out_) : nullptr};
+    autograd::Handle result = builder_ ? builder_->issue(options, &more)
+                                       : ops::call(op_, values_, options, legacy_, &more);
     if (out_) {
       look_after(as_array(out_));
       return Py_NewRef(out_);
@@ -81,16 +84,54 @@ class CallArguments {
     if (op_.variadic && position == 0) {
       const nb::object items = items_of(value, "a sequence of arrays is needed");
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
-        need_input(builder_, PyTuple_GET_ITEM(items.ptr(), i), held_);
+        add(PyTuple_GET_ITEM(items.ptr(), i));
       }
       held_.push_back(items);
     } else if (position < op_.inputs.size()) {
-      need_input(builder_, value, held_);
+      add(value);
     } else if (position - op_.inputs.size() < arguments_.size()) {
       arguments_[position - op_.inputs.size()] = to_argument(value);
     } else {
       refuse("got too many arguments");
     }
+  }
+
+  void add(PyObject* object) {
+    if (builder_) {
+      need_input(*builder_, object, held_);
+    } else {
+      values_.push_back(need_value(object));
+    }
+  }
+
+  /// An input of a composition; none for one that may be left out.
+  autograd::Value need_value(PyObject* object) {
+    if (object == Py_None) return {};
+    if (is_array(object)) {
+      if (as_array(object).legacy != legacy_) refuse_mixed(op_, legacy_);
+      return autograd::Value(as_array(object));
+    }
+    lazy::Operand number;
+    if (set_number(number, object)) return to_value(number);
+    held_.push_back(nb::steal(convert_foreign(object, legacy_, nullptr, false)));
+    if (!held_.back().is_valid()) throw nb::python_error();
+    return autograd::Value(as_array(held_.back().ptr()));
+  }
+
+  /// Whether all inputs are there that must be.
+  void check_count() {
+    if (op_.variadic) return;
+    const std::size_t most = op_.inputs.size();
+    std::size_t given = builder_ ? builder_->call().inputs.size() : values_.size();
+    if (op_.compose) {
+      values_.resize(std::max(given, most));
+      given = 0;
+      const std::size_t least = most - static_cast<std::size_t>(op_.optional_inputs);
+      for (std::size_t i = 0; i < values_.size(); ++i)
+        given += values_[i] || values_[i].is_number() || i >= least;
+    }
+    if (given != most)
+      refuse("takes " + std::to_string(most) + " arrays, got " + std::to_string(given));
   }
 
   void add_named(PyObject* name, PyObject* value) {
@@ -112,6 +153,12 @@ class CallArguments {
         return;
       }
     }
+    for (std::size_t i = 0; op_.compose && i < op_.inputs.size(); ++i) {
+      if (op_.inputs[i] != text) continue;
+      if (values_.size() <= i) values_.resize(i + 1);
+      values_[i] = need_value(value);
+      return;
+    }
     refuse("got an unexpected argument '" + std::string(text) + "'");
   }
 
@@ -120,8 +167,10 @@ class CallArguments {
   }
 
   const lazy::Op& op_;
+  const bool legacy_;
   std::vector<nb::object> held_;  ///< keeps inputs alive that the caller does not
-  autograd::CallBuilder builder_;
+  std::optional<autograd::CallBuilder> builder_;
+  std::vector<autograd::Value> values_;  ///< instead of the builder: inputs of a composition
   std::vector<lazy::Argument> arguments_;
   Context context_;
   PyObject* out_ = nullptr;
@@ -305,6 +354,11 @@ bool set_number(lazy::Operand& operand, PyObject* object) {
     return true;
   }
   return false;
+}
+
+autograd::Value to_value(const lazy::Operand& number) {
+  if (number.dtype == DType::float64) return std::bit_cast<double>(number.immediate);
+  return std::bit_cast<std::int64_t>(number.immediate);
 }
 
 nb::list wrap_all(std::span<const autograd::Handle> handles) {

@@ -21,6 +21,7 @@
 #include "lazy/parameters.h"
 
 namespace afterglow::autograd {
+class Composition;
 class Gradient;
 class Value;
 }  // namespace afterglow::autograd
@@ -102,6 +103,10 @@ struct Op {
   /// One rule per input; the last one serves all further inputs of a variadic op. None at all: the
   /// front end has the rules, or there are none.
   std::vector<GradientRule> gradients = {};
+  /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own.
+  autograd::Value (*compose)(autograd::Composition&) = nullptr;
+  /// So many of the last inputs need not be given.
+  int optional_inputs = 0;
   /// Of an op with typed parameters: the function behind `infer`, which reads them for it.
   void (*typed_infer)() = nullptr;
   /// The default values of all parameters; the table sets them.
@@ -123,6 +128,8 @@ struct Declaration {
   bool may_fail = false;
   bool updates = false;
   std::vector<GradientRule> gradients = {};
+  autograd::Value (*compose)(autograd::Composition&) = nullptr;
+  int optional_inputs = 0;
 };
 
 template <class Parameters>
@@ -147,6 +154,8 @@ Op make_op(Declaration<Parameters> declaration) {
           .may_fail = declaration.may_fail,
           .updates = declaration.updates,
           .gradients = std::move(declaration.gradients),
+          .compose = declaration.compose,
+          .optional_inputs = declaration.optional_inputs,
           .typed_infer = reinterpret_cast<void (*)()>(declaration.infer)};
 }
 

@@ -180,6 +180,22 @@ Value sigmoid(const Value& x) {
   return unary(the_op<"sigmoid">(), x);
 }
 
+Value sqrt(const Value& x) {
+  return unary(the_op<"sqrt">(), x);
+}
+
+Value tanh(const Value& x) {
+  return unary(the_op<"tanh">(), x);
+}
+
+Value relu(const Value& x) {
+  return unary(the_op<"relu">(), x);
+}
+
+Value softrelu(const Value& x) {
+  return unary(the_op<"softrelu">(), x);
+}
+
 Value erf(const Value& x) {
   return unary(the_op<"erf">(), x);
 }

@@ -37,5 +37,6 @@ void declare_softmax(Table& table);
 void declare_indexing(Table& table);
 void declare_sorting(Table& table);
 void declare_linalg(Table& table);
+void declare_networks(Table& table);
 
 }  // namespace afterglow::ops

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers as ops, made of others. Chains of elementwise calls and reductions of rows are fused into
+// one pass, and gradients come from the ops that they are made of.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "autograd/composition.h"
+#include "ops/gradients.h"
+#include "ops/operators.h"
+#include "ops/table.h"
+#include "ops/views.h"
+
+namespace afterglow::ops {
+namespace {
+
+using autograd::Composition;
+using lazy::Choice;
+using lazy::field;
+using lazy::required;
+
+/// A longer row is cut into parts for several threads.
+constexpr std::int64_t longest_row = 16384;
+
+Shape shape_of(const Value& value) {
+  return {value.array.shape().begin(), value.array.shape().end()};
+}
+
+int rank_of(const Value& value) {
+  return value.array.layout->rank();
+}
+
+std::int64_t normal_axis(const Composition& c, std::int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    c.refuse("axis " + std::to_string(axis) + " is none of an array of " + std::to_string(rank) +
+             " dimensions");
+  return axis < 0 ? axis + rank : axis;
+}
+
+/// A vector as it lies along one axis of an array.
+Value along(const Value& vector, const Value& x, std::int64_t axis) {
+  Shape shape(static_cast<std::size_t>(rank_of(x)), 1);
+  shape[static_cast<std::size_t>(axis)] = vector.array.size();
+  return shaped(vector, shape);
+}
+
+Shape all_axes_but(const Value& x, std::initializer_list<std::int64_t> kept) {
+  Shape axes;
+  for (std::int64_t axis = 0; axis < rank_of(x); ++axis) {
+    if (std::ranges::find(kept, axis) == kept.end()) axes.push_back(axis);
+  }
+  return axes;
+}
+
+Value mean_over(const Value& x, const Shape& axes) {
+  return axes.empty() ? x : mean(x, axes, true);
+}
+
+/// Over some axes, which are kept.
+struct Moments {
+  Value distance, mean, variance;
+
+  Moments(const Value& x, const Shape& axes) : distance(), mean(mean_over(x, axes)), variance() {
+    distance = x - mean;
+    variance = mean_over(distance * distance, axes);
+  }
+};
+
+/// The elements minus their mean, by their deviation: the square root of the variance plus epsilon.
+struct Standardised {
+  Value result, mean, deviation;
+
+  Standardised(const Value& x, const Shape& axes, double epsilon) {
+    const Moments moments(x, axes);
+    mean = moments.mean;
+    deviation = sqrt(moments.variance + epsilon);
+    result = moments.distance / deviation;
+  }
+};
+
+// --- products ---
+
+struct FullyConnected {
+  std::int64_t num_hidden = 0;
+  bool no_bias = false;
+  bool flatten = true;
+  static constexpr auto fields = std::tuple{
+      required("num_hidden", &FullyConnected::num_hidden, "units of the result"),
+      field("no_bias", &FullyConnected::no_bias, "whether nothing is added to the product"),
+      field("flatten", &FullyConnected::flatten,
+            "whether a row is all of a sample, or the last axis")};
+};
+
+Value fully_connected(Composition& c) {
+  const auto given = c.parameters<FullyConnected>();
+  const Value &x = c[0], &weight = c[1], &bias = c[2];
+  const Shape shape = shape_of(x), weights = shape_of(weight);
+  if (shape.empty() || weights.size() != 2)
+    c.refuse("needs data of at least one dimension and a matrix of weights");
+  if (weights[0] != given.num_hidden)
+    c.refuse("num_hidden is " + std::to_string(given.num_hidden) +
+             "; the weight needs as many rows");
+  Shape leading(shape.begin(), given.flatten ? shape.begin() + 1 : shape.end() - 1);
+  const std::int64_t rows = element_count(leading);
+  const std::int64_t width =
+      given.flatten ? element_count(Shape(shape.begin() + 1, shape.end())) : shape.back();
+  if (weights[1] != width)
+    c.refuse("the data has " + std::to_string(width) + " values per row; the weight needs " +
+             std::to_string(weights[1]));
+  Value result = dot(shaped(x, {rows, width}), weight, false, true);
+  if (!given.no_bias) {
+    if (!bias) c.refuse("needs a bias, or no_bias", ErrorKind::type);
+    result = result + bias;
+  }
+  if (leading.size() == 1) return result;
+  leading.push_back(given.num_hidden);
+  return shaped(result, leading);
+}
+
+struct Embedding {
+  std::int64_t input_dim = 0, output_dim = 0;
+  std::optional<DType> dtype;
+  bool sparse_grad = false;
+  static constexpr auto fields =
+      std::tuple{field("input_dim", &Embedding::input_dim, "rows of the weight"),
+                 field("output_dim", &Embedding::output_dim, "columns of the weight"),
+                 field("dtype", &Embedding::dtype, "of the weight"),
+                 field("sparse_grad", &Embedding::sparse_grad, "is taken and has no effect")};
+};
+
+/// The rows of the weight that the indices name; those outside mean the nearest row.
+Value embedding(Composition& c) {
+  const lazy::Argument arguments[] = {std::int64_t{0}, std::string("clip")};
+  return apply(op_named("take"), arguments, c[1], c[0]);
+}
+
+// --- noise ---
+
+enum class DropoutMode { training, always };
+
+constexpr auto choices(DropoutMode) {
+  return std::array{Choice{"training", DropoutMode::training},
+                    Choice{"always", DropoutMode::always}};
+}
+
+struct Dropout {
+  double p = 0.5;
+  DropoutMode mode = DropoutMode::training;
+  Shape axes;
+  bool cudnn_off = false;
+  static constexpr auto fields =
+      std::tuple{field("p", &Dropout::p, "the share of elements that become 0"),
+                 field("mode", &Dropout::mode, "'training', or 'always'"),
+                 field("axes", &Dropout::axes, "along which all elements share one fate"),
+                 field("cudnn_off", &Dropout::cudnn_off, "is taken and has no effect")};
+};
+
+Value dropout(Composition& c) {
+  const auto given = c.parameters<Dropout>();
+  const Value& x = c[0];
+  if (!(given.p >= 0 && given.p <= 1))
+    c.refuse("p is " + std::to_string(given.p) + "; it must lie between 0 and 1");
+  const bool drops =
+      given.p > 0 && (given.mode == DropoutMode::always || autograd::state().training);
+  if (!drops) return copy(x);  // what is written to the result must not reach the input
+  Shape shape = shape_of(x);
+  for (const std::int64_t axis : given.axes)
+    shape[static_cast<std::size_t>(normal_axis(c, axis, rank_of(x)))] = 1;
+  const double kept = 1 - given.p;
+  const lazy::Argument arguments[] = {0.0, 1.0, shape, static_cast<std::int64_t>(x.array.dtype)};
+  autograd::CallBuilder builder(op_named("random_uniform"), false);
+  const Value drawn = builder.issue({arguments, x.array.context(), nullptr});
+  return where(drawn < kept, x * (kept > 0 ? 1 / kept : 0.0), 0);
+}
+
+// --- normalisation ---
+
+struct BatchNorm {
+  double eps = 1e-3, momentum = 0.9;
+  bool fix_gamma = true, use_global_stats = false, output_mean_var = false;
+  std::int64_t axis = 1;
+  bool cudnn_off = false;
+  std::optional<double> min_calib_range, max_calib_range;
+  static constexpr auto fields = std::tuple{
+      field("eps", &BatchNorm::eps, "is added to the variance"),
+      field("momentum", &BatchNorm::momentum, "the weight of the average of earlier batches"),
+      field("fix_gamma", &BatchNorm::fix_gamma, "whether gamma counts as 1"),
+      field("use_global_stats", &BatchNorm::use_global_stats,
+            "whether the averages are used in training too"),
+      field("output_mean_var", &BatchNorm::output_mean_var,
+            "whether the mean and one by the deviation come too"),
+      field("axis", &BatchNorm::axis, "of the channels"),
+      field("cudnn_off", &BatchNorm::cudnn_off, "is taken and has no effect"),
+      field("min_calib_range", &BatchNorm::min_calib_range, "is taken and has no effect"),
+      field("max_calib_range", &BatchNorm::max_calib_range, "is taken and has no effect")};
+};
+
+/// Moves an average of all batches towards the latest one.
+void move_average(Value& average, const Value& batch, double momentum) {
+  const autograd::Unrecorded pause;
+  const Value latest = shaped(batch, shape_of(average));
+  assign(average, average * momentum + latest * (1 - momentum));
+}
+
+/// With the moments of the batch in training, and with the averages of earlier batches otherwise.
+/// The averages move when a training pass is recorded.
+Value batch_norm(Composition& c) {
+  const auto given = c.parameters<BatchNorm>();
+  const bool narrow = c[0].array.dtype == DType::float16;
+  const Value x = narrow ? copy(c[0], DType::float32) : c[0];
+  const Value &gamma = c[1], &beta = c[2];
+  const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
+  const std::int64_t channels = x.array.shape()[static_cast<std::size_t>(axis)];
+  if (channels != gamma.array.size())
+    c.refuse("the data has " + std::to_string(channels) + " channels in axis " +
+             std::to_string(axis) + "; gamma has " + std::to_string(gamma.array.size()));
+  Value distance, mean, variance;
+  const autograd::State state = autograd::state();
+  if (state.training && !given.use_global_stats) {
+    const Moments moments(x, all_axes_but(x, {axis}));
+    distance = moments.distance;
+    mean = moments.mean;
+    variance = moments.variance;
+  } else {
+    mean = along(c[3], x, axis);
+    variance = along(c[4], x, axis);
+    distance = x - mean;
+  }
+  const Value deviation = sqrt(variance + given.eps);
+  Value result = distance / deviation;
+  if (!given.fix_gamma) result = result * along(gamma, x, axis);
+  // The gradient of a gamma that is fixed is 0, not missing.
+  const bool is_variable = given.fix_gamma && state.recording && gamma.origin;
+  result = result + along(is_variable ? beta + gamma * 0 : beta, x, axis);
+  if (narrow) result = copy(result, DType::float16);
+  if (state.training && !given.use_global_stats && state.recording) {
+    move_average(c.written(3), mean, given.momentum);
+    move_average(c.written(4), variance, given.momentum);
+  }
+  if (given.output_mean_var) {
+    c.add_output(shaped(mean, shape_of(gamma)));
+    c.add_output(shaped(1 / deviation, shape_of(gamma)));
+  }
+  return result;
+}
+
+struct LayerNorm {
+  std::int64_t axis = -1;
+  double eps = 1e-5;
+  bool output_mean_var = false;
+  static constexpr auto fields =
+      std::tuple{field("axis", &LayerNorm::axis, "along which elements are normalised"),
+                 field("eps", &LayerNorm::eps, "is added to the variance"),
+                 field("output_mean_var", &LayerNorm::output_mean_var,
+                       "whether the means and deviations come too")};
+};
+
+bool has_kernel(const Value& x, const Value& gamma, const Value& beta, std::int64_t axis) {
+  const std::int64_t columns = x.array.shape()[static_cast<std::size_t>(axis)];
+  const DType dtype = x.array.dtype;
+  return axis == rank_of(x) - 1 && columns > 0 && columns <= longest_row &&
+         (dtype == DType::float32 || dtype == DType::float64) && gamma.array.dtype == dtype &&
+         beta.array.dtype == dtype && shape_of(gamma) == Shape{columns} &&
+         shape_of(beta) == Shape{columns} && x.array.layout->is_contiguous();
+}
+
+Value layer_norm(Composition& c) {
+  const auto given = c.parameters<LayerNorm>();
+  const Value &x = c[0], &gamma = c[1], &beta = c[2];
+  const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
+  if (has_kernel(x, gamma, beta, axis)) {
+    static const lazy::Op& op = op_named("layer_norm");
+    const lazy::Argument arguments[] = {given.eps};
+    autograd::CallBuilder builder(op, false);
+    for (const Value* input : {&x, &gamma, &beta}) builder.add(*input);
+    std::vector<autograd::Handle> others;
+    Value result = builder.issue({arguments, {}, nullptr}, &others);
+    for (autograd::Handle& other : others) {
+      if (given.output_mean_var) c.add_output(std::move(other));
+    }
+    return result;
+  }
+  const Standardised found(x, {axis}, given.eps);
+  if (given.output_mean_var) {
+    c.add_output(found.mean);
+    c.add_output(found.deviation);
+  }
+  return found.result * along(gamma, x, axis) + along(beta, x, axis);
+}
+
+struct InstanceNorm {
+  double eps = 1e-3;
+  std::int64_t axis = 1;
+  static constexpr auto fields =
+      std::tuple{field("eps", &InstanceNorm::eps, "is added to the variance"),
+                 field("axis", &InstanceNorm::axis, "of the channels")};
+};
+
+Value instance_norm(Composition& c) {
+  const auto given = c.parameters<InstanceNorm>();
+  const Value& x = c[0];
+  if (rank_of(x) < 3) c.refuse("needs data of at least 3 axes");
+  const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
+  const Standardised found(x, all_axes_but(x, {0, axis}), given.eps);
+  return found.result * along(c[1], x, axis) + along(c[2], x, axis);
+}
+
+struct GroupNorm {
+  std::int64_t num_groups = 1;
+  double eps = 1e-5;
+  bool output_mean_var = false;
+  static constexpr auto fields =
+      std::tuple{field("num_groups", &GroupNorm::num_groups, "that the channels are divided into"),
+                 field("eps", &GroupNorm::eps, "is added to the variance"),
+                 field("output_mean_var", &GroupNorm::output_mean_var,
+                       "whether the means and deviations come too")};
+};
+
+Value group_norm(Composition& c) {
+  const auto given = c.parameters<GroupNorm>();
+  const Value& x = c[0];
+  const Shape shape = shape_of(x);
+  if (shape.size() < 3 || given.num_groups < 1 || shape[1] % given.num_groups)
+    c.refuse("needs data of at least 3 axes, with channels that num_groups, " +
+             std::to_string(given.num_groups) + ", divides");
+  const std::int64_t groups = shape[0] * given.num_groups;
+  const Value grouped =
+      shaped(x, {shape[0], given.num_groups, x.array.size() / std::max<std::int64_t>(1, groups)});
+  const Standardised found(grouped, {2}, given.eps);
+  if (given.output_mean_var) {
+    c.add_output(shaped(found.mean, {shape[0], given.num_groups}));
+    c.add_output(shaped(found.deviation, {shape[0], given.num_groups}));
+  }
+  return shaped(found.result * along(c[1], grouped, 1) + along(c[2], grouped, 1), shape);
+}
+
+// --- activations ---
+
+enum class Kind { relu, sigmoid, softrelu, softsign, tanh };
+
+constexpr auto choices(Kind) {
+  return std::array{Choice{"relu", Kind::relu}, Choice{"sigmoid", Kind::sigmoid},
+                    Choice{"softrelu", Kind::softrelu}, Choice{"softsign", Kind::softsign},
+                    Choice{"tanh", Kind::tanh}};
+}
+
+struct Activation {
+  Kind act_type = Kind::relu;
+  static constexpr auto fields =
+      std::tuple{required("act_type", &Activation::act_type, "which one")};
+};
+
+Value activation(Composition& c) {
+  const Value& x = c[0];
+  switch (c.parameters<Activation>().act_type) {
+    case Kind::relu:
+      return relu(x);
+    case Kind::sigmoid:
+      return sigmoid(x);
+    case Kind::softrelu:
+      return softrelu(x);
+    case Kind::softsign:
+      return x / (1 + abs(x));
+    case Kind::tanh:
+      return tanh(x);
+  }
+  c.refuse("there is no such activation");
+}
+
+}  // namespace
+
+void declare_networks(Table& table) {
+  table.add<FullyConnected>({.name = "FullyConnected",
+                             .mxnet_names = {"FullyConnected", "_npx_fully_connected"},
+                             .inputs = {"data", "weight", "bias"},
+                             .compose = fully_connected,
+                             .optional_inputs = 1});
+  table.add<Embedding>({.name = "Embedding",
+                        .mxnet_names = {"Embedding", "_npx_embedding"},
+                        .inputs = {"data", "weight"},
+                        .compose = embedding});
+  table.add<Dropout>({.name = "Dropout",
+                      .mxnet_names = {"Dropout", "_npx_dropout"},
+                      .inputs = {"data"},
+                      .compose = dropout});
+  table.add<BatchNorm>({.name = "BatchNorm",
+                        .mxnet_names = {"BatchNorm", "BatchNorm_v1", "_npx_batch_norm"},
+                        .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+                        .compose = batch_norm});
+  table.add<LayerNorm>({.name = "LayerNorm",
+                        .mxnet_names = {"LayerNorm", "_npx_layer_norm"},
+                        .inputs = {"data", "gamma", "beta"},
+                        .compose = layer_norm});
+  table.add<InstanceNorm>({.name = "InstanceNorm",
+                           .mxnet_names = {"InstanceNorm"},
+                           .inputs = {"data", "gamma", "beta"},
+                           .compose = instance_norm});
+  table.add<GroupNorm>({.name = "GroupNorm",
+                        .mxnet_names = {"GroupNorm"},
+                        .inputs = {"data", "gamma", "beta"},
+                        .compose = group_norm});
+  table.add<Activation>({.name = "Activation",
+                         .mxnet_names = {"Activation", "_npx_activation"},
+                         .inputs = {"data"},
+                         .compose = activation});
+}
+
+}  // namespace afterglow::ops
