@@ -106,3 +106,4 @@ def define(name: str, *rules: Rule | None) -> None:
 # Places of elements, and how many there are.
 for _name in ("histogram", "matrix_rank", "lcm"):
     define(_name, Rule(lambda c, g: c.zeros(c.index)))
+define("searchsorted", None)  # of types that the op does not take

@@ -527,14 +527,14 @@ void declare_random(Table& table) {
   table.add<RandomRandint>({.name = "random_randint",
                             .mxnet_names = {"_random_randint", "random_randint"},
                             .infer = randint_infer,
-                            .kernel = randint_kernel,
-                            .gradients = {no_gradient}});
+                            .kernel = randint_kernel});
   table.add<SampleMultinomial>(
       {.name = "sample_multinomial",
        .mxnet_names = {"_sample_multinomial", "sample_multinomial", "_npi_choice"},
        .inputs = {"data"},
        .infer = category_infer,
-       .kernel = category_kernel});
+       .kernel = category_kernel,
+       .gradients = {no_gradient}});
   table.add<MultinomialCounts>({.name = "multinomial_counts",
                                 .mxnet_names = {"_npi_multinomial"},
                                 .inputs = {"pvals"},
