@@ -8,20 +8,12 @@ reductions of rows are fused into one pass, and gradients come from the rules of
 from __future__ import annotations
 
 from functools import cache
-from math import prod
 from typing import Any
 
-from . import autograd
 from ._core import Operation, operation
-from ._dtype import FLOAT16, FLOAT32, FLOAT64
 from ._shapes import Shape, normal_axis
-from ._worlds import where
-from .error import ArrayValueError
 
 _operation = cache(operation)
-
-#: A longer row is cut into parts for several threads.
-_LONGEST_ROW = 16384
 
 
 def op(x: Any, name: str) -> Operation:
@@ -49,46 +41,6 @@ def along(vector: Any, x: Any, axis: int) -> Any:
 # --- layers ---
 
 
-def fully_connected(x: Any, weight: Any, bias: Any, flatten: bool) -> Any:
-    """Return the product with the rows of ``weight``, plus ``bias``."""
-    if not x.shape or len(weight.shape) != 2:
-        raise ArrayValueError(
-            f"[FullyConnected] got data of shape {x.shape} and a weight of shape {weight.shape}; "
-            "needs data of at least one dimension and a matrix of weights"
-        )
-    if flatten:
-        rows, leading = x.shape[0], x.shape[:1]
-        width = prod(x.shape[1:])
-    else:
-        leading, width = x.shape[:-1], x.shape[-1]
-        rows = prod(leading)
-    units = weight.shape[0]
-    if weight.shape[1] != width:
-        raise ArrayValueError(
-            f"[FullyConnected] the input of shape {x.shape} has {width} values per row; the weight "
-            f"of shape {weight.shape} needs {weight.shape[1]}"
-        )
-    matrix = x if x.shape == (rows, width) else x._shaped((rows, width))
-    result = op(x, "dot")(matrix, weight, False, True)
-    if bias is not None:
-        result = result + bias
-    return result if len(leading) == 1 else result._shaped((*leading, units))
-
-
-def activation(x: Any, kind: str) -> Any:
-    """Return relu, sigmoid, tanh, softrelu or softsign of each element."""
-    if kind in ("relu", "sigmoid", "tanh"):
-        return op(x, kind)(x)
-    if kind == "softrelu":
-        return softrelu(x)
-    if kind == "softsign":
-        return x / (1 + abs(x))
-    raise ArrayValueError(
-        f"[Activation] got act_type {kind!r}; it is one of 'relu', 'sigmoid', 'softrelu', "
-        "'softsign', 'tanh'"
-    )
-
-
 def softrelu(x: Any) -> Any:
     """Return log(1 + exp(x)), also where exp(x) is too large for a number."""
     return op(x, "softrelu")(x)
@@ -107,135 +59,6 @@ def elu(x: Any, alpha: float) -> Any:
 def gelu(x: Any) -> Any:
     """Return each element times the probability that a normal variable is smaller."""
     return op(x, "gelu")(x)
-
-
-def dropout(x: Any, rate: float, axes: Shape) -> Any:
-    """Return the array with elements zeroed at random and the others made larger.
-
-    Along ``axes`` all elements share one fate.
-    """
-    kept = 1.0 - rate
-    positions = {normal_axis(axis, x.ndim) for axis in axes}
-    shape = tuple(1 if axis in positions else extent for axis, extent in enumerate(x.shape))
-    drawn = op(x, "random_uniform")(0.0, 1.0, shape, x._dtype_number, ctx=x._context_numbers)
-    return where(drawn < kept, x * (1.0 / kept if kept else 0.0), 0)
-
-
-def moments(x: Any, axes: Shape) -> tuple[Any, Any, Any]:
-    """Return the distance from the mean, the mean and the variance over axes, axes kept."""
-    mean = reduce("mean", x, axes, keepdims=True)
-    distance = x - mean
-    return distance, mean, reduce("mean", distance * distance, axes, keepdims=True)
-
-
-def standardised(x: Any, axes: Shape, epsilon: float) -> tuple[Any, Any, Any]:
-    """Return the elements minus their mean, by their deviation; that mean and deviation, axes kept.
-
-    The deviation is the square root of the variance plus ``epsilon``.
-    """
-    distance, mean, variance = moments(x, axes)
-    deviation = op(x, "sqrt")(variance + epsilon)
-    return distance / deviation, mean, deviation
-
-
-def batch_norm(
-    x: Any,
-    gamma: Any,
-    beta: Any,
-    running_mean: Any,
-    running_var: Any,
-    axis: int = 1,
-    epsilon: float = 1e-3,
-    momentum: float = 0.9,
-    scale: bool = True,
-    use_global_stats: bool = False,
-) -> tuple[Any, Any, Any]:
-    """Return the elements normalised per channel, and the mean and deviation used, axes kept.
-
-    Those are the ones of the batch in training, and the averages of earlier batches otherwise. The
-    averages move when a training pass is recorded.
-    """
-    narrow = x._dtype_number == FLOAT16
-    values = x.astype("float32") if narrow else x
-    if values.shape[axis] != gamma.shape[0]:
-        raise ArrayValueError(
-            f"[BatchNorm] the input of shape {x.shape} has {x.shape[axis]} channels in axis "
-            f"{axis}; the layer has {gamma.shape[0]}"
-        )
-    if autograd.is_training() and not use_global_stats:
-        distance, mean, variance = moments(values, all_axes_but(values, axis))
-        if autograd.is_recording():
-            _average(running_mean, mean, momentum)
-            _average(running_var, variance, momentum)
-    else:
-        mean, variance = (along(vector, values, axis) for vector in (running_mean, running_var))
-        distance = values - mean
-    deviation = op(values, "sqrt")(variance + epsilon)
-    result = distance / deviation
-    if scale:
-        result = result * along(gamma, values, axis)
-    result = result + along(beta, values, axis)
-    return result.astype("float16") if narrow else result, mean, deviation
-
-
-def _average(running: Any, batch: Any, momentum: float) -> None:
-    """Move an average of all batches towards the latest one."""
-    with autograd.pause():
-        latest = batch.detach()._shaped(running.shape)
-        running._assign(running * momentum + latest * (1 - momentum))
-
-
-def layer_norm(
-    x: Any, gamma: Any, beta: Any, axis: int = -1, epsilon: float = 1e-5
-) -> tuple[Any, Any, Any]:
-    """Return the elements normalised along an axis, and the means and deviations, axis kept."""
-    position = normal_axis(axis, x.ndim)
-    kind, columns = x._dtype_number, x.shape[position]
-    if (
-        position == x.ndim - 1
-        and 0 < columns <= _LONGEST_ROW
-        and kind in (FLOAT32, FLOAT64)
-        and kind == gamma._dtype_number == beta._dtype_number
-        and gamma.shape == beta.shape == (columns,)
-        and x._contiguous
-    ):
-        result, mean, deviation = op(x, "layer_norm")(x, gamma, beta, epsilon)
-        return result, mean, deviation
-    result, mean, deviation = standardised(x, (position,), epsilon)
-    return result * along(gamma, x, position) + along(beta, x, position), mean, deviation
-
-
-def instance_norm(x: Any, gamma: Any, beta: Any, axis: int = 1, epsilon: float = 1e-3) -> Any:
-    """Return the elements normalised per sample and channel."""
-    if x.ndim < 3:
-        raise ArrayValueError(
-            f"[InstanceNorm] the input has shape {x.shape}; it needs at least 3 axes"
-        )
-    result, _, _ = standardised(x, all_axes_but(x, 0, axis), epsilon)
-    return result * along(gamma, x, axis) + along(beta, x, axis)
-
-
-def group_norm(
-    x: Any, gamma: Any, beta: Any, groups: int = 1, epsilon: float = 1e-5
-) -> tuple[Any, Any, Any]:
-    """Return the elements normalised per sample and group of channels.
-
-    The means and deviations that come with them have the shape (samples, groups).
-    """
-    if x.ndim < 3 or x.shape[1] % groups:
-        raise ArrayValueError(
-            f"[GroupNorm] the input has shape {x.shape}; it needs at least 3 axes and channels "
-            f"that {groups} divides"
-        )
-    grouped = x._shaped((x.shape[0], groups, x.size // max(1, x.shape[0] * groups)))
-    result, mean, deviation = standardised(grouped, (2,), epsilon)
-    result = (result * along(gamma, grouped, 1) + along(beta, grouped, 1))._shaped(x.shape)
-    return result, mean._shaped(grouped.shape[:2]), deviation._shaped(grouped.shape[:2])
-
-
-def embedding(indices: Any, weight: Any) -> Any:
-    """Return the rows of ``weight`` that the indices name; those outside mean the nearest row."""
-    return op(weight, "take")(weight, indices._as_class(weight._legacy), axis=0, mode="clip")
 
 
 # --- losses ---

@@ -5,14 +5,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _layers, autograd
-from .._picking import into
+from .._core import operation
 from .._shapes import as_integers
-from ..error import ArrayValueError
 from ._arguments import need
 from .ndarray import NDArray
 
 __all__ = ["BatchNorm", "Dropout", "FullyConnected", "GroupNorm", "InstanceNorm", "LayerNorm"]
+
+_fully_connected = operation("FullyConnected", legacy=True)
+_dropout = operation("Dropout", legacy=True)
+_batch_norm = operation("BatchNorm", legacy=True)
+_layer_norm = operation("LayerNorm", legacy=True)
+_instance_norm = operation("InstanceNorm", legacy=True)
+_group_norm = operation("GroupNorm", legacy=True)
 
 
 def FullyConnected(  # noqa: N802
@@ -36,18 +41,8 @@ def FullyConnected(  # noqa: N802
     <NDArray 1x3 @cpu(0)>
     """
     data, weight = need(data, "data"), need(weight, "weight")
-    if not data.ndim or weight.ndim != 2:
-        raise ArrayValueError(
-            f"[FullyConnected] needs rows and a matrix of weights, not {data.shape} and "
-            f"{weight.shape}"
-        )
-    if weight.shape[:1] != (num_hidden,):
-        raise ArrayValueError(
-            f"[FullyConnected] num_hidden is {num_hidden} and the weight has the shape "
-            f"{weight.shape}; it needs as many rows"
-        )
     bias = None if no_bias else need(bias, "bias")
-    result: NDArray = into(_layers.fully_connected(data, weight, bias, flatten), out)
+    result: NDArray = _fully_connected(data, weight, bias, num_hidden, no_bias, flatten, out=out)
     return result
 
 
@@ -70,17 +65,7 @@ def Dropout(  # noqa: N802
     [1. 1. 1.]
     <NDArray 3 @cpu(0)>
     """
-    data = need(data, "data")
-    if not 0 <= p <= 1 or mode not in ("training", "always"):
-        raise ArrayValueError(
-            f"[Dropout] p is {p} and mode {mode!r}; they need a number from 0 to 1, and 'training' "
-            "or 'always'"
-        )
-    if p and (mode == "always" or autograd.is_training()):
-        dropped = _layers.dropout(data, p, as_integers(axes, "axes"))
-    else:
-        dropped = _layers.op(data, "copy")(data)
-    result: NDArray = into(dropped, out)
+    result: NDArray = _dropout(need(data, "data"), p, mode, as_integers(axes, "axes"), out=out)
     return result
 
 
@@ -116,25 +101,20 @@ def BatchNorm(  # noqa: N802
      [1.]]
     <NDArray 2x1 @cpu(0)>
     """
-    gamma, beta = need(gamma, "gamma"), need(beta, "beta")
-    if fix_gamma and autograd.is_recording():
-        beta = beta + gamma * 0  # so that the gradient of gamma is 0, not missing
-    result, mean, deviation = _layers.batch_norm(
+    return _batch_norm(
         need(data, "data"),
-        gamma,
-        beta,
+        need(gamma, "gamma"),
+        need(beta, "beta"),
         need(moving_mean, "moving_mean"),
         need(moving_var, "moving_var"),
-        axis,
         eps,
         momentum,
-        not fix_gamma,
+        fix_gamma,
         use_global_stats,
+        output_mean_var,
+        axis,
+        out=out,
     )
-    result = into(result, out)
-    if not output_mean_var:
-        return result
-    return [result, mean._shaped(gamma.shape), (1 / deviation)._shaped(gamma.shape)]
 
 
 def LayerNorm(  # noqa: N802
@@ -157,11 +137,8 @@ def LayerNorm(  # noqa: N802
     [[-1.  1.]]
     <NDArray 1x2 @cpu(0)>
     """
-    result, mean, deviation = _layers.layer_norm(
-        need(data, "data"), need(gamma, "gamma"), need(beta, "beta"), axis, eps
-    )
-    result = into(result, out)
-    return [result, mean, deviation] if output_mean_var else result
+    data, gamma, beta = need(data, "data"), need(gamma, "gamma"), need(beta, "beta")
+    return _layer_norm(data, gamma, beta, axis, eps, output_mean_var, out=out)
 
 
 def InstanceNorm(  # noqa: N802
@@ -182,10 +159,8 @@ def InstanceNorm(  # noqa: N802
     [[[-1.  1.]]]
     <NDArray 1x1x2 @cpu(0)>
     """
-    result: NDArray = into(
-        _layers.instance_norm(need(data), need(gamma, "gamma"), need(beta, "beta"), epsilon=eps),
-        out,
-    )
+    data, gamma, beta = need(data), need(gamma, "gamma"), need(beta, "beta")
+    result: NDArray = _instance_norm(data, gamma, beta, eps, out=out)
     return result
 
 
@@ -211,8 +186,5 @@ def GroupNorm(  # noqa: N802
       [ 1.]]]
     <NDArray 1x2x1 @cpu(0)>
     """
-    result, mean, deviation = _layers.group_norm(
-        need(data), need(gamma, "gamma"), need(beta, "beta"), num_groups, eps
-    )
-    result = into(result, out)
-    return [result, mean, deviation] if output_mean_var else result
+    data, gamma, beta = need(data), need(gamma, "gamma"), need(beta, "beta")
+    return _group_norm(data, gamma, beta, num_groups, eps, output_mean_var, out=out)

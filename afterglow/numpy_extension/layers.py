@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _layers, autograd
-from .._picking import into
+from .._core import operation
 from .._shapes import as_integers
-from ..error import ArrayValueError
 from ..numpy import ndarray
 from ..numpy._arguments import need
 
 __all__ = ["batch_norm", "dropout", "fully_connected", "layer_norm"]
+
+_fully_connected = operation("FullyConnected", legacy=False)
+_dropout = operation("Dropout", legacy=False)
+_batch_norm = operation("BatchNorm", legacy=False)
+_layer_norm = operation("LayerNorm", legacy=False)
 
 
 def fully_connected(
@@ -34,13 +37,8 @@ def fully_connected(
     array([[3., 4., 5.]])
     """
     data, weight = need(data, "data"), need(weight, "weight")
-    if weight.shape[:1] != (num_hidden,):
-        raise ArrayValueError(
-            f"[FullyConnected] num_hidden is {num_hidden} and the weight has the shape "
-            f"{weight.shape}; it needs as many rows"
-        )
     bias = None if no_bias else need(bias, "bias")
-    result: ndarray = into(_layers.fully_connected(data, weight, bias, flatten), out)
+    result: ndarray = _fully_connected(data, weight, bias, num_hidden, no_bias, flatten, out=out)
     return result
 
 
@@ -61,17 +59,7 @@ def dropout(
     >>> npx.dropout(np.ones((3,)), p=0.5)
     array([1., 1., 1.])
     """
-    data = need(data, "data")
-    if not 0 <= p <= 1 or mode not in ("training", "always"):
-        raise ArrayValueError(
-            f"[Dropout] p is {p} and mode {mode!r}; they need a number from 0 to 1, and 'training' "
-            "or 'always'"
-        )
-    if p and (mode == "always" or autograd.is_training()):
-        dropped = _layers.dropout(data, p, as_integers(axes, "axes"))
-    else:
-        dropped = _layers.op(data, "copy")(data)
-    result: ndarray = into(dropped, out)
+    result: ndarray = _dropout(need(data, "data"), p, mode, as_integers(axes, "axes"), out=out)
     return result
 
 
@@ -105,22 +93,20 @@ def batch_norm(
     array([[0.],
            [1.]])
     """
-    result, mean, deviation = _layers.batch_norm(
+    return _batch_norm(
         need(data, "data"),
         need(gamma, "gamma"),
         need(beta, "beta"),
         need(moving_mean, "moving_mean"),
         need(moving_var, "moving_var"),
-        axis,
         eps,
         momentum,
-        not fix_gamma,
+        fix_gamma,
         use_global_stats,
+        output_mean_var,
+        axis,
+        out=out,
     )
-    result = into(result, out)
-    if not output_mean_var:
-        return result
-    return [result, mean._shaped(gamma.shape), (1 / deviation)._shaped(gamma.shape)]
 
 
 def layer_norm(
@@ -141,8 +127,5 @@ def layer_norm(
     >>> npx.layer_norm(np.array([[1, 3]]), np.ones((2,)), np.zeros((2,)), eps=0)
     array([[-1.,  1.]])
     """
-    result, mean, deviation = _layers.layer_norm(
-        need(data, "data"), need(gamma, "gamma"), need(beta, "beta"), axis, eps
-    )
-    result = into(result, out)
-    return [result, mean, deviation] if output_mean_var else result
+    data, gamma, beta = need(data, "data"), need(gamma, "gamma"), need(beta, "beta")
+    return _layer_norm(data, gamma, beta, axis, eps, output_mean_var, out=out)

@@ -70,13 +70,16 @@ class CallArguments {
                                                  out_ ? &as_array(out_) : nullptr};
     autograd::Handle result = builder_ ? builder_->issue(options, &more)
                                        : ops::call(op_, values_, options, legacy_, &more);
+    nb::object first = nb::borrow(out_);
     if (out_) {
       look_after(as_array(out_));
-      return Py_NewRef(out_);
+    } else {
+      first = nb::steal(wrap(std::move(result)));
     }
-    if (more.empty()) return wrap(std::move(result));
-    more.insert(more.begin(), std::move(result));
-    return wrap_all(more).release().ptr();
+    if (more.empty()) return first.release().ptr();
+    nb::list all = wrap_all(more);
+    all.insert(0, first);
+    return all.release().ptr();
   }
 
  private:

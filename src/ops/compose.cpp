@@ -24,8 +24,11 @@ Handle call(const lazy::Op& op, std::span<const Value> inputs,
     more->back().legacy = legacy;
   }
   if (options.out) {
-    assign(*options.out, std::move(result));
-    return *options.out;
+    static const lazy::Op& copy = op_named("copy");
+    result.legacy = legacy;
+    autograd::CallBuilder builder(copy, legacy);
+    builder.add(result);
+    return builder.issue({copy.defaults, {}, options.out});
   }
   result.legacy = legacy;
   return result;

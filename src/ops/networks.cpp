@@ -37,10 +37,15 @@ std::int64_t normal_axis(const Composition& c, std::int64_t axis, int rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-/// A vector as it lies along one axis of an array.
-Value along(const Value& vector, const Value& x, std::int64_t axis) {
+/// A parameter of a layer, one number for each place of an axis of the data, as it lies along that.
+Value along(const Composition& c, const Value& vector, const Value& x, std::int64_t axis) {
+  const std::int64_t extent = x.array.shape()[static_cast<std::size_t>(axis)];
+  if (shape_of(vector) != Shape{extent})
+    c.refuse("got a parameter of shape " + to_string(vector.array.shape()) + " for axis " +
+             std::to_string(axis) + " of data of shape " + to_string(x.array.shape()) +
+             "; needs shape " + to_string(Shape{extent}));
   Shape shape(static_cast<std::size_t>(rank_of(x)), 1);
-  shape[static_cast<std::size_t>(axis)] = vector.array.size();
+  shape[static_cast<std::size_t>(axis)] = extent;
   return shaped(vector, shape);
 }
 
@@ -210,10 +215,6 @@ Value batch_norm(Composition& c) {
   const Value x = narrow ? copy(c[0], DType::float32) : c[0];
   const Value &gamma = c[1], &beta = c[2];
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
-  const std::int64_t channels = x.array.shape()[static_cast<std::size_t>(axis)];
-  if (channels != gamma.array.size())
-    c.refuse("the data has " + std::to_string(channels) + " channels in axis " +
-             std::to_string(axis) + "; gamma has " + std::to_string(gamma.array.size()));
   Value distance, mean, variance;
   const autograd::State state = autograd::state();
   if (state.training && !given.use_global_stats) {
@@ -222,16 +223,17 @@ Value batch_norm(Composition& c) {
     mean = moments.mean;
     variance = moments.variance;
   } else {
-    mean = along(c[3], x, axis);
-    variance = along(c[4], x, axis);
+    mean = along(c, c[3], x, axis);
+    variance = along(c, c[4], x, axis);
     distance = x - mean;
   }
   const Value deviation = sqrt(variance + given.eps);
   Value result = distance / deviation;
-  if (!given.fix_gamma) result = result * along(gamma, x, axis);
+  const Value scale = along(c, gamma, x, axis);
+  if (!given.fix_gamma) result = result * scale;
   // The gradient of a gamma that is fixed is 0, not missing.
   const bool is_variable = given.fix_gamma && state.recording && gamma.origin;
-  result = result + along(is_variable ? beta + gamma * 0 : beta, x, axis);
+  result = result + along(c, is_variable ? beta + gamma * 0 : beta, x, axis);
   if (narrow) result = copy(result, DType::float16);
   if (state.training && !given.use_global_stats && state.recording) {
     move_average(c.written(3), mean, given.momentum);
@@ -285,7 +287,7 @@ Value layer_norm(Composition& c) {
     c.add_output(found.mean);
     c.add_output(found.deviation);
   }
-  return found.result * along(gamma, x, axis) + along(beta, x, axis);
+  return found.result * along(c, gamma, x, axis) + along(c, beta, x, axis);
 }
 
 struct InstanceNorm {
@@ -302,7 +304,7 @@ Value instance_norm(Composition& c) {
   if (rank_of(x) < 3) c.refuse("needs data of at least 3 axes");
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
   const Standardised found(x, all_axes_but(x, {0, axis}), given.eps);
-  return found.result * along(c[1], x, axis) + along(c[2], x, axis);
+  return found.result * along(c, c[1], x, axis) + along(c, c[2], x, axis);
 }
 
 struct GroupNorm {
@@ -331,7 +333,7 @@ Value group_norm(Composition& c) {
     c.add_output(shaped(found.mean, {shape[0], given.num_groups}));
     c.add_output(shaped(found.deviation, {shape[0], given.num_groups}));
   }
-  return shaped(found.result * along(c[1], grouped, 1) + along(c[2], grouped, 1), shape);
+  return shaped(found.result * along(c, c[1], grouped, 1) + along(c, c[2], grouped, 1), shape);
 }
 
 // --- activations ---

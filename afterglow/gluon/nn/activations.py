@@ -37,7 +37,7 @@ class Activation(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _layers.activation(x, self._act_type)
+        return _layers.op(x, "Activation")(x, self._act_type)
 
 
 class LeakyReLU(HybridBlock):
@@ -168,4 +168,4 @@ class Swish(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return x * _layers.activation(x * self._beta, "sigmoid")
+        return x * _layers.op(x, "sigmoid")(x * self._beta)

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from ... import _layers, autograd, ndarray, numpy, numpy_extension
+from ... import ndarray, numpy, numpy_extension
 from ..._dtype import DTYPES, FLOAT16, dtype_number
+from ..._layers import op
 from ..._shapes import Shape
+from ..._worlds import in_world
 from ...error import ArrayValueError
 from ...util import is_np_array
 from ..block import Block, HybridBlock, _indented
@@ -186,7 +188,7 @@ class Dense(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """Multiply, add, activate."""
-        result = _layers.fully_connected(x, weight, bias, self._flatten)
+        result = op(x, "FullyConnected")(x, weight, bias, self._units, bias is None, self._flatten)
         return result if self.act is None else self.act(result)
 
 
@@ -215,9 +217,7 @@ class Dropout(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Drop, if this is training."""
-        if self._rate > 0 and autograd.is_training():
-            return _layers.dropout(x, self._rate, self._axes)
-        return _layers.op(x, "copy")(x)  # what is written to the result must not reach the input
+        return op(x, "Dropout")(x, self._rate, "training", self._axes)
 
 
 class _Norm(HybridBlock):
@@ -316,19 +316,19 @@ class BatchNorm(_Norm):
         self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
     ) -> Any:
         """Normalise with the statistics of the batch, or with those of earlier ones."""
-        result, _, _ = _layers.batch_norm(
+        return op(x, "BatchNorm")(
             x,
             gamma,
             beta,
             running_mean,
             running_var,
-            self._axis,
             self._epsilon,
             self._momentum,
-            self._scale,
+            not self._scale,
             self._use_global_stats,
+            False,
+            self._axis,
         )
-        return result
 
 
 class BatchNormReLU(BatchNorm):
@@ -350,7 +350,7 @@ class BatchNormReLU(BatchNorm):
     ) -> Any:
         """Normalise and activate."""
         result = super().hybrid_forward(F, x, gamma, beta, running_mean, running_var)
-        return _layers.activation(result, "relu")
+        return op(result, "relu")(result)
 
 
 class LayerNorm(_Norm):
@@ -398,7 +398,7 @@ class LayerNorm(_Norm):
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        return _layers.layer_norm(x, gamma, beta, self._axis, self._epsilon)[0]
+        return op(x, "LayerNorm")(x, gamma, beta, self._axis, self._epsilon)
 
 
 class InstanceNorm(_Norm):
@@ -445,7 +445,7 @@ class InstanceNorm(_Norm):
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        return _layers.instance_norm(x, gamma, beta, self._axis, self._epsilon)
+        return op(x, "InstanceNorm")(x, gamma, beta, self._epsilon, self._axis)
 
 
 class GroupNorm(_Norm):
@@ -489,7 +489,7 @@ class GroupNorm(_Norm):
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        return _layers.group_norm(x, gamma, beta, self._num_groups, self._epsilon)[0]
+        return op(x, "GroupNorm")(x, gamma, beta, self._num_groups, self._epsilon)
 
 
 class Embedding(HybridBlock):
@@ -530,7 +530,7 @@ class Embedding(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
         """Look the vectors up."""
-        return _layers.embedding(x, weight)
+        return op(weight, "Embedding")(in_world(x, weight._legacy), weight)
 
 
 class Flatten(HybridBlock):
@@ -551,7 +551,7 @@ class Flatten(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Merge all axes but the first."""
         # A copy first: in the shape of the input it runs in one pass with what computes that.
-        return _layers.op(x, "copy")(x)._shaped((x.shape[0], prod(x.shape[1:])))
+        return op(x, "copy")(x)._shaped((x.shape[0], prod(x.shape[1:])))
 
 
 def _find_function(name: str) -> Callable[..., Any]:
