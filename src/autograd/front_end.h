@@ -26,9 +26,14 @@ class FrontEnd {
   [[noreturn]] virtual void raise(Failure& failure) const;
 };
 
+/// Lives as long as the process; nullptr for that of C++. Everybody else asks front_end().
+inline constinit const FrontEnd* chosen_front_end = nullptr;
+
+const FrontEnd& front_end_of_cpp();
+
 /// That of the process.
-const FrontEnd& front_end();
-/// Lives as long as the process.
-void set_front_end(const FrontEnd& front_end);
+inline const FrontEnd& front_end() {
+  return chosen_front_end ? *chosen_front_end : front_end_of_cpp();
+}
 
 }  // namespace afterglow::autograd

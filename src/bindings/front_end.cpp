@@ -24,7 +24,7 @@ class PythonFrontEnd : public autograd::FrontEnd {
 
 void bind_front_end() {
   static const PythonFrontEnd front_end;
-  autograd::set_front_end(front_end);
+  autograd::chosen_front_end = &front_end;
 }
 
 }  // namespace afterglow::bindings

@@ -335,10 +335,8 @@ bool add_input(autograd::CallBuilder& builder, PyObject* object) {
     builder.add(static_cast<const autograd::Handle&>(as_array(object)));
     return true;
   }
-  lazy::Operand number;
-  if (!set_number(number, object)) return false;
-  builder.add_operand() = std::move(number);
-  return true;
+  if (!PyFloat_Check(object) && !PyLong_Check(object)) return false;
+  return set_number(builder.add_operand(), object);
 }
 
 bool set_number(lazy::Operand& operand, PyObject* object) {
