@@ -83,7 +83,7 @@ test-paths: build build-cpp
 	  $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(PATH_TESTS) || exit 1; \
 	done
 
-# Under the serial engine. Tests that ask for asynchrony say so: `skipif(engine.is_serial())`.
+# Under the serial engine. Tests that ask for asynchrony say so: `runs_later`, `raises_at_the_read`.
 SERIAL_TESTS := tests/autograd tests/numpy tests/lazy/test_programs.py $(if $(WHOLE),tests/ndarray tests/gluon tests/lazy)
 test-serial: build
 	AFTERGLOW_ENGINE=serial $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(SERIAL_TESTS)
@@ -104,6 +104,7 @@ soak: build
 	$(BIN)/python -m tests.soak $(if $(SECONDS),--seconds $(SECONDS))
 
 # ThreadSanitizer, then AddressSanitizer with UndefinedBehaviorSanitizer, over the C++ tests of these layers, or of all.
+# Everything is many times slower there, so random programs are fewer than elsewhere.
 LAYERS ?=
 SANITIZED = $(foreach layer,$(LAYERS),$(notdir $(basename $(wildcard tests/cpp/$(layer)*_test.cpp))))
 sanitize: $(VENV)/ready
@@ -112,7 +113,9 @@ sanitize: $(VENV)/ready
 	  PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B $$folder -G Ninja -DAFTERGLOW_PYTHON=OFF \
 	    -DAFTERGLOW_TESTS=ON -DAFTERGLOW_SANITIZE=$$kind && \
 	  PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build $$folder --parallel $(JOBS) $(addprefix --target ,$(SANITIZED)) && \
-	  (cd $$folder && AFTERGLOW_BLAS="$(BLAS)" TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=halt_on_error=1 \
+	  (cd $$folder && AFTERGLOW_RANDOM_PROGRAMS=$(or $(AFTERGLOW_RANDOM_PROGRAMS),30) \
+	    ENGINE_PROGRAMS=$(or $(ENGINE_PROGRAMS),1000) AFTERGLOW_BLAS="$(BLAS)" \
+	    TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	    "$(CURDIR)/$(BIN)/ctest" --output-on-failure $(if $(SANITIZED),--tests-regex '^($(subst $() $(),|,$(SANITIZED)))$$')) \
 	    || exit 1; \
 	done
@@ -122,7 +125,7 @@ sanitize-core:
 	ENGINE_PROGRAMS=$(or $(ENGINE_PROGRAMS),300) $(MAKE) sanitize LAYERS="engine memory array"
 
 # The Python tests under AddressSanitizer, in an environment of its own that borrows the packages of the other. What Python
-# itself leaks is not looked at.
+# itself leaks is not looked at. Reports go to files, since pytest and tests keep what is written to stderr.
 ADDRESS := build/address
 ADDRESS_TESTS ?= tests
 test-address: build
@@ -132,8 +135,11 @@ test-address: build
 	PATH="$(CURDIR)/$(BIN):$$PATH" CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) \
 	  $(BIN)/python -m pip --python $(ADDRESS)/bin/python install --quiet --no-build-isolation --no-deps \
 	  --config-settings=build-dir=$(ADDRESS)/cmake --config-settings=cmake.define.AFTERGLOW_SANITIZE=address --editable .
+	rm -f $(ADDRESS)/report.*
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(ADDRESS)/bin/python -m pytest $(ADDRESS_TESTS)
+	  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:log_path="$(CURDIR)/$(ADDRESS)/report" \
+	  $(ADDRESS)/bin/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ADDRESS_TESTS); outcome=$$?; \
+	  ! grep --no-messages --after-context=40 "ERROR: AddressSanitizer" $(ADDRESS)/report.* && exit $$outcome
 
 # The Python tests under other versions of Python that are at hand.
 PYTHONS ?= python3.12 python3.13

@@ -32,9 +32,14 @@ def all_axes_but(x: Any, *kept: int) -> Shape:
     return tuple(axis for axis in range(x.ndim) if axis not in left_out)
 
 
-def along(vector: Any, x: Any, axis: int) -> Any:
-    """Return a vector as it lies along one axis of an array."""
+def along(vector: Any, x: Any, axis: int, layer: str) -> Any:
+    """Return a vector of a layer's as it lies along one axis of an array."""
     position = normal_axis(axis, x.ndim)
+    if vector.shape != (x.shape[position],):
+        raise ArrayValueError(
+            f"[{layer}] got a parameter of shape {vector.shape} for axis {axis} of an input of "
+            f"shape {x.shape}; needs shape {(x.shape[position],)}"
+        )
     return vector._shaped((1,) * position + vector.shape + (1,) * (x.ndim - position - 1))
 
 

@@ -14,6 +14,10 @@ from .error import CLASSES
 from .ndarray import NDArray
 from .numpy import ndarray
 
+# Before other modules are imported: what they end at exit is ended first, with the engine there.
+if not hasattr(_core, "_started_by"):
+    atexit.register(_core.shut_down)
+
 
 def start() -> None:
     """Tell the core about classes, errors and files, and hook it into fork and exit."""
@@ -42,7 +46,6 @@ def start() -> None:
         after_in_parent=_core.after_fork,
         after_in_child=_core.after_fork,
     )
-    atexit.register(_core.shut_down)
     # Whoever sets none of these does not pay for the table of them.
     named = [name for name in os.environ if name.startswith(("AFTERGLOW_", "MXNET_"))]
     if named:

@@ -95,6 +95,8 @@ def as_ours(name: str) -> Iterator[None]:
         raise ArrayMemoryError(f"[{name}] {error}") from None
     except IndexError as error:
         raise ArrayIndexError(f"[{name}] {error}") from None
+    except ValueError as error:
+        raise ArrayValueError(f"[{name}] {error}") from None
 
 
 # In the order of ErrorKind in src/base/error.h.

@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import cos, pi
 
 from ._keywords import NamedKeywords
-from .error import ArrayValueError
+from .error import ArrayValueError, as_ours
 
 __all__ = [
     "CosineScheduler",
@@ -54,6 +54,10 @@ class LRScheduler(NamedKeywords):
         raise NotImplementedError("a scheduler must define __call__(num_update)")
 
 
+#: Steps of one call that are taken and logged one by one; only numbers from outside lead to more.
+_MOST_STEPS = 1000
+
+
 def _log_change(num_update: int, rate: float) -> None:
     logging.info("Update[%d]: Change learning rate to %0.5e", num_update, rate)
 
@@ -85,7 +89,12 @@ class FactorScheduler(LRScheduler):
         """Return the rate after so many updates."""
         if num_update < self.warmup_steps:
             return self.get_warmup_lr(num_update)
+        steps = 0
         while num_update > self.count + self.step:
+            if steps == _MOST_STEPS:
+                self._take_steps_until(num_update)
+                break
+            steps += 1
             self.count += self.step
             self.base_lr *= self.factor
             if self.base_lr >= self.stop_factor_lr:
@@ -98,6 +107,12 @@ class FactorScheduler(LRScheduler):
                 self.base_lr,
             )
         return self.base_lr
+
+    def _take_steps_until(self, num_update: int) -> None:
+        with as_ours("FactorScheduler"):
+            steps = int((num_update - 1 - self.count) // self.step)
+            self.count += steps * self.step
+            self.base_lr = max(self.base_lr * float(self.factor) ** steps, self.stop_factor_lr)
 
 
 class MultiFactorScheduler(LRScheduler):

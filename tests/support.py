@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -14,7 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import afterglow as mx
+
+#: For tests of what a call leaves undone, and of errors that wait for somebody to read.
+runs_later = pytest.mark.skipif(
+    mx.engine.is_serial(), reason="the serial engine runs every call at once"
+)
+raises_at_the_read = pytest.mark.skipif(
+    mx.engine.is_serial(), reason="the serial engine raises at the call, not at the read"
+)
+
+#: The tests run under AddressSanitizer (`make test-address`).
+ADDRESS_SANITIZER = hasattr(ctypes.CDLL(None), "__asan_init")
 
 #: Every child starts with these names.
 _PRELUDE = """\
@@ -93,6 +107,15 @@ def output_of(script: str, *, timeout: float = 60, **settings: str) -> list[str]
     return done.out.splitlines()
 
 
+def not_under_address_sanitizer(reason: str) -> pytest.MarkDecorator:
+    """Mark a test that asks for something that the sanitizer does in another way."""
+    return pytest.mark.skipif(ADDRESS_SANITIZER, reason=f"AddressSanitizer: {reason}")
+
+
+#: For tests in which somebody asks ``ps`` for the memory of the process.
+asks_ps = not_under_address_sanitizer("ps, where it is preloaded, never ends")
+
+
 @contextmanager
 def busy_engine(products: int = 40) -> Iterator[list[Any]]:
     """Give all workers products to compute, so that calls of the scope stay pending until read.
@@ -101,6 +124,8 @@ def busy_engine(products: int = 40) -> Iterator[list[Any]]:
     a second of them, take no new memory. They are forgotten at the end of the scope, or when the
     list given is cleared: those that do not run yet are dropped.
     """
+    if mx.engine.is_serial():
+        pytest.skip("the serial engine has nothing to do between calls")
     x = mx.nd.ones((1500, 1500))
     targets = [mx.nd.zeros((1500, 1500)) for _ in range(4)]
     mx.nd.waitall()

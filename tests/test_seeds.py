@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from support import run_child
+from support import asks_ps, run_child
 
 #: The program, and what the lines that it prints must look like.
 CHAPTERS = {
@@ -261,7 +261,13 @@ CHAPTERS = {
 }
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=asks_ps if "'ps'" in script else ())
+        for name, (script, _) in CHAPTERS.items()
+    ],
+)
 def test_chapter(name: str) -> None:
     script, expected = CHAPTERS[name]
     done = run_child("import afterglow.as_mxnet\n" + script_of(script), prelude=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _outputs
 from .._core import Array, operation
+from .._shapes import as_float
 from ..error import ArgumentError, ArrayValueError
 from . import creation, elementwise, indexing, shape, softmax
 from ._arguments import need
@@ -223,7 +224,9 @@ def gradientmultiplier(
     >>> nd.contrib.gradientmultiplier(nd.array([1, 2]), scalar=-1).asnumpy()
     array([1., 2.], dtype=float32)
     """
-    return _into(_outputs.scaled_gradient(need(data), float(scalar)), out)
+    return _into(
+        _outputs.scaled_gradient(need(data), as_float(scalar, "[gradientmultiplier] scalar")), out
+    )
 
 
 def round_ste(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:

@@ -259,9 +259,9 @@ def linspace(
     if count < 0:
         raise ArrayValueError(f"[linspace] num must not be negative, but is {count}")
     gaps = count - 1 if endpoint else count
-    distance = as_float(stop - start, "[linspace] the distance from start to stop")
-    step = distance / as_float(gaps, "[linspace] num") if gaps > 0 else 0.0
-    return _counted(as_float(start, "[linspace] start"), step, count, 1, dtype_number(dtype), ctx)
+    first, last = as_float(start, "[linspace] start"), as_float(stop, "[linspace] stop")
+    step = (last - first) / as_float(gaps, "[linspace] num") if gaps > 0 else 0.0
+    return _counted(first, step, count, 1, dtype_number(dtype), ctx)
 
 
 def eye(

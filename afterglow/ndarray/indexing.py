@@ -210,7 +210,13 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
      [1. 0.]]
     <NDArray 2x2 @cpu(0)>
     """
-    return one_hot(indices, need(out, "out").shape[-1], dtype=out.dtype, out=out)
+    indices, out = need(indices, "indices"), need(out, "out")
+    if indices.ndim != 1 or out.ndim != 2:
+        raise ArrayValueError(
+            f"[onehot_encode] got indices of shape {indices.shape} and out of shape {out.shape}; "
+            "needs a row of indices and a matrix"
+        )
+    return one_hot(indices, out.shape[1], dtype=out.dtype, out=out)
 
 
 def Embedding(  # noqa: N802

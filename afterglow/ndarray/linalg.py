@@ -16,7 +16,7 @@ from .._core import operation
 from .._dtype import INT64
 from .._host import from_host
 from .._host_calls import Host
-from .._shapes import normal_axis
+from .._shapes import as_float, normal_axis
 from ..error import ArrayMemoryError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 
@@ -78,7 +78,7 @@ def _delivered(result: Any, out: NDArray | None) -> Any:
 
 
 def _scaled(array: Any, factor: float) -> Any:
-    return array if factor == 1 else _multiply(array, float(factor))
+    return array if factor == 1 else _multiply(array, as_float(factor, "[linalg] a factor"))
 
 
 # --- products ---

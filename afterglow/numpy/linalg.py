@@ -21,7 +21,7 @@ from .._host import from_host
 from .._host_calls import Host, on_host, on_host_several
 from .._shapes import Shape, as_axes, normal_axis
 from .._shortcut import shortcut
-from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError, as_ours
 from . import elementwise
 from . import reduce as reductions
 from ._arguments import need
@@ -358,7 +358,8 @@ def lstsq(a: Any, b: Any, rcond: Any = "warn") -> tuple[ndarray, ndarray, int, n
         host = _decompositions.finite(left.asnumpy())
     except ValueError as error:
         raise ArrayValueError(f"[lstsq] {error}") from None
-    found, residuals, rank, values = onp.linalg.lstsq(host, right.asnumpy(), limit)
+    with as_ours("lstsq"):
+        found, residuals, rank, values = onp.linalg.lstsq(host, right.asnumpy(), limit)
     x = _decompositions.least_squares(left, right, found)
     context = left._context_numbers
     rest, singular = (from_host(each, context, False) for each in (residuals, values))

@@ -209,6 +209,10 @@ def _tensordot_labels(a: Shape, b: Shape, axes: Any) -> tuple[tuple[Shape, Shape
 
 def _summed_axes(a: Shape, b: Shape, axes: Any) -> tuple[Shape, Shape]:
     if isinstance(axes, tuple):
+        if len(axes) != 2:
+            raise ArrayValueError(
+                f"[tensordot] axes are {axes}; needs a number, or the axes of a and those of b"
+            )
         left = tuple(normal_axis(axis, len(a)) for axis in axes[0])
         right = tuple(normal_axis(axis, len(b)) for axis in axes[1])
         if len(left) != len(right) or len(set(left)) < len(left) or len(set(right)) < len(right):

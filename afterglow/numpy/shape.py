@@ -401,7 +401,7 @@ def tile(A: Any, reps: Any) -> Any:  # noqa: N803
     if isinstance(A, (int, float)):
         counts = as_integers(reps, "reps")
         with as_ours("tile"):
-            return onp.tile(A, counts)  # numbers stay with NumPy, as in MXNet
+            return onp.full(counts, A)  # numbers stay with NumPy, as in MXNet
     return store(*tiled(need(A, "A"), as_integers(reps, "reps")))
 
 

@@ -271,7 +271,7 @@ def _part(value: Any, like: ndarray) -> ndarray | None:
     number, context = like._dtype_number, like._context_numbers
     result: ndarray
     if isinstance(value, (int, float, onp.generic)):
-        result = _copy(float(value), shape=(1,), dtype=number, ctx=context)
+        result = _copy(value, shape=(1,), dtype=number, ctx=context)
         return result
     array = need(value if isinstance(value, Array) else onp.asarray(value))
     result = _copy(array._shaped((array.size,)), dtype=number)

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/extent.h"
 #include "memory/pool.h"
 
 namespace afterglow {
@@ -71,14 +72,20 @@ void Storage::destroy(Storage* storage) {
 
 void Storage::take_buffer() {
   if (data_) return;
-  data_ = bytes_ <= inside_bytes
-              ? inside_.data()
-              : static_cast<std::byte*>(memory::pool().allocate(static_cast<std::size_t>(bytes_)));
+  const auto bytes = static_cast<std::size_t>(bytes_);
+  if (bytes_ <= inside_bytes) {
+    memory::set_extent(inside_.data(), inside_.size(), bytes);
+    data_ = inside_.data();
+  } else {
+    data_ = static_cast<std::byte*>(memory::pool().allocate(bytes));
+  }
 }
 
 void Storage::release_buffer() {
   if (lender_) return;  // it is not ours to give away, nor from any thread
-  if (data_ && !is_inside()) {
+  if (data_ && is_inside()) {
+    memory::set_extent(inside_.data(), inside_.size(), 0);
+  } else if (data_) {
     memory::pool().release(data_, static_cast<std::size_t>(bytes_));
   }
   data_ = nullptr;

@@ -2,7 +2,6 @@
 // Calls of Python functions that compute with NumPy: queued like any op, run aside, by a thread
 // that takes the GIL (which NumPy gives back during long work). No signal handler runs in that
 // thread.
-#include <nanobind/stl/string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,9 +57,14 @@ ErrorKind kind_of(const nb::python_error& error) {
 std::string text_of(const nb::python_error& error) {
   std::string text;
   try {
-    text = nb::cast<std::string>(nb::str(error.value()));
+    const nb::str said(error.value());
+    if (const char* const known = PyUnicode_AsUTF8AndSize(said.ptr(), nullptr)) {
+      text = known;
+    } else {
+      PyErr_Clear();  // it cannot be written down
+    }
   } catch (const std::exception&) {
-    // Its __str__ raises in turn, or what it returns cannot be written down.
+    // Its __str__ raises in turn.
   }
   return text.empty() ? nb::type_name(error.type()).c_str() : text;
 }
@@ -151,8 +155,9 @@ class PythonFunction : public lazy::HostFunction {
 };
 
 /// Queues `function(inputs, outputs)`, where both are lists of NumPy arrays; returns the outputs.
-nb::list call_host(const std::string& name, nb::callable function, bool legacy, nb::list inputs,
+nb::list call_host(const char* op_name, nb::callable function, bool legacy, nb::list inputs,
                    nb::list shapes, nb::list dtypes, double cost) {
+  const std::string name(op_name);
   // Never on the thread that publishes: that one holds a lock.
   constexpr double least_cost = lazy::worth_a_thread;
   if (!nb::len(shapes)) throw Error(ErrorKind::value, "[" + name + "] there is nothing to compute");

@@ -13,6 +13,8 @@
 
 namespace afterglow::bindings {
 
+/// Functions take text as `const char*` and sequences as lists: nanobind's conversions to strings,
+/// vectors and smart pointers must not throw, so that the process would end where memory is short.
 namespace nb = nanobind;
 
 /// Makes the Python exception of the class that `kind` names, with MXNetError among its bases.

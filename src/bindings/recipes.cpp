@@ -2,11 +2,6 @@
 // Recipes for Python: capturing the calls of a block, and issuing them again, also recorded.
 #include "lazy/recipe.h"
 
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -49,10 +44,22 @@ struct Plan {
   nb::object arguments;  ///< those of the call, with the numbers of inputs in the places of arrays
 };
 
+/// A plan as Python holds it.
+struct SharedPlan {
+  std::shared_ptr<const Plan> plan;
+};
+
 std::vector<Array> arrays_of(nb::handle list) {
   std::vector<Array> arrays;
   for (nb::handle item : list) arrays.push_back(need_array(item.ptr()).array);
   return arrays;
+}
+
+template <class T>
+std::vector<T> plain(nb::list list) {
+  std::vector<T> values;
+  for (nb::handle item : list) values.push_back(nb::cast<T>(item));
+  return values;
 }
 
 std::vector<bool> legacy_of(nb::list list) {
@@ -159,9 +166,8 @@ class BlockCapture {
   }
 
   /// The plan, or the reason why there is none.
-  nb::object finish(nb::list outputs, std::vector<bool> recorded, nb::list heads,
-                    nb::list gradients, std::vector<std::size_t> wanted_inputs,
-                    nb::list wanted_parameters, nb::object arguments) {
+  nb::object finish(nb::list outputs, nb::list recorded, nb::list heads, nb::list gradients,
+                    nb::list wanted_inputs, nb::list wanted_parameters, nb::object arguments) {
     check();
     const std::vector<Array> out = arrays_of(outputs), head = arrays_of(heads),
                              gradient = arrays_of(gradients);
@@ -173,9 +179,9 @@ class BlockCapture {
       const ArrayObject& array = need_array(item.ptr());
       parameters.push_back({array.array, array.origin, array.legacy});
     }
-    return nb::cast(std::make_shared<Plan>(
-        Plan{std::move(recipe), legacy_of(outputs), legacy_of(gradients), std::move(recorded),
-             std::move(wanted_inputs), std::move(parameters), std::move(arguments)}));
+    return nb::cast(SharedPlan{std::make_shared<const Plan>(
+        Plan{std::move(recipe), legacy_of(outputs), legacy_of(gradients), plain<bool>(recorded),
+             plain<std::size_t>(wanted_inputs), std::move(parameters), std::move(arguments)})});
   }
 
   /// What was written to the inputs on the tape is written to the arrays that were given.
@@ -298,10 +304,11 @@ class ReplayedCall : public autograd::OwnGradients {
         autograd::refuse_overwritten(node, "all inputs and parameters again, one of", one.version,
                                      one.array.storage->version);
     }
-    nb::list inputs, parameters;
+    nb::list inputs, wanted, parameters;
     for (std::size_t i = 0; i < legacy_.size(); ++i)
       inputs.append(nb::steal(wrap(watched_[i].array, legacy_[i])));
     for (std::size_t i = 0; i < plan_->wanted_inputs.size(); ++i) {
+      wanted.append(plan_->wanted_inputs[i]);
       nb::object input = inputs[plan_->wanted_inputs[i]];
       as_array(input.ptr()).origin = node.inputs[i].origin;
       as_array(input.ptr()).held.share(self.held);
@@ -313,7 +320,7 @@ class ReplayedCall : public autograd::OwnGradients {
       parameters.append(array);
     }
     return nb::make_tuple(block_.get(), plan_->recipe->has_effects(), training_, plan_->arguments,
-                          inputs, plan_->wanted_inputs, parameters);
+                          inputs, wanted, parameters);
   }
 
  private:
@@ -509,9 +516,9 @@ class LayerScope {
   const std::int32_t layer_ = lazy::current_layer;
 };
 
-std::unique_ptr<InputHandles> input_handles(nb::list arrays) {
-  auto result = std::make_unique<InputHandles>();
-  for (nb::handle array : arrays) result->add(array, need_array(array.ptr()).array);
+InputHandles input_handles(nb::list arrays) {
+  InputHandles result;
+  for (nb::handle array : arrays) result.add(array, need_array(array.ptr()).array);
   return result;
 }
 
@@ -553,15 +560,15 @@ nb::object run_as_is(nb::handle block, nb::tuple arguments) {
 class CaptureScope {
  public:
   explicit CaptureScope(std::span<PyObject* const> inputs)
-      : capture_(std::make_shared<BlockCapture>(inputs)) {}
-  ~CaptureScope() { capture_->end(); }
+      : object_(nb::cast(BlockCapture(inputs))) {}
+  ~CaptureScope() { nb::inst_ptr<BlockCapture>(object_)->end(); }
   CaptureScope(const CaptureScope&) = delete;
   CaptureScope& operator=(const CaptureScope&) = delete;
 
-  nb::object object() const { return nb::cast(capture_); }
+  const nb::object& object() const { return object_; }
 
  private:
-  const std::shared_ptr<BlockCapture> capture_;
+  const nb::object object_;
 };
 
 /// What a hybridized block returns. `plans` has, by signature, None for one that was seen once (its
@@ -578,7 +585,8 @@ nb::object call_hybridized(nb::handle compiled, nb::dict plans, nb::handle block
   const nb::object found = nb::borrow(PyDict_GetItemWithError(plans.ptr(), key.ptr()));
   if (!found.is_valid() && PyErr_Occurred()) throw nb::python_error();
   if (found.is_valid() && PyTuple_CheckExact(found.ptr())) {
-    const auto plan = nb::cast<std::shared_ptr<Plan>>(nb::handle(PyTuple_GET_ITEM(found.ptr(), 0)));
+    const nb::handle held(PyTuple_GET_ITEM(found.ptr(), 0));
+    const std::shared_ptr<const Plan> plan = nb::cast<const SharedPlan&>(held).plan;
     if (!autograd::state().recording || !plan->recipe->has_new_origins()) {
       nb::object result =
           replay(plan, nb::handle(PyTuple_GET_ITEM(found.ptr(), 1)), block, signature.arrays());
@@ -605,18 +613,18 @@ void set_block_functions(nb::callable add_layer, nb::callable write_down, nb::ca
 }
 
 /// For what Python does that a replay would not do again.
-void refuse_capture(const std::string& reason) {
+void refuse_capture(const char* reason) {
   if (lazy::Capture* const capture = lazy::Capture::current()) capture->refuse(reason);
 }
 
 }  // namespace
 
 void bind_recipes(nb::module_& module) {
-  nb::class_<Plan>(module, "Plan", "Calls that can be issued again as a whole.")
-      .def("__len__", [](const Plan& self) { return self.recipe->size(); })
-      .def("holds", [](const Plan& self, nb::handle array) {
+  nb::class_<SharedPlan>(module, "Plan", "Calls that can be issued again as a whole.")
+      .def("__len__", [](const SharedPlan& self) { return self.plan->recipe->size(); })
+      .def("holds", [](const SharedPlan& self, nb::handle array) {
         const Storage* const storage = need_array(array.ptr()).array.storage.get();
-        const std::vector<Array> outside = self.recipe->outside();
+        const std::vector<Array> outside = self.plan->recipe->outside();
         return std::any_of(outside.begin(), outside.end(),
                            [&](const Array& one) { return one.storage.get() == storage; });
       });

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/shortcuts.h"
 
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 #include <structmember.h>
 
 #include <algorithm>
@@ -343,7 +341,7 @@ PyType_Spec shortcut_spec = {"afterglow._core.Shortcut", sizeof(ShortcutObject),
 Slot make_slot(const Plan& plan, nb::handle name, std::string kind, bool needed) {
   Slot slot{Py_NewRef(name.ptr()), Kind::other, 0, needed};
   PyUnicode_InternInPlace(&slot.name);
-  std::string parameter = nb::cast<std::string>(name);
+  std::string parameter = nb::cast<const char*>(name);
   if (const auto sign = kind.find('='); sign != std::string::npos) {
     parameter = kind.substr(sign + 1);
     kind.resize(sign);
@@ -367,12 +365,12 @@ Slot make_slot(const Plan& plan, nb::handle name, std::string kind, bool needed)
 }
 
 /// `needed`: how many leading parameters of the function have no default.
-nb::object make_shortcut(nb::callable function, const std::string& target, bool legacy,
-                         nb::tuple names, const std::vector<std::string>& kinds, std::size_t needed,
-                         nb::dict fixed) {
+nb::object make_shortcut(nb::callable function, const char* target_name, bool legacy,
+                         nb::tuple names, nb::tuple kinds, std::size_t needed, nb::dict fixed) {
+  const std::string target(target_name);
   auto plan = std::make_unique<Plan>();
   plan->legacy = legacy;
-  if (kinds.empty()) {
+  if (!nb::len(kinds)) {
     plan->composition = find_composition(target);
     if (!plan->composition)
       throw Error(ErrorKind::value, "there is no composition named " + target);
@@ -387,13 +385,13 @@ nb::object make_shortcut(nb::callable function, const std::string& target, bool 
                                    : parameter.default_value);
     }
   }
-  const std::size_t count = kinds.empty() ? nb::len(names) : kinds.size();
+  const std::size_t count = nb::len(kinds) ? nb::len(kinds) : nb::len(names);
   if (count > most_parameters || count > nb::len(names)) {
     throw Error(ErrorKind::value, "a shortcut has fewer parameters than that");
   }
   for (std::size_t i = 0; i < count; ++i) {
-    plan->slots.push_back(
-        make_slot(*plan, names[i], kinds.empty() ? "other" : kinds[i], i < needed));
+    plan->slots.push_back(make_slot(
+        *plan, names[i], nb::len(kinds) ? nb::cast<const char*>(kinds[i]) : "other", i < needed));
     const Kind kind = plan->slots.back().kind;
     plan->takes_arrays = plan->takes_arrays || (is_input(kind) && kind != Kind::fill);
   }

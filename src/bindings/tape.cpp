@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <string>
@@ -105,7 +103,7 @@ void mark_variable(nb::handle array, nb::handle gradient, int request) {
   ++object.array.storage->origins;
 }
 
-void set_reads(const std::string& name, nb::list rules) {
+void set_reads(const char* name, nb::list rules) {
   std::vector<autograd::Reads> reads;
   for (nb::handle rule : rules) {
     autograd::Reads& one = reads.emplace_back();
@@ -125,7 +123,8 @@ void bind_tape(nb::module_& module) {
       .def_prop_ro("key", [](const TapeNode& self) { return key_of(self.node.get()); })
       .def_prop_ro("name",
                    [](const TapeNode& self) {
-                     return std::string(self.node->op ? self.node->op->name : "variable");
+                     const std::string_view name = self.node->op ? self.node->op->name : "variable";
+                     return nb::str(name.data(), name.size());
                    })
       .def_prop_ro("sequence", [](const TapeNode& self) { return self.node->sequence; })
       .def_prop_ro("is_variable", [](const TapeNode& self) { return self.node->is_variable(); })

@@ -2,8 +2,6 @@
 // Recordings for afterglow/trace/recorder.py, and the names of layers.
 #include "lazy/trace.h"
 
-#include <nanobind/stl/string.h>
-
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,7 +20,8 @@ std::vector<std::string> layers{""};
 std::unordered_map<std::string, std::int32_t> layer_numbers;
 
 /// Equal names have one number: a program that makes the same network again and again has one name.
-std::int32_t add_layer(const std::string& name) {
+std::int32_t add_layer(const char* text) {
+  const std::string name(text);
   if (const auto found = layer_numbers.find(name); found != layer_numbers.end())
     return found->second;
   if (layers.size() == most_layers) return 0;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "memory/extent.h"
 #include "memory/limit.h"
 
 namespace afterglow::memory {
@@ -43,6 +44,7 @@ void* system_allocate(std::size_t size) {
 }
 
 void system_release(void* block, std::size_t size) {
+  set_extent(block, size, size);
   if (is_large(size)) {
     munmap(block, size);
   } else {
@@ -77,6 +79,7 @@ void* Pool::take_cached(std::size_t size) {
   if (found->first != size && !is_large(size)) return nullptr;
   void* block = found->second.blocks.back();
   found->second.blocks.pop_back();
+  set_extent(block, found->first, found->first);
   if (found->first != size) {
     // The surplus of a larger mapping goes back, so that sizes stay exact.
     munmap(static_cast<char*>(block) + size, found->first - size);
@@ -123,6 +126,7 @@ void* Pool::allocate(std::size_t bytes) {
   figures_.active += signed_size;
   figures_.peak = std::max(figures_.peak, figures_.active);
   most_active_ = std::max(most_active_, figures_.active);
+  set_extent(block, size, bytes);
   return block;
 }
 
@@ -131,6 +135,7 @@ void Pool::release(void* block, std::size_t bytes) noexcept {
   const auto signed_size = static_cast<std::int64_t>(size);
   std::lock_guard lock(mutex_);
   figures_.active -= signed_size;
+  set_extent(block, size, 0);
   try {
     Shelf& shelf = cached_[size];
     shelf.used = ++releases_;

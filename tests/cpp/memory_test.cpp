@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "check.h"
 #include "made_up_machine.h"
+#include "memory/extent.h"
 #include "memory/limit.h"
 
 using afterglow::Error;
@@ -45,6 +46,20 @@ TEST("a released block is handed out again") {
     pool.release(second, bytes);
   }
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST("the address sanitizer sees the end of what was asked for, and what was given back") {
+  Pool pool(plenty);
+  for (std::size_t bytes : {100u, 5000u, 3000000u, 2900000u}) {
+    char* block = static_cast<char*>(pool.allocate(bytes));
+    CHECK(!__asan_region_is_poisoned(block, bytes));
+    CHECK(__asan_address_is_poisoned(block + bytes));
+    CHECK(__asan_address_is_poisoned(block + rounded_size(bytes) - 1));
+    pool.release(block, bytes);
+    CHECK(__asan_address_is_poisoned(block));
+  }
+}
+#endif
 
 TEST("figures tell what is active, what is cached and the peak") {
   Pool pool(plenty);

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as onp
 import pytest
-from support import output_of
+from support import asks_ps, output_of
 
 import afterglow as mx
 
@@ -422,6 +422,7 @@ def test_forking_does_not_wait_for_the_queue() -> None:
     ) == ["False True"]
 
 
+@asks_ps
 def test_starting_a_subprocess_waits_for_nothing() -> None:
     assert output_of(
         """

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from support import run_child
+from support import not_under_address_sanitizer, run_child
 
 
 def lines_of(script: str, **settings: str) -> list[str]:
@@ -111,6 +111,7 @@ def test_idle_engine_uses_no_processor() -> None:
     ) == ["True"]
 
 
+@not_under_address_sanitizer("it takes its time")
 def test_time_beyond_numpy() -> None:
     # 0.3 s are promised; the best of three with room for a busy machine.
     best = min(

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from support import environment
+from support import ADDRESS_SANITIZER, environment
 
 from ._samples import Samples
 from ._seeds import run_programs
@@ -47,7 +47,8 @@ def _document(seed: int) -> None:
 
 def _run(path: Path, what: str) -> None:
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        if not ADDRESS_SANITIZER:  # which reserves terabytes of addresses
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     options = ["--keep-going", "--quiet"]
     try:

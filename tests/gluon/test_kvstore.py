@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as onp
 import pytest
+from support import runs_later
 
 import afterglow as mx
 from afterglow import nd
@@ -126,6 +127,7 @@ def test_refusals():
         store.set_gradient_compression({"type": "2bit"})
 
 
+@runs_later
 def test_nothing_waits():
     store = mx.kv.create("local")
     store.init(0, nd.ones((1500, 1500)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as onp
 import pytest
 from gluon.cases import LAYERS, answer_of_layer, numbers
+from support import runs_later
 
 import afterglow as mx
 from afterglow import autograd, gluon, nd, np, npx
@@ -208,6 +209,7 @@ def test_writing_to_a_result_leaves_the_input(
         assert batch.asnumpy().tolist() == [[1, 1, 1]] * 2
 
 
+@runs_later
 def test_copies_of_layers_run_with_their_neighbours() -> None:
     x = nd.ones((64, 8, 8))
     net = _chain(nn.Activation("tanh"), nn.Dropout(0.5), nn.Flatten(), nn.Dropout(0.5))
@@ -267,6 +269,27 @@ def test_batch_norm_refuses_other_channels() -> None:
     layer.initialize()
     with pytest.raises(mx.MXNetError, match="2 channels"):
         layer(nd.ones((4, 2)))
+
+
+NORMS: dict[str, tuple[Any, list[int]]] = {
+    "BatchNorm": (nd.BatchNorm, [3, 3, 3, 3]),
+    "LayerNorm": (nd.LayerNorm, [4, 4]),
+    "InstanceNorm": (nd.InstanceNorm, [3, 3]),
+    "GroupNorm": (lambda *inputs: nd.GroupNorm(*inputs, num_groups=3), [3, 3]),
+}
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_norms_refuse_parameters_of_other_sizes(name: str) -> None:
+    layer, sizes = NORMS[name]
+    x = nd.ones((2, 3, 4))
+    right = [nd.ones((size,)) for size in sizes]
+    assert layer(x, *right).shape == x.shape
+    for place in range(len(sizes)):
+        for shape in ((), (1,), (sizes[place] + 1,), (1, sizes[place])):
+            wrong = [*right[:place], nd.ones(shape), *right[place + 1 :]]
+            with pytest.raises(mx.MXNetError, match=name):
+                layer(x, *wrong)
 
 
 def test_batch_norm_relu() -> None:

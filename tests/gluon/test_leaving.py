@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -45,6 +46,10 @@ WAYS = {
     "worker_exits": (0, ""),
     "worker_killed": (0, ""),
 }
+#: Said by multiprocessing in a process whose parent, a worker, was killed while it started it.
+_UNBORN = re.compile(
+    r"Traceback \(most recent call last\):\n(?:  .*\n)*EOFError: Ran out of input\n"
+)
 METHODS = ("fork", "spawn", "forkserver")
 WORKERS = (1, 2, 3, 4)
 SIZES = (1 << 10, 1 << 16, 1 << 22)
@@ -121,6 +126,8 @@ def _trouble(case: Case, delay: float) -> str:
         if left:
             os.killpg(program.pid, signal.SIGKILL)
             return f"leaves processes: {left}"
+    if case.place == "nested" and case.method != "fork":
+        errors = _UNBORN.sub("", errors)
     lines = errors.splitlines()
     tracebacks = errors.count("Traceback (most recent call last)")
     if program.returncode != code or (lines[-1:] != [last] if last else lines):
@@ -146,6 +153,32 @@ def _run(cases: list[Case], delays: random.Random) -> None:
 
 def test_ways_of_leaving(seed):
     _run(_some(50), random.Random(seed))
+
+
+BEGUN_AT_EXIT = """
+import multiprocessing.util  # so that it ends its things after ours
+import atexit, threading, time
+import numpy as onp
+
+exiting = threading.Event()
+atexit.register(lambda: (exiting.set(), time.sleep(0.3)))
+
+from afterglow.gluon import data
+
+def begin():
+    exiting.wait()
+    next(iter(data.DataLoader(data.SimpleDataset([onp.ones(2)]), 1, num_workers=1)))
+
+threading.Thread(target=begin, daemon=True).start()
+"""
+
+
+def test_begun_by_a_daemon_when_the_engine_has_ended() -> None:
+    command = [sys.executable, "-c", BEGUN_AT_EXIT]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env=environment(), check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.exhaustive

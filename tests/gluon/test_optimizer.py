@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as onp
 import pytest
 from gluon.cases import OPTIMIZERS, training_curve
+from support import runs_later
 
 import afterglow as mx
 from afterglow import lr_scheduler, nd, np, optimizer
@@ -112,6 +113,7 @@ def test_momentum_of_delayed_descent():
     assert abs(weight.asscalar() - expected) < 1e-5
 
 
+@runs_later
 def test_updates_are_fused():
     weight = nd.ones((100_000,))
     gradient = nd.ones((100_000,)) * 2
@@ -167,6 +169,10 @@ def test_states_travel_as_bytes():
 def test_schedulers():
     factor = lr_scheduler.FactorScheduler(step=2, factor=0.5, base_lr=1.0, stop_factor_lr=0.2)
     assert [factor(n) for n in range(1, 10)] == [1, 1, 0.5, 0.5, 0.25, 0.25, 0.2, 0.2, 0.2]
+    assert lr_scheduler.FactorScheduler(1, 0.5)(2**40) == 1e-8
+    far = lr_scheduler.FactorScheduler(7, 0.999, base_lr=1.0)
+    assert far(20_000) == pytest.approx(0.999 ** (19_999 // 7))
+    assert far.count == 19_999
     several = lr_scheduler.MultiFactorScheduler(step=[2, 5], factor=0.1, base_lr=1.0)
     assert [round(several(n), 6) for n in range(1, 8)] == [1, 1, 0.1, 0.1, 0.1, 0.01, 0.01]
     poly = lr_scheduler.PolyScheduler(max_update=10, base_lr=1.0, pwr=2, warmup_steps=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as onp
 import pytest
+from support import raises_at_the_read
 
 import afterglow as mx
 from afterglow import _core, autograd, engine, gluon, nd, np, optimizer
@@ -222,7 +223,7 @@ def test_stale_gradients():
     assert sorted(trainer.optimizer._index_update_count.values()) == [1, 2, 2]
 
 
-@pytest.mark.skipif(engine.is_serial(), reason="serially the failing call itself raises")
+@raises_at_the_read
 @pytest.mark.parametrize("name", ["sgd", "adam"])
 def test_one_poisoned_gradient(name):
     rule, arguments = RULES[name]

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from support import busy_engine, gained
+from support import busy_engine, gained, runs_later
 
 import afterglow as mx
 from afterglow import _core
 
-pytestmark = pytest.mark.skipif(
-    mx.engine.is_serial(), reason="the serial engine runs every call at once"
-)
+pytestmark = runs_later
 
 SMALL = (20, 30)  #: stays pending until it is read
 FRONTS = pytest.mark.parametrize("front", [mx.nd, mx.np])

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import raises_at_the_read
 
 import afterglow as mx
 from afterglow import _core
 
-pytestmark = pytest.mark.skipif(
-    mx.engine.is_serial(), reason="the serial engine raises at the call, not at the read"
-)
+pytestmark = raises_at_the_read
 
 STATEMENTS = 40
 

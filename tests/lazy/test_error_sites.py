@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import raises_at_the_read
 
 import afterglow as mx
 from afterglow import _core
+
+pytestmark = raises_at_the_read
 
 SIZES = (3, 100_000)
 

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import raises_at_the_read
 
 import afterglow as mx
 from afterglow import _core, error
 
-pytestmark = pytest.mark.skipif(
-    mx.engine.is_serial(), reason="the serial engine raises at the call, not at the read"
-)
+pytestmark = raises_at_the_read
 
 MXNET, VALUE, TYPE, INDEX, MEMORY, NOT_IMPLEMENTED, TIMEOUT, AXIS, OVERFLOW = range(
     len(error.CLASSES)

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from support import busy_engine, gained
+from support import busy_engine, gained, runs_later
 
 import afterglow as mx
 from afterglow import _core, nd
 
-pytestmark = pytest.mark.skipif(
-    mx.engine.is_serial(), reason="the serial engine runs every call at once"
-)
+pytestmark = runs_later
 
 MB = 1 << 20
 SMALL = (16, 24)  #: stays pending until it is read, whatever the time

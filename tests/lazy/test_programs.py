@@ -13,7 +13,7 @@ import threading
 
 import programs
 import pytest
-from support import environment, gained
+from support import environment, gained, runs_later
 
 import afterglow as mx
 
@@ -43,7 +43,7 @@ def test_programs_differ() -> None:
     assert len(set(programs.digests("np", 0, 20))) == 20
 
 
-@pytest.mark.skipif(mx.engine.is_serial(), reason="the serial engine runs every call at once")
+@runs_later
 @pytest.mark.parametrize("front", ["np", "nd"])
 def test_programs_are_optimised(front: str) -> None:
     """Without this the other tests here would prove little."""

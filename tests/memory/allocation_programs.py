@@ -73,6 +73,19 @@ def training() -> Any:
     return loss
 
 
+def replays() -> Any:
+    net = gluon.nn.Dense(2, in_units=3)
+    net.initialize(mx.init.One())
+    net.hybridize()
+    x = nd.arange(6).reshape((2, 3))
+    x.attach_grad()
+    for _ in range(3):  # looked at, written down, replayed
+        with autograd.record():
+            y = net(x)
+        y.backward()
+    return x.grad
+
+
 def files() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "arrays"))
@@ -109,7 +122,7 @@ def copies() -> Any:
 PROGRAMS: dict[str, Callable[[], Any]] = {
     program.__name__: program
     for program in (
-        *(chain, views, products, gradients, training),
+        *(chain, views, products, gradients, training, replays),
         *(files, host, numbers, many, copies),
     )
 }

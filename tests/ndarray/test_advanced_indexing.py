@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from support import busy_engine
+from support import busy_engine, raises_at_the_read
 
 import afterglow as mx
 from afterglow.error import MXNetError
@@ -347,6 +347,7 @@ def test_subclasses_and_the_other_world(front: Any) -> None:
 # --- what is refused ---
 
 
+@raises_at_the_read
 @both
 def test_indices_out_of_range(front: Any) -> None:
     x = front.zeros((3, 4))
@@ -366,6 +367,7 @@ def test_indices_out_of_range(front: Any) -> None:
         front.zeros((0, 4))[front.array([0])].asnumpy()
 
 
+@raises_at_the_read
 @both
 def test_a_refused_store_poisons_until_all_is_written(front: Any) -> None:
     x = front.zeros((3, 4))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from support import busy_engine
+from support import busy_engine, raises_at_the_read
 
 import afterglow as mx
 from afterglow import nd, np, npx
@@ -158,6 +158,7 @@ def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
         assert isinstance(raised.value, OSError)
 
 
+@raises_at_the_read
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     nd.save(path, nd.ones((3,)))

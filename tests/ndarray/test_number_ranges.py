@@ -149,6 +149,8 @@ def test_numbers_of_np_functions() -> None:
     refused(lambda: np.arange(300, dtype="uint8"))
     assert np.arange(256, dtype="uint8").asnumpy()[-1] == 255
     assert np.clip(x, -5, 2**70).asnumpy().tolist() == [1, 2, 3]
+    wide = x.astype("int64")
+    assert np.ediff1d(wide, 2**53 + 1, 2**62 + 1).tolist() == [2**62 + 1, 1, 1, 2**53 + 1]
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import raises_at_the_read
 
 from afterglow import nd, np, npx
 from afterglow.error import MXNetError
@@ -46,6 +47,7 @@ def test_take_modes(front: Any, mode: str, rows: list[int]) -> None:
     assert x.take(index, axis=0, mode=mode).asnumpy().tolist() == expected
 
 
+@raises_at_the_read
 def test_take_raises_when_it_is_read() -> None:
     x = table(nd)
     fine = nd.take(x, nd.array([0, 2]), mode="raise")
@@ -274,9 +276,8 @@ def test_gather_nd(front: Any, indices: Any, expected: Any) -> None:
 def test_gather_nd_refuses(front: Any) -> None:
     call = nd.gather_nd if front is nd else npx.gather_nd
     x = table(front)
-    result = call(x, front.array([[0, 7], [1, 3]]))
     with pytest.raises(IndexError, match="index 7 is out of bounds"):
-        result.asnumpy()
+        call(x, front.array([[0, 7], [1, 3]])).asnumpy()
     with pytest.raises(MXNetError, match="two axes"):
         call(x, front.array([0, 1]))
     with pytest.raises(MXNetError, match="too many"):
@@ -302,9 +303,8 @@ def test_scatter_nd(data: Any, indices: Any, shape: Any, expected: Any) -> None:
 def test_scatter_nd_refuses() -> None:
     with pytest.raises(ValueError, match="data has shape"):
         nd.scatter_nd(nd.array([1, 2]), nd.array([[0]]), shape=(2,))
-    result = nd.scatter_nd(nd.array([1]), nd.array([[2]]), shape=(2,))
     with pytest.raises(IndexError, match="index 2"):
-        result.asnumpy()
+        nd.scatter_nd(nd.array([1]), nd.array([[2]]), shape=(2,)).asnumpy()
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -361,6 +361,11 @@ def test_one_hot_forms() -> None:
     out = nd.zeros((2, 3))
     assert nd.onehot_encode(nd.array([1, 0]), out) is out
     assert out.asnumpy().tolist() == [[0, 1, 0], [1, 0, 0]]
+    for shape in ((), (2,), (2, 1, 3)):
+        with pytest.raises(MXNetError, match="matrix"):
+            nd.onehot_encode(nd.array([1, 0]), nd.zeros(shape))
+    with pytest.raises(MXNetError, match="out"):
+        nd.onehot_encode(nd.zeros((2, 2)), None)  # type: ignore[arg-type]
     for name in ("pick", "one_hot"):
         assert not hasattr(np.array([1]), name)
 
@@ -382,9 +387,8 @@ def test_ravel_and_unravel() -> None:
     first, second = np.unravel_index(np.array([22, 41], dtype="int64"), (7, 6))
     assert (first.asnumpy().tolist(), second.asnumpy().tolist()) == ([3, 6], [4, 5])
     assert [int(one) for one in np.unravel_index(22, (7, 6))] == [3, 4]
-    result = np.unravel_index(np.array([99]), (7, 6))
     with pytest.raises(MXNetError, match="out of bounds"):
-        result[0].asnumpy()
+        np.unravel_index(np.array([99]), (7, 6))[0].asnumpy()
     with pytest.raises(NotImplementedError):
         np.unravel_index(np.array([1]), (7, 6), order="F")
 
@@ -504,6 +508,7 @@ def test_append() -> None:
 # --- errors name the line ---
 
 
+@raises_at_the_read
 def test_failure_names_its_line() -> None:
     result = nd.take(nd.ones((3,)), nd.array([5]), mode="raise") + 1
     with pytest.raises(IndexError, match=r"(?s)\[take\] index 5 .*test_picking\.py"):

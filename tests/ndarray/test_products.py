@@ -213,7 +213,9 @@ def test_tensordot(left: tuple[int, ...], right: tuple[int, ...], axes: Any) -> 
     close(np.tensordot(np.array(a), np.array(b), axes), onp.tensordot(a, b, axes))
 
 
-@pytest.mark.parametrize("axes", [((0,), (1,)), ((0,), (0, 1)), 3, ((0, 0), (0, 0)), ((5,), (0,))])
+@pytest.mark.parametrize(
+    "axes", [(), ((0,),), ((0,), (1,)), ((0,), (0, 1)), 3, ((0, 0), (0, 0)), ((5,), (0,))]
+)
 def test_tensordot_refuses(axes: Any) -> None:
     with pytest.raises(mx.MXNetError):
         np.tensordot(np.ones((2, 3)), np.ones((2, 3)), axes)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from support import busy_engine
+from support import busy_engine, raises_at_the_read
 
 import afterglow as mx
 from afterglow import _core, nd, np
@@ -356,6 +356,7 @@ def test_arguments_of_dlpack(front: Any) -> None:
         x.__dlpack__(dl_device=(2, 0))
 
 
+@raises_at_the_read
 @both
 def test_poisoned_arrays_are_not_exported(front: Any) -> None:
     _core.inject_failure(0, 1)

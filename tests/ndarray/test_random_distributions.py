@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from support import output_of
+from support import output_of, raises_at_the_read
 
 import afterglow as mx
 from afterglow import nd, np, npx
@@ -734,6 +734,7 @@ def test_refused_at_the_call(error: type[BaseException], draw: Callable[[], Any]
         draw()
 
 
+@raises_at_the_read
 @pytest.mark.parametrize(
     "draw",
     [

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import runs_later
 
 import afterglow as mx
 from afterglow import _core, memory, nd, np
@@ -28,6 +29,7 @@ TOO_LARGE: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
     "pad pair": (lambda: np.pad(np.ones((1, 2)), ((0, 0), (FAR, FAR))), MemoryError),
     "pad beyond": (lambda: np.pad(np.ones(10), 2**64), OverflowError),
     "tile": (lambda: np.tile(np.ones(3), FAR), MemoryError),
+    "tile of a number": (lambda: np.tile(1, (256, FAR, 256)), ValueError),
     "tile of nothing": (lambda: np.tile(np.ones((0, 3)), (1, FAR)), MemoryError),
     "repeat": (lambda: np.repeat(np.ones(3), FAR), MemoryError),
     "repeat of nothing": (lambda: np.repeat(np.ones((0, 3)), FAR, axis=1), MemoryError),
@@ -73,6 +75,7 @@ def test_last_number_of_a_range() -> None:
         _core.operation("arange", False)(start=2**62, step=2**62, count=3, dtype=6)
 
 
+@runs_later
 def test_no_memory_for_a_copy() -> None:
     with pytest.raises(ArrayMemoryError, match="1099511627776"):
         np.zeros((2**40,)).asnumpy()
@@ -121,6 +124,13 @@ def test_powers_and_parts_without_end() -> None:
         lambda: np.ldexp(np.ones(3), 10**6),
         lambda: np.random.normal(10**400),
         lambda: np.linspace(0, 10**400),
+        lambda: np.linspace(10**400, 1.5),
+        lambda: np.logspace(1.5, 10**400),
+        lambda: nd.linspace(1.5, 10**400, 3),
+        lambda: np.ediff1d(np.ones(3), to_end=10**400),
+        lambda: np.linalg.lstsq(np.ones((3, 3)), np.ones(3), 10**400),
+        lambda: nd.linalg.gemm2(nd.ones((3, 3)), nd.ones((3, 3)), alpha=10**400),
+        lambda: nd.contrib.gradientmultiplier(nd.ones(3), 10**400),
         lambda: np.lcm(2**64, 3),
     ):
         with pytest.raises(ArrayOverflowError):

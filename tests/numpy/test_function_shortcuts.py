@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import raises_at_the_read
 
 import afterglow as mx
 from afterglow import _core, autograd, np, npx
@@ -200,9 +201,7 @@ def test_errors_are_those_of_the_function(text: str, error: type[Exception]) -> 
         eval(text, names)
 
 
-@pytest.mark.skipif(
-    mx.engine.is_serial(), reason="the serial engine raises at the call, not at the read"
-)
+@raises_at_the_read
 def test_places_outside_are_told_at_the_read_and_change_nothing() -> None:
     x = np.array([1.0, 2.0, 3.0])
     with pytest.raises(IndexError, match="index 3 is out of bounds for an axis of size 3"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import raises_at_the_read
 
 import afterglow as mx
 from afterglow import np
@@ -71,9 +72,7 @@ def test_determinants_neither_overflow_nor_vanish_on_the_way() -> None:
     assert float(np.linalg.det(np.array(swapped))) == -1
 
 
-@pytest.mark.skipif(
-    mx.engine.is_serial(), reason="the serial engine raises at the call, not at the read"
-)
+@raises_at_the_read
 @pytest.mark.parametrize(
     ("function", "message"),
     [

@@ -12,7 +12,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from support import environment, run_command
+from support import asks_ps, environment, run_command
 
 from afterglow.cli import main
 
@@ -243,6 +243,7 @@ def test_typographic_characters_of_converted_books(tmp_path: Path) -> None:
     assert (done.status, done.out) == (0, "12\n3\n"), done.err
 
 
+@asks_ps
 def test_the_ideas_of_the_chapters(tmp_path: Path) -> None:
     chapter(
         tmp_path,

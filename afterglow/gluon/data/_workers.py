@@ -12,6 +12,7 @@ which ends it even inside of a sample. Nothing has a name in the file system, so
 
 from __future__ import annotations
 
+import atexit
 import errno
 import fcntl
 import hashlib
@@ -84,6 +85,7 @@ def _close(*files: Any) -> None:
 def _close_in_child() -> None:
     _close(*_open.difference(_starting.kept))
     _open.clear()
+    _begun.clear()
 
 
 os.register_at_fork(after_in_child=_close_in_child)
@@ -553,12 +555,14 @@ class _Held:
         self.ended = False
         # At exit the thread that iterates may be about to start or to end workers.
         self.lock = threading.RLock()
+        _begun.add(self)
 
     def end(self) -> None:
         if os.getpid() != self.owner:
             return  # a fork: its descriptors are closed, and the processes are not its own
         with _uninterrupted(), self.lock:
             self.ended = True
+            _begun.discard(self)
             for process in self.processes:
                 process.kill()
             _close(*self.files)
@@ -566,6 +570,22 @@ class _Held:
             for process in self.processes:
                 process.close()
             self.processes.clear()
+
+
+#: All that have not ended.
+_begun: set[_Held] = set()
+_exiting = False
+
+
+def _end_all() -> None:
+    """End with the program, before the engine does: a thread that forks then stays in the fork."""
+    global _exiting
+    _exiting = True
+    for held in list(_begun):
+        held.end()
+
+
+atexit.register(_end_all)
 
 
 class Workers:
@@ -600,8 +620,9 @@ class Workers:
             elif self._method == "forkserver":
                 forkserver.ensure_running()
             with _uninterrupted(), self._held.lock:
-                self._check()
-                self._start()
+                if not self._has_ended():
+                    self._start()
+            self._check()  # which may stay here, and not with the lock
         except (OSError, EOFError) as error:  # EOFError: the server that forks has died
             started = len(self._held.processes)
             reason = error.strerror if isinstance(error, OSError) else error
@@ -751,12 +772,15 @@ class Workers:
                 "[DataLoader] this iterator belongs to the process that began it, not to its fork; "
                 "begin another one with iter(loader)"
             )
-        if self._held.ended:
+        if self._has_ended():
             # Nothing but the end of the program ends what is in use; daemon threads sleep from
-            # then on.
+            # then on, whereas functions of atexit may still begin another loader.
             if threading.current_thread().daemon:
                 threading.Event().wait()
             raise MXNetError("[DataLoader] this iterator has ended with the program")
+
+    def _has_ended(self) -> bool:
+        return self._held.ended or (_exiting and threading.current_thread().daemon)
 
     def _epitaph(self) -> str:
         text = (

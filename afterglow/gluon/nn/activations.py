@@ -89,7 +89,7 @@ class PReLU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:
         """Apply the function."""
-        slopes = alpha if alpha.size == 1 else _layers.along(alpha, x, min(1, x.ndim - 1))
+        slopes = alpha if alpha.size == 1 else _layers.along(alpha, x, min(1, x.ndim - 1), "PReLU")
         return _layers.leaky_relu(x, slopes)
 
 

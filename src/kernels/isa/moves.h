@@ -55,6 +55,14 @@ AFTERGLOW_INLINE void transpose_square(Vector (&rows)[side]) {
   }
 }
 
+// Elements that vectors take along without use may be another thread's to write: a race without
+// consequences, which ThreadSanitizer cannot tell from others.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool takes_along = false;
+#else
+constexpr bool takes_along = true;
+#endif
+
 /// Source and target both run along their other dimension: columns there, rows here.
 template <class Word>
 void move_transposed(const Word* from, std::int64_t column_stride, Word* to,
@@ -71,7 +79,7 @@ void move_transposed(const Word* from, std::int64_t column_stride, Word* to,
       if constexpr (sizeof(Word) >= 4) {
         // Where rows are missing, the vectors end among the columns that follow, if there are some.
         const std::int64_t following = (columns - column - side) * column_stride;
-        if (across == side && (high == side || following >= side - high)) {
+        if (across == side && (high == side || (takes_along && following >= side - high))) {
           Vector square[side];
           for (int i = 0; i < side; ++i)
             __builtin_memcpy(&square[i], corner + i * column_stride, sizeof(Vector));
