@@ -32,40 +32,6 @@ def all_axes_but(x: Any, *kept: int) -> Shape:
     return tuple(axis for axis in range(x.ndim) if axis not in left_out)
 
 
-def along(vector: Any, x: Any, axis: int, layer: str) -> Any:
-    """Return a vector of a layer's as it lies along one axis of an array."""
-    position = normal_axis(axis, x.ndim)
-    if vector.shape != (x.shape[position],):
-        raise ArrayValueError(
-            f"[{layer}] got a parameter of shape {vector.shape} for axis {axis} of an input of "
-            f"shape {x.shape}; needs shape {(x.shape[position],)}"
-        )
-    return vector._shaped((1,) * position + vector.shape + (1,) * (x.ndim - position - 1))
-
-
-# --- layers ---
-
-
-def softrelu(x: Any) -> Any:
-    """Return log(1 + exp(x)), also where exp(x) is too large for a number."""
-    return op(x, "softrelu")(x)
-
-
-def leaky_relu(x: Any, slope: Any) -> Any:
-    """Return the elements, negative ones times ``slope``."""
-    return op(x, "leaky_relu")(x, slope)
-
-
-def elu(x: Any, alpha: float) -> Any:
-    """Return the elements, negative ones as ``alpha * (exp(x) - 1)``."""
-    return op(x, "elu")(x, alpha)
-
-
-def gelu(x: Any) -> Any:
-    """Return each element times the probability that a normal variable is smaller."""
-    return op(x, "gelu")(x)
-
-
 # --- losses ---
 
 

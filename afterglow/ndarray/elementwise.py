@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _outputs
-from .._activations import Activations
 from .._core import Array, Operation, operation
 from .._dtype import FLOAT16, FLOAT32, FLOAT64, FLOATING, dtype_number
 from ..error import ArrayTypeError, ArrayValueError, as_ours
@@ -160,7 +159,8 @@ _greater = operation("greater", True)
 _greater_equal = operation("greater_equal", True)
 _where = operation("where", True)
 _clip = operation("clip", True)
-_activations = Activations(legacy=True)
+_activation = operation("Activation", True)
+_leaky_relu = operation("LeakyReLU", True)
 
 # --- one array ---
 
@@ -640,7 +640,7 @@ def Activation(  # noqa: N802
     >>> print(nd.Activation(nd.array([-1, 0, 1]), act_type="softrelu").asnumpy())
     [0.3132617 0.6931472 1.3132617]
     """
-    result: NDArray = _activations.activate("Activation", need(data), act_type, out)
+    result: NDArray = _activation(need(data), act_type, out=out)
     return result
 
 
@@ -665,8 +665,7 @@ def LeakyReLU(  # noqa: N802
     [-0.1  0.   1. ]
     """
     slopes = None if gamma is None else need(gamma, "gamma")
-    bounds = (lower_bound, upper_bound)
-    return _activations.leak("LeakyReLU", need(data), slopes, act_type, slope, bounds, out)
+    return _leaky_relu(need(data), slopes, act_type, slope, lower_bound, upper_bound, out=out)
 
 
 def clip(

@@ -13,6 +13,7 @@ import numpy as onp
 
 from .. import _picking
 from .._core import operation
+from .._dtype import dtype_number
 from .._host import from_host
 from .._shapes import as_integers, as_shape, normal_axis
 from ..error import ArrayValueError
@@ -40,6 +41,7 @@ _take = operation("take", True)
 _pick = operation("pick", True)
 _copy = operation("copy", True)
 _arange = operation("arange", True)
+_embedding = operation("Embedding", True)
 
 
 def take(
@@ -238,8 +240,9 @@ def Embedding(  # noqa: N802
      [3. 4.]]
     <NDArray 2x2 @cpu(0)>
     """
-    result: NDArray = _picking.embedding(
-        need(data), need(weight, "weight"), input_dim, output_dim, dtype, out
+    kind = dtype_number(dtype)
+    result: NDArray = _embedding(
+        need(data), need(weight, "weight"), input_dim, output_dim, kind, out=out
     )
     return result
 

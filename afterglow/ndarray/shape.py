@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
@@ -89,6 +88,7 @@ __all__ = [
 
 _copy = operation("copy", True)
 _concat = operation("concat", True)
+_flatten = operation("Flatten", True)
 
 
 def _copied(view: NDArray, out: NDArray | None) -> NDArray:
@@ -165,8 +165,8 @@ def flatten(data: NDArray, out: NDArray | None = None, name: str | None = None) 
     >>> nd.flatten(nd.zeros((2, 3, 4))).shape
     (2, 12)
     """
-    shape = need(data).shape
-    return _copied(data._shaped((*shape[:1], prod(shape[1:]))), out)
+    result: NDArray = _flatten(need(data), out=out)
+    return result
 
 
 Flatten = flatten

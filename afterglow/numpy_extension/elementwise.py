@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._activations import Activations
 from .._core import Operation, operation
 from .._dtype import dtype_number
 from .._shortcut import shortcut
@@ -35,7 +34,8 @@ _gammaln = operation("gammaln", False)
 _relu = operation("relu", False)
 _sigmoid = operation("sigmoid", False)
 _smooth_l1 = operation("smooth_l1", False)
-_activations = Activations(legacy=False)
+_activation = operation("Activation", False)
+_leaky_relu = operation("LeakyReLU", False)
 
 
 def _unary(call: Operation, data: Any, out: ndarray | None) -> ndarray:
@@ -158,7 +158,7 @@ def activation(
     >>> npx.activation(np.array([-1, 0, 1]), act_type="softrelu")
     array([0.3132617, 0.6931472, 1.3132617])
     """
-    result: ndarray = _activations.activate("activation", need(data, "data"), act_type, out)
+    result: ndarray = _activation(need(data, "data"), act_type, out=out)
     return result
 
 
@@ -183,6 +183,5 @@ def leaky_relu(
     array([-0.15865526,  0.        ,  0.8413447 ])
     """
     slopes = None if gamma is None else need(gamma, "gamma")
-    bounds = (lower_bound, upper_bound)
     data = need(data, "data")
-    return _activations.leak("leaky_relu", data, slopes, act_type, slope, bounds, out)
+    return _leaky_relu(data, slopes, act_type, slope, lower_bound, upper_bound, out=out)

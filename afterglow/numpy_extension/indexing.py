@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _picking
+from .._core import operation
+from .._dtype import dtype_number
 from .._shortcut import shortcut
 from ..numpy import argwhere, ndarray
 from ..numpy._arguments import need
@@ -19,6 +21,8 @@ __all__ = [
     "one_hot",
     "pick",
 ]
+
+_embedding = operation("Embedding", False)
 
 
 def pick(
@@ -83,8 +87,9 @@ def embedding(
     array([[3., 4.],
            [3., 4.]])
     """
-    result: ndarray = _picking.embedding(
-        need(data, "data"), need(weight, "weight"), input_dim, output_dim, dtype, out
+    kind = dtype_number(dtype)
+    result: ndarray = _embedding(
+        need(data, "data"), need(weight, "weight"), input_dim, output_dim, kind, out=out
     )
     return result
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from .._core import operation
@@ -18,6 +17,7 @@ from ..numpy._arguments import need
 __all__ = ["arange_like", "batch_flatten", "reshape", "reshape_like", "shape_array", "slice"]
 
 _copy = operation("copy", False)
+_flatten = operation("Flatten", False)
 
 
 def _copied(view: Any, out: ndarray | None = None) -> ndarray:
@@ -68,8 +68,8 @@ def batch_flatten(data: Any, out: ndarray | None = None, name: str | None = None
     >>> npx.batch_flatten(np.zeros((2, 3, 4))).shape
     (2, 12)
     """
-    array = need(data, "data")
-    return _copied(array._shaped((*array.shape[:1], prod(array.shape[1:]))), out)
+    result: ndarray = _flatten(need(data, "data"), out=out)
+    return result
 
 
 def slice(

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeGuard
 
-from .. import ndarray
-from .._core import describe_table
+from .. import _picking, ndarray
+from .._core import complete_shapes, describe_table, operation
 from .._dtype import BOOL, FLOAT32, INT64, dtype_number
 from .._layers import pick_labels
 from ..error import ArrayNotImplementedError, MXNetError
@@ -159,10 +159,6 @@ _BINARY: dict[str, Function] = {
 }
 
 
-def _batch_norm_with_relu(**arguments: Any) -> Any:
-    return _functions.relu(_functions.BatchNorm(**arguments))
-
-
 def _pick(
     data: Any,
     index: Any,
@@ -174,7 +170,7 @@ def _pick(
     """Pick elements. Losses say of their node that the indices are labels, which are checked."""
     if __labels__:
         return pick_labels(data, index, axis)
-    return _functions.pick(data, index, axis, keepdims, mode)
+    return _picking.pick(data, index, axis, keepdims, mode, None)
 
 
 def _zeros(shape: Any = (1,), ctx: Any = None, dtype: Any = None) -> Any:
@@ -506,17 +502,8 @@ LOSSES = frozenset(
 
 _COMPLETE: dict[str, rules.Complete] = {
     "Custom": _custom.complete,
-    "FullyConnected": rules.dense,
     "Convolution": rules.convolution,
     "Deconvolution": rules.deconvolution,
-    "Embedding": rules.embedding,
-    "BatchNorm": rules.normalized(1),
-    "_contrib_BatchNormWithReLU": rules.normalized(1),
-    "_contrib_SyncBatchNorm": rules.normalized(1),
-    "InstanceNorm": rules.normalized(1),
-    "LayerNorm": rules.normalized(-1),
-    "GroupNorm": rules.groups,
-    "LeakyReLU": rules.slopes,
     "SoftmaxOutput": rules.class_label,
     "SVMOutput": rules.margin_label,
     "LinearRegressionOutput": rules.same_label,
@@ -603,6 +590,25 @@ def _elementwise_names() -> frozenset[str]:
     )
 
 
+@cache
+def _completions() -> dict[str, rules.Complete]:
+    """Return how ops of the core's table complete the shapes of their inputs, by MXNet's names."""
+
+    def completion(op: str, inputs: list[str]) -> rules.Complete:
+        def rule(given: Attributes, known: rules.Shapes) -> rules.Shapes:
+            shapes = [known.get(name) for name in inputs]
+            return dict(zip(inputs, complete_shapes(op, given, shapes), strict=True))
+
+        return rule
+
+    return {
+        name: completion(op, description["inputs"])
+        for op, description in describe_table().items()
+        if description["completes"]
+        for name in description["mxnet_names"]
+    }
+
+
 def _legacy_function(name: str) -> Function | None:
     """Return the function of nd that an op stands for."""
     for candidate in (name, *other_names(name)):
@@ -680,12 +686,12 @@ def _basic(name: str) -> Entry:
         return Entry(name, ("lhs", "rhs"), (), lambda lhs, rhs: operated(lhs, rhs))
     if name in _CREATION:
         return _derived(name, _CREATION[name], 0, True)
-    if name == "pick":
-        return _derived(name, _pick, 2, True)
+    if name in ("pick", "_npx_pick"):
+        return _derived(name, _pick, 2, name == "pick")
     if name == "_split_v2":
         return _derived(name, _split_v2, 1, True)
-    if name == "_contrib_BatchNormWithReLU":
-        return _declared(name, _batch_norm_with_relu)
+    if name in ("_contrib_BatchNormWithReLU", "_contrib_SyncBatchNorm"):
+        return _declared(name, operation(name.removeprefix("_contrib_"), True))
     if name == "_np_cumsum":
         return _derived(name, _functions.cumsum, 1, True)
     function = _legacy_function(name)
@@ -716,7 +722,7 @@ def find(op: str) -> Entry:
         is_random=random,
         outputs=_OUTPUTS.get(name),
         total=_TOTAL.get(name, 1),
-        complete=_COMPLETE.get(name, rules.alike if same else None),
+        complete=_COMPLETE.get(name) or _completions().get(name, rules.alike if same else None),
         result=_RESULT.get(name, rules.drawn_result if random else None),
         result_type=_RESULT_TYPES.get(name),
     )

@@ -150,6 +150,7 @@ class CallArguments {
       context_ = to_context(value);
       return;
     }
+    if (std::string_view(text) == "name") return;  // of a node: for symbols
     for (std::size_t i = 0; i < op_.parameters.size(); ++i) {
       if (op_.parameters[i].name == text) {
         arguments_[i] = to_argument(value);
@@ -179,13 +180,138 @@ class CallArguments {
   PyObject* out_ = nullptr;
 };
 
+// --- inputs whose shape is not known yet ---
+
+/// What stands for a parameter of a layer that waits for its shape.
+PyTypeObject* stand_in_type = nullptr;
+
+bool is_stand_in(PyObject* object) {
+  return Py_TYPE(object) == stand_in_type;
+}
+
+nb::tuple to_tuple(const Shape& shape) {
+  nb::list extents;
+  for (const std::int64_t extent : shape) extents.append(extent);
+  return nb::tuple(extents);
+}
+
+/// As far as it is known: layers write 0 for what is not.
+Shape known_shape(PyObject* stand_in) {
+  Shape shape = to_shape(nb::object(nb::handle(stand_in).attr("shape")).ptr());
+  std::ranges::replace(shape, 0, -1);
+  return shape;
+}
+
+/// The arguments of a call with arrays in place of those that stand for them: what the op says of
+/// the shapes of its weights completes these.
+class CompletedArguments {
+ public:
+  CompletedArguments(const lazy::Op& op, PyObject* const* values, std::size_t positional,
+                     PyObject* names)
+      : op_(op),
+        arguments_(op.defaults),
+        completion_{op, arguments_, std::vector<std::optional<Shape>>(op.inputs.size())} {
+    const std::size_t named =
+        names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : std::size_t{0};
+    for (std::size_t i = 0; i < positional + named; ++i) {
+      held_.push_back(nb::borrow(values[i]));
+      read(i, i < positional ? i : place_of(PyTuple_GET_ITEM(names, i - positional)), values[i]);
+    }
+    op.complete(completion_);
+    for (const auto& [argument, input] : stand_ins_) complete(argument, input);
+    for (const nb::object& one : held_) values_.push_back(one.ptr());
+  }
+
+  PyObject* const* values() const { return values_.data(); }
+
+ private:
+  /// Among inputs, then parameters; behind them for what is neither.
+  std::size_t place_of(PyObject* name) const {
+    const char* text = PyUnicode_AsUTF8(name);
+    if (!text) throw nb::python_error();
+    const auto input = std::ranges::find(op_.inputs, text);
+    if (input != op_.inputs.end()) return static_cast<std::size_t>(input - op_.inputs.begin());
+    const auto found = std::ranges::find(op_.parameters, text, &lazy::Parameter::name);
+    return op_.inputs.size() + static_cast<std::size_t>(found - op_.parameters.begin());
+  }
+
+  void read(std::size_t argument, std::size_t place, PyObject* value) {
+    if (place < op_.inputs.size()) {
+      if (is_stand_in(value)) {
+        stand_ins_.emplace_back(argument, place);
+        completion_.shapes[place] = known_shape(value);
+      } else if (is_array(value)) {
+        const auto shape = as_array(value).array.shape();
+        completion_.shapes[place] = Shape(shape.begin(), shape.end());
+      }
+    } else if (place - op_.inputs.size() < arguments_.size()) {
+      arguments_[place - op_.inputs.size()] = to_argument(value);
+    }
+  }
+
+  void complete(std::size_t argument, std::size_t input) {
+    const std::optional<Shape>& shape = completion_.shapes[input];
+    if (!shape || std::ranges::find(*shape, -1) != shape->end())
+      throw Error(ErrorKind::type, "[" + std::string(op_.name) + "] the shape of " +
+                                       std::string(op_.inputs[input]) +
+                                       " does not follow from those of the other inputs");
+    held_[argument] = held_[argument].attr("completed")(to_tuple(*shape));
+  }
+
+  const lazy::Op& op_;
+  std::vector<nb::object> held_;
+  std::vector<PyObject*> values_;
+  std::vector<lazy::Argument> arguments_;
+  lazy::Completion completion_;
+  std::vector<std::pair<std::size_t, std::size_t>> stand_ins_;  ///< argument, input
+};
+
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
                          PyObject* names) {
   return guarded<PyObject*>(nullptr, [&] {
-    CallArguments arguments(*reinterpret_cast<OperationObject*>(self), values,
-                            PyVectorcall_NARGS(flags), names);
-    return arguments.issue();
+    const auto& operation = *reinterpret_cast<OperationObject*>(self);
+    const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    if (operation.op->complete) {
+      const std::size_t count =
+          positional + (names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0);
+      if (std::any_of(values, values + count, is_stand_in)) {
+        const CompletedArguments completed(*operation.op, values, positional, names);
+        return CallArguments(operation, completed.values(), positional, names).issue();
+      }
+    }
+    return CallArguments(operation, values, positional, names).issue();
   });
+}
+
+/// The shapes of an op's inputs, with what follows from those that are known; unknown extents are
+/// -1, unknown shapes None.
+nb::list complete_shapes(const char* name, nb::dict parameters, nb::list shapes) {
+  const lazy::Op* op = ops::table().find(name);
+  if (!op || !op->complete)
+    throw Error(ErrorKind::value, std::string("no op completes its inputs that is named ") + name);
+  std::vector<lazy::Argument> arguments = op->defaults;
+  for (std::size_t i = 0; i < op->parameters.size(); ++i) {
+    const nb::str key(op->parameters[i].name.data(), op->parameters[i].name.size());
+    if (parameters.contains(key)) arguments[i] = to_argument(nb::object(parameters[key]).ptr());
+  }
+  lazy::Completion completion{*op, arguments, std::vector<std::optional<Shape>>(op->inputs.size())};
+  for (std::size_t i = 0; i < std::min(nb::len(shapes), op->inputs.size()); ++i) {
+    if (!shapes[i].is_none()) completion.shapes[i] = to_shape(nb::object(shapes[i]).ptr());
+  }
+  op->complete(completion);
+  nb::list result;
+  for (const std::optional<Shape>& shape : completion.shapes) {
+    if (shape) {
+      result.append(to_tuple(*shape));
+    } else {
+      result.append(nb::none());
+    }
+  }
+  return result;
+}
+
+void set_stand_in_type(nb::handle type) {
+  stand_in_type = reinterpret_cast<PyTypeObject*>(type.ptr());
 }
 
 void deallocate_operation(PyObject* self) {
@@ -258,6 +384,7 @@ nb::dict describe_table() {
     entry["elementwise"] = nb::bool_(op.formula.has_value());
     entry["may_fail"] = nb::bool_(op.may_fail);
     entry["has_gradient"] = nb::bool_(!op.gradients.empty());
+    entry["completes"] = nb::bool_(op.complete != nullptr);
     result[text(name)] = entry;
   }
   return result;
@@ -412,6 +539,13 @@ void bind_operations(nb::module_& module) {
   module.def("operation", make_operation, nb::arg("name"), nb::arg("legacy"),
              "The op of that name, answering as mx.nd (legacy) or as NumPy.");
   module.def("describe_table", describe_table, "Every op with its declaration.");
+  module.def("complete_shapes", complete_shapes, nb::arg("name"), nb::arg("parameters"),
+             nb::arg("shapes"), "Shapes of an op's inputs, with what follows from the known ones.");
+  module.def(
+      "is_stand_in", [](nb::handle object) { return is_stand_in(object.ptr()); }, nb::arg("object"),
+      "Whether it stands for an array that waits for its shape.");
+  module.def("set_stand_in_type", set_stand_in_type, nb::arg("type"),
+             "The class of what stands for an array that waits for its shape.");
 }
 
 }  // namespace afterglow::bindings

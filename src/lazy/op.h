@@ -59,6 +59,14 @@ struct Inference {
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
 };
 
+/// What an op's `complete` sees and adds to: the shapes of its inputs as far as they are known.
+struct Completion {
+  const struct Op& op;
+  std::span<const Argument> arguments;  ///< one per parameter, defaults filled in
+  /// One per input; none where nothing is known, -1 for an extent that is not.
+  std::vector<std::optional<Shape>> shapes;
+};
+
 /// The gradient of one input of an op, written with ops on handles (autograd/gradient.h).
 struct GradientRule {
   /// None: zero by nature, and whatever depends on nothing else is not recorded.
@@ -107,8 +115,11 @@ struct Op {
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
   /// So many of the last inputs need not be given.
   int optional_inputs = 0;
-  /// Of an op with typed parameters: the function behind `infer`, which reads them for it.
+  /// The shapes of weights, from that of the data.
+  void (*complete)(Completion&) = nullptr;
+  /// Of an op with typed parameters: the functions behind those above, which read them for these.
   void (*typed_infer)() = nullptr;
+  void (*typed_complete)() = nullptr;
   /// The default values of all parameters; the table sets them.
   std::vector<Argument> defaults = {};
 };
@@ -130,7 +141,19 @@ struct Declaration {
   std::vector<GradientRule> gradients = {};
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
   int optional_inputs = 0;
+  void (*complete)(Completion&, const Parameters&) = nullptr;
 };
+
+/// Refuses with the name of the op.
+template <class Parameters>
+void complete_typed(Completion& completion) {
+  using Complete = void (*)(Completion&, const Parameters&);
+  const auto parameters =
+      read_parameters<Parameters>(completion.arguments, [&](const Refusal& refusal) {
+        throw Error(refusal.kind, "[" + std::string(completion.op.name) + "] " + refusal.text);
+      });
+  reinterpret_cast<Complete>(completion.op.typed_complete)(completion, parameters);
+}
 
 template <class Parameters>
 Op make_op(Declaration<Parameters> declaration) {
@@ -156,7 +179,9 @@ Op make_op(Declaration<Parameters> declaration) {
           .gradients = std::move(declaration.gradients),
           .compose = declaration.compose,
           .optional_inputs = declaration.optional_inputs,
-          .typed_infer = reinterpret_cast<void (*)()>(declaration.infer)};
+          .complete = declaration.complete ? complete_typed<Parameters> : nullptr,
+          .typed_infer = reinterpret_cast<void (*)()>(declaration.infer),
+          .typed_complete = reinterpret_cast<void (*)()>(declaration.complete)};
 }
 
 }  // namespace afterglow::lazy

@@ -101,7 +101,7 @@ struct FieldType<Number> {
 };
 template <>
 struct FieldType<Shape> {
-  static constexpr std::string_view kind = "a tuple of integers";
+  static constexpr std::string_view kind = "an integer or a tuple of integers";
   static bool read(const Argument& argument, Shape& value);
   static Argument write(const Shape& value) { return value; }
 };

@@ -16,6 +16,7 @@ namespace {
 
 using autograd::Composition;
 using lazy::Choice;
+using lazy::Completion;
 using lazy::field;
 using lazy::required;
 
@@ -83,6 +84,22 @@ struct Standardised {
   }
 };
 
+// --- shapes of weights ---
+
+/// The extent of an axis of the data, or -1.
+std::int64_t extent_of(const Shape& data, std::int64_t axis) {
+  const auto rank = static_cast<std::int64_t>(data.size());
+  const std::int64_t position = axis < 0 ? axis + rank : axis;
+  return position >= 0 && position < rank ? data[static_cast<std::size_t>(position)] : -1;
+}
+
+/// All inputs but the first are vectors, with a number for each place of an axis of the data.
+void complete_vectors(Completion& completion, std::int64_t axis) {
+  if (!completion.shapes[0]) return;
+  const Shape vector = {extent_of(*completion.shapes[0], axis)};
+  for (std::size_t i = 1; i < completion.shapes.size(); ++i) completion.shapes[i] = vector;
+}
+
 // --- products ---
 
 struct FullyConnected {
@@ -95,6 +112,20 @@ struct FullyConnected {
       field("flatten", &FullyConnected::flatten,
             "whether a row is all of a sample, or the last axis")};
 };
+
+/// Of all axes together; -1 if one is not known.
+std::int64_t known_product(std::span<const std::int64_t> extents) {
+  return std::ranges::find(extents, -1) == extents.end() ? element_count(extents) : -1;
+}
+
+void complete_fully_connected(Completion& completion, const FullyConnected& given) {
+  if (!completion.shapes[0] || completion.shapes[0]->empty()) return;
+  completion.shapes[2] = Shape{given.num_hidden};
+  const Shape& data = *completion.shapes[0];
+  const std::int64_t width =
+      given.flatten ? known_product(std::span(data).subspan(1)) : data.back();
+  completion.shapes[1] = Shape{given.num_hidden, width};
+}
 
 Value fully_connected(Composition& c) {
   const auto given = c.parameters<FullyConnected>();
@@ -124,17 +155,24 @@ Value fully_connected(Composition& c) {
 
 struct Embedding {
   std::int64_t input_dim = 0, output_dim = 0;
-  std::optional<DType> dtype;
+  DType dtype = DType::float32;
   bool sparse_grad = false;
   static constexpr auto fields =
-      std::tuple{field("input_dim", &Embedding::input_dim, "rows of the weight"),
-                 field("output_dim", &Embedding::output_dim, "columns of the weight"),
+      std::tuple{required("input_dim", &Embedding::input_dim, "rows of the weight"),
+                 required("output_dim", &Embedding::output_dim, "columns of the weight"),
                  field("dtype", &Embedding::dtype, "of the weight"),
                  field("sparse_grad", &Embedding::sparse_grad, "is taken and has no effect")};
 };
 
 /// The rows of the weight that the indices name; those outside mean the nearest row.
 Value embedding(Composition& c) {
+  const auto given = c.parameters<Embedding>();
+  const Shape asked = {given.input_dim, given.output_dim};
+  if (shape_of(c[1]) != asked)
+    c.refuse("input_dim and output_dim ask for a weight of shape " + to_string(asked));
+  if (given.dtype != DType::float32 && given.dtype != c[1].array.dtype)
+    c.refuse("dtype is " + std::string(name_of(given.dtype)) + "; the weight has another type",
+             ErrorKind::type);
   const lazy::Argument arguments[] = {std::int64_t{0}, std::string("clip")};
   return apply(op_named("take"), arguments, c[1], c[0]);
 }
@@ -209,8 +247,7 @@ void move_average(Value& average, const Value& batch, double momentum) {
 
 /// With the moments of the batch in training, and with the averages of earlier batches otherwise.
 /// The averages move when a training pass is recorded.
-Value batch_norm(Composition& c) {
-  const auto given = c.parameters<BatchNorm>();
+Value batch_norm(Composition& c, const BatchNorm& given) {
   const bool narrow = c[0].array.dtype == DType::float16;
   const Value x = narrow ? copy(c[0], DType::float32) : c[0];
   const Value &gamma = c[1], &beta = c[2];
@@ -244,6 +281,33 @@ Value batch_norm(Composition& c) {
     c.add_output(shaped(1 / deviation, shape_of(gamma)));
   }
   return result;
+}
+
+/// Of all devices together, of which there is one.
+struct SyncBatchNorm {
+  double eps = 1e-3, momentum = 0.9;
+  bool fix_gamma = true, use_global_stats = false, output_mean_var = false;
+  std::int64_t ndev = 1;
+  std::string key;
+  static constexpr auto fields = std::tuple{
+      field("eps", &SyncBatchNorm::eps, "is added to the variance"),
+      field("momentum", &SyncBatchNorm::momentum, "the weight of the average of earlier batches"),
+      field("fix_gamma", &SyncBatchNorm::fix_gamma, "whether gamma counts as 1"),
+      field("use_global_stats", &SyncBatchNorm::use_global_stats,
+            "whether the averages are used in training too"),
+      field("output_mean_var", &SyncBatchNorm::output_mean_var,
+            "whether the mean and one by the deviation come too"),
+      field("ndev", &SyncBatchNorm::ndev, "is taken and has no effect"),
+      field("key", &SyncBatchNorm::key, "is taken and has no effect")};
+};
+
+Value sync_batch_norm(Composition& c) {
+  const auto given = c.parameters<SyncBatchNorm>();
+  return batch_norm(c, {.eps = given.eps,
+                        .momentum = given.momentum,
+                        .fix_gamma = given.fix_gamma,
+                        .use_global_stats = given.use_global_stats,
+                        .output_mean_var = given.output_mean_var});
 }
 
 struct LayerNorm {
@@ -292,19 +356,16 @@ Value layer_norm(Composition& c) {
 
 struct InstanceNorm {
   double eps = 1e-3;
-  std::int64_t axis = 1;
   static constexpr auto fields =
-      std::tuple{field("eps", &InstanceNorm::eps, "is added to the variance"),
-                 field("axis", &InstanceNorm::axis, "of the channels")};
+      std::tuple{field("eps", &InstanceNorm::eps, "is added to the variance")};
 };
 
 Value instance_norm(Composition& c) {
   const auto given = c.parameters<InstanceNorm>();
   const Value& x = c[0];
   if (rank_of(x) < 3) c.refuse("needs data of at least 3 axes");
-  const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
-  const Standardised found(x, all_axes_but(x, {0, axis}), given.eps);
-  return found.result * along(c, c[1], x, axis) + along(c, c[2], x, axis);
+  const Standardised found(x, all_axes_but(x, {0, 1}), given.eps);
+  return found.result * along(c, c[1], x, 1) + along(c, c[2], x, 1);
 }
 
 struct GroupNorm {
@@ -362,11 +423,85 @@ Value activation(Composition& c) {
     case Kind::softrelu:
       return softrelu(x);
     case Kind::softsign:
-      return x / (1 + abs(x));
+      return apply(op_named("softsign"), {}, x);
     case Kind::tanh:
       return tanh(x);
   }
   c.refuse("there is no such activation");
+}
+
+enum class Leak { elu, gelu, leaky, prelu, rrelu, selu };
+
+constexpr auto choices(Leak) {
+  return std::array{Choice{"elu", Leak::elu},     Choice{"gelu", Leak::gelu},
+                    Choice{"leaky", Leak::leaky}, Choice{"prelu", Leak::prelu},
+                    Choice{"rrelu", Leak::rrelu}, Choice{"selu", Leak::selu}};
+}
+
+struct LeakyReLU {
+  Leak act_type = Leak::leaky;
+  double slope = 0.25, lower_bound = 0.125, upper_bound = 0.334;
+  static constexpr auto fields =
+      std::tuple{field("act_type", &LeakyReLU::act_type, "which one"),
+                 field("slope", &LeakyReLU::slope, "of negative elements, for 'leaky' and 'elu'"),
+                 field("lower_bound", &LeakyReLU::lower_bound, "of the slope, for 'rrelu'"),
+                 field("upper_bound", &LeakyReLU::upper_bound, "of the slope, for 'rrelu'")};
+};
+
+/// Of the scaled exponential linear unit: it keeps mean 0 and variance 1.
+constexpr double selu_slope = 1.6732632423543772, selu_scale = 1.0507009873554805;
+
+/// One slope for all, or a view with one for each place of axis 1.
+Value slopes_along(const Composition& c, const Value& x, const Value& gamma) {
+  const Shape shape = shape_of(x);
+  if (gamma.array.size() == 1) return shaped(gamma, Shape(shape.size(), 1));
+  const std::int64_t axis = std::min<std::int64_t>(1, rank_of(x) - 1);
+  if (shape_of(gamma) != Shape{extent_of(shape, axis)})
+    c.refuse("gamma needs one element, or as many as axis " + std::to_string(axis));
+  return along(c, gamma, x, axis);
+}
+
+void complete_leaky_relu(Completion& completion, const LeakyReLU& given) {
+  const auto& [data, gamma] = std::tie(completion.shapes[0], completion.shapes[1]);
+  if (given.act_type != Leak::prelu || !data || gamma == Shape{1}) return;
+  completion.shapes[1] = Shape{data->size() > 1 ? (*data)[1] : 1};
+}
+
+/// What lets something of negative numbers through.
+Value leaky_relu(Composition& c) {
+  const auto given = c.parameters<LeakyReLU>();
+  const Value &x = c[0], &gamma = c[1];
+  const lazy::Op &leaky = op_named("leaky_relu"), &elu = op_named("elu");
+  if (static_cast<bool>(gamma) != (given.act_type == Leak::prelu))
+    c.refuse("takes gamma with act_type 'prelu', and only then");
+  switch (given.act_type) {
+    case Leak::elu:
+      return apply(elu, {}, x, given.slope);
+    case Leak::gelu:
+      return apply(op_named("gelu"), {}, x);
+    case Leak::leaky:
+      return apply(leaky, {}, x, given.slope);
+    case Leak::prelu:
+      return apply(leaky, {}, x, slopes_along(c, x, gamma));
+    case Leak::rrelu:
+      // The noise that it did not draw.
+      c.add_output(full(0, shape_of(x), x.array.dtype, x.array.context()));
+      return apply(leaky, {}, x, (given.lower_bound + given.upper_bound) / 2);
+    case Leak::selu:
+      return apply(elu, {}, x, selu_slope) * selu_scale;
+  }
+  c.refuse("there is no such activation");
+}
+
+// --- shape ---
+
+/// One row of each sample. A copy first: in the shape of the input it runs in one pass with what
+/// computes that.
+Value flatten(Composition& c) {
+  const Shape shape = shape_of(c[0]);
+  Shape flat(shape.begin(), shape.begin() + (shape.empty() ? 0 : 1));
+  flat.push_back(shape.empty() ? 1 : element_count(std::span(shape).subspan(1)));
+  return shaped(copy(c[0]), flat);
 }
 
 }  // namespace
@@ -376,35 +511,75 @@ void declare_networks(Table& table) {
                              .mxnet_names = {"FullyConnected", "_npx_fully_connected"},
                              .inputs = {"data", "weight", "bias"},
                              .compose = fully_connected,
-                             .optional_inputs = 1});
+                             .optional_inputs = 1,
+                             .complete = complete_fully_connected});
   table.add<Embedding>({.name = "Embedding",
                         .mxnet_names = {"Embedding", "_npx_embedding"},
                         .inputs = {"data", "weight"},
-                        .compose = embedding});
+                        .compose = embedding,
+                        .complete = [](Completion& completion, const Embedding& given) {
+                          completion.shapes[1] = Shape{given.input_dim, given.output_dim};
+                        }});
   table.add<Dropout>({.name = "Dropout",
                       .mxnet_names = {"Dropout", "_npx_dropout"},
                       .inputs = {"data"},
                       .compose = dropout});
-  table.add<BatchNorm>({.name = "BatchNorm",
-                        .mxnet_names = {"BatchNorm", "BatchNorm_v1", "_npx_batch_norm"},
-                        .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
-                        .compose = batch_norm});
+  table.add<BatchNorm>(
+      {.name = "BatchNorm",
+       .mxnet_names = {"BatchNorm", "BatchNorm_v1", "_npx_batch_norm"},
+       .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+       .compose = [](Composition& c) { return batch_norm(c, c.parameters<BatchNorm>()); },
+       .complete = [](Completion& completion,
+                      const BatchNorm& given) { complete_vectors(completion, given.axis); }});
+  table.add<BatchNorm>(
+      {.name = "BatchNormWithReLU",
+       .mxnet_names = {"_contrib_BatchNormWithReLU"},
+       .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+       .compose = [](Composition& c) { return relu(batch_norm(c, c.parameters<BatchNorm>())); },
+       .complete = [](Completion& completion,
+                      const BatchNorm& given) { complete_vectors(completion, given.axis); }});
+  table.add<SyncBatchNorm>({.name = "SyncBatchNorm",
+                            .mxnet_names = {"_contrib_SyncBatchNorm"},
+                            .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+                            .compose = sync_batch_norm,
+                            .complete = [](Completion& completion, const SyncBatchNorm&) {
+                              complete_vectors(completion, 1);
+                            }});
   table.add<LayerNorm>({.name = "LayerNorm",
                         .mxnet_names = {"LayerNorm", "_npx_layer_norm"},
                         .inputs = {"data", "gamma", "beta"},
-                        .compose = layer_norm});
+                        .compose = layer_norm,
+                        .complete = [](Completion& completion, const LayerNorm& given) {
+                          complete_vectors(completion, given.axis);
+                        }});
   table.add<InstanceNorm>({.name = "InstanceNorm",
                            .mxnet_names = {"InstanceNorm"},
                            .inputs = {"data", "gamma", "beta"},
-                           .compose = instance_norm});
+                           .compose = instance_norm,
+                           .complete = [](Completion& completion, const InstanceNorm&) {
+                             complete_vectors(completion, 1);
+                           }});
   table.add<GroupNorm>({.name = "GroupNorm",
                         .mxnet_names = {"GroupNorm"},
                         .inputs = {"data", "gamma", "beta"},
-                        .compose = group_norm});
+                        .compose = group_norm,
+                        .complete = [](Completion& completion, const GroupNorm& given) {
+                          completion.shapes[1] = completion.shapes[2] = Shape{given.num_groups};
+                        }});
   table.add<Activation>({.name = "Activation",
                          .mxnet_names = {"Activation", "_npx_activation"},
                          .inputs = {"data"},
                          .compose = activation});
+  table.add<LeakyReLU>({.name = "LeakyReLU",
+                        .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
+                        .inputs = {"data", "gamma"},
+                        .compose = leaky_relu,
+                        .optional_inputs = 1,
+                        .complete = complete_leaky_relu});
+  table.add({.name = "Flatten",
+             .mxnet_names = {"Flatten", "flatten", "_npx_batch_flatten"},
+             .inputs = {"data"},
+             .compose = flatten});
 }
 
 }  // namespace afterglow::ops

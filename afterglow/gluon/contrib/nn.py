@@ -6,9 +6,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..._layers import op
 from ..._shapes import as_integers
 from ...error import ArrayValueError
+from .._functions import functions
 from ..block import HybridBlock
 from ..nn import BatchNorm, HybridSequential, Sequential
 from ..parameter import ParameterDict
@@ -26,7 +26,7 @@ __all__ = [
 
 def _beside(children: Any, x: Any, axis: int) -> Any:
     """Give the same input to all children, and put their outputs next to each other."""
-    return op(x, "concat")([child(x) for child in children], axis=axis)
+    return functions(x).join([child(x) for child in children], axis)
 
 
 class Concurrent(Sequential):
