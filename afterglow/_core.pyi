@@ -208,6 +208,7 @@ class _OperationDescription(TypedDict):
     elementwise: bool
     may_fail: bool
     has_gradient: bool
+    composed: bool
     completes: bool
 
 def operation(name: str, legacy: bool) -> Operation: ...

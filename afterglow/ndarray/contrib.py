@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import _outputs
 from .._core import Array, operation
 from .._shapes import as_float
 from ..error import ArgumentError, ArrayValueError
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = [
+    "BatchNormWithReLU",
+    "SyncBatchNorm",
     "cond",
     "div_sqrt_dim",
     "foreach",
@@ -33,8 +34,12 @@ __all__ = [
     "while_loop",
 ]
 
-_copy = operation("copy", True)
 _divide = operation("divide", True)
+_batch_norm_relu = operation("BatchNormWithReLU", True)
+_sync_batch_norm = operation("SyncBatchNorm", True)
+_gradient_multiplier = operation("gradientmultiplier", True)
+_round_straight_through = operation("round_ste", True)
+_sign_straight_through = operation("sign_ste", True)
 
 #: Functions of other families that MXNet has in this namespace.
 _FAMILIES = (creation, elementwise, indexing, shape, softmax)
@@ -215,6 +220,89 @@ def _like(form: Any, arrays: Any) -> Any:
     return [_like(item, arrays) for item in form]
 
 
+def BatchNormWithReLU(  # noqa: N802
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return what ``nd.BatchNorm`` does, with negative results replaced by 0.
+
+    >>> from afterglow import nd
+    >>> one, zero = nd.ones((1,)), nd.zeros((1,))
+    >>> nd.contrib.BatchNormWithReLU(nd.array([[-2], [3]]), one, zero, zero, one, eps=0).asnumpy()
+    array([[0.],
+           [3.]], dtype=float32)
+    """
+    return _batch_norm_relu(
+        need(data),
+        need(gamma, "gamma"),
+        need(beta, "beta"),
+        need(moving_mean, "moving_mean"),
+        need(moving_var, "moving_var"),
+        eps,
+        momentum,
+        fix_gamma,
+        use_global_stats,
+        output_mean_var,
+        axis,
+        out=out,
+    )
+
+
+def SyncBatchNorm(  # noqa: N802
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    ndev: int = 1,
+    key: str = "",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> Any:
+    """Return what ``nd.BatchNorm`` does; the statistics are those of all devices together.
+
+    >>> from afterglow import nd
+    >>> one, zero = nd.ones((1,)), nd.zeros((1,))
+    >>> nd.contrib.SyncBatchNorm(nd.array([[-2], [3]]), one, zero, one, one, eps=0).asnumpy()
+    array([[-3.],
+           [ 2.]], dtype=float32)
+    """
+    return _sync_batch_norm(
+        need(data),
+        need(gamma, "gamma"),
+        need(beta, "beta"),
+        need(moving_mean, "moving_mean"),
+        need(moving_var, "moving_var"),
+        eps,
+        momentum,
+        fix_gamma,
+        use_global_stats,
+        output_mean_var,
+        ndev,
+        key,
+        out=out,
+    )
+
+
 def gradientmultiplier(
     data: NDArray, scalar: float = 1.0, out: NDArray | None = None, name: str | None = None
 ) -> NDArray:
@@ -224,9 +312,9 @@ def gradientmultiplier(
     >>> nd.contrib.gradientmultiplier(nd.array([1, 2]), scalar=-1).asnumpy()
     array([1., 2.], dtype=float32)
     """
-    return _into(
-        _outputs.scaled_gradient(need(data), as_float(scalar, "[gradientmultiplier] scalar")), out
-    )
+    factor = as_float(scalar, "[gradientmultiplier] scalar")
+    result: NDArray = _gradient_multiplier(need(data), factor, out=out)
+    return result
 
 
 def round_ste(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
@@ -236,7 +324,8 @@ def round_ste(data: NDArray, out: NDArray | None = None, name: str | None = None
     >>> nd.contrib.round_ste(nd.array([1.2, 2.7])).asnumpy()
     array([1., 3.], dtype=float32)
     """
-    return _into(_outputs.straight_through("round", need(data)), out)
+    result: NDArray = _round_straight_through(need(data), out=out)
+    return result
 
 
 def sign_ste(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
@@ -246,9 +335,5 @@ def sign_ste(data: NDArray, out: NDArray | None = None, name: str | None = None)
     >>> nd.contrib.sign_ste(nd.array([-1.2, 0, 2.7])).asnumpy()
     array([-1.,  0.,  1.], dtype=float32)
     """
-    return _into(_outputs.straight_through("sign", need(data)), out)
-
-
-def _into(result: Any, out: NDArray | None) -> NDArray:
-    stored: NDArray = result if out is None else _copy(result, out=out)
-    return stored
+    result: NDArray = _sign_straight_through(need(data), out=out)
+    return result

@@ -8,7 +8,6 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import _outputs
 from .._core import Array, Operation, operation
 from .._dtype import FLOAT16, FLOAT32, FLOAT64, FLOATING, dtype_number
 from ..error import ArrayTypeError, ArrayValueError, as_ours
@@ -160,6 +159,7 @@ _greater_equal = operation("greater_equal", True)
 _where = operation("where", True)
 _clip = operation("clip", True)
 _activation = operation("Activation", True)
+_block_gradient = operation("BlockGrad", True)
 _leaky_relu = operation("LeakyReLU", True)
 
 # --- one array ---
@@ -702,7 +702,7 @@ def stop_gradient(data: NDArray, out: NDArray | None = None, name: str | None = 
     >>> print(nd.stop_gradient(nd.array([1, 2])).asnumpy())
     [1. 2.]
     """
-    result: NDArray = _outputs.blocked(need(data), out)
+    result: NDArray = _block_gradient(need(data), out=out)
     return result
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, TypeGuard
 
 from .. import _picking, ndarray
-from .._core import complete_shapes, describe_table, operation
+from .._core import complete_shapes, describe_table
 from .._dtype import BOOL, FLOAT32, INT64, dtype_number
 from .._layers import pick_labels
 from ..error import ArrayNotImplementedError, MXNetError
@@ -303,10 +303,6 @@ _DECLARED = {
     "blank_label",
     "SVMOutput": "data label | margin regularization_coefficient use_linear",
     "IdentityAttachKLSparseReg": "data moving_avg | sparseness_target penalty momentum",
-    "_contrib_BatchNormWithReLU": "data gamma beta moving_mean moving_var | eps momentum fix_gamma "
-    "use_global_stats output_mean_var axis cudnn_off min_calib_range max_calib_range",
-    "_contrib_SyncBatchNorm": "data gamma beta moving_mean moving_var | eps momentum fix_gamma "
-    "use_global_stats output_mean_var ndev key",
     "_contrib_BilinearResize2D": "data like | height width scale_height scale_width mode "
     "align_corners",
     "_contrib_AdaptiveAvgPooling2D": "data | output_size",
@@ -504,11 +500,6 @@ _COMPLETE: dict[str, rules.Complete] = {
     "Custom": _custom.complete,
     "Convolution": rules.convolution,
     "Deconvolution": rules.deconvolution,
-    "SoftmaxOutput": rules.class_label,
-    "SVMOutput": rules.margin_label,
-    "LinearRegressionOutput": rules.same_label,
-    "LogisticRegressionOutput": rules.same_label,
-    "MAERegressionOutput": rules.same_label,
     "RNN": rules.recurrent,
 }
 
@@ -690,8 +681,6 @@ def _basic(name: str) -> Entry:
         return _derived(name, _pick, 2, name == "pick")
     if name == "_split_v2":
         return _derived(name, _split_v2, 1, True)
-    if name in ("_contrib_BatchNormWithReLU", "_contrib_SyncBatchNorm"):
-        return _declared(name, operation(name.removeprefix("_contrib_"), True))
     if name == "_np_cumsum":
         return _derived(name, _functions.cumsum, 1, True)
     function = _legacy_function(name)

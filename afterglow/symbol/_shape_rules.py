@@ -49,31 +49,6 @@ def deconvolution(given: Attributes, known: Shapes) -> Shapes:
     return _filter(given, known, True)
 
 
-def class_label(given: Attributes, known: Shapes) -> Shapes:
-    """Label of SoftmaxOutput: an index for each row."""
-    data = known["data"]
-    if not data or known["label"] == data:
-        return {}
-    if known["label"] is not None and -1 not in known["label"]:
-        return {}  # several shapes will do
-    if given.get("multi_output"):
-        return {"label": (data[0], _size(data[2:]))}
-    return {"label": data[:-1]}
-
-
-def margin_label(given: Attributes, known: Shapes) -> Shapes:
-    """Label of SVMOutput."""
-    return {} if not known["data"] else {"label": known["data"][:-1]}
-
-
-def same_label(given: Attributes, known: Shapes) -> Shapes:
-    """Label of a regression: as the data, where a single column may be left out."""
-    data = known["data"]
-    if not data or known["label"] is not None:
-        return {}
-    return {"label": data[:1] if len(data) == 2 and data[1] == 1 else data}
-
-
 _GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
 
 

@@ -17,7 +17,7 @@ class Composition {
   /// Inputs and arguments stay alive meanwhile. An input that was not given is none.
   Composition(const lazy::Op& op, std::span<const Value> inputs,
               std::span<const lazy::Argument> arguments)
-      : op_(op), arguments_(arguments) {
+      : op_(op), arguments_(arguments), is_recorded_(state().recording) {
     for (const Value& input : inputs) {
       inputs_.push_back(input);
       inputs_.back().legacy = false;
@@ -28,6 +28,8 @@ class Composition {
   /// For those that the op writes to.
   Value& written(std::size_t input) { return inputs_[input]; }
   std::span<const Value> inputs() const { return inputs_; }
+  /// Whether gradients may be asked for.
+  bool is_recorded() const { return is_recorded_; }
 
   template <class Parameters>
   Parameters parameters() const {
@@ -46,6 +48,7 @@ class Composition {
   const lazy::Op& op_;
   std::vector<Value> inputs_;
   const std::span<const lazy::Argument> arguments_;
+  const bool is_recorded_;
   std::vector<Value> more_;
 };
 

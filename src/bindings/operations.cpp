@@ -384,6 +384,7 @@ nb::dict describe_table() {
     entry["elementwise"] = nb::bool_(op.formula.has_value());
     entry["may_fail"] = nb::bool_(op.may_fail);
     entry["has_gradient"] = nb::bool_(!op.gradients.empty());
+    entry["composed"] = nb::bool_(op.compose != nullptr);
     entry["completes"] = nb::bool_(op.complete != nullptr);
     result[text(name)] = entry;
   }
@@ -542,8 +543,8 @@ void bind_operations(nb::module_& module) {
   module.def("complete_shapes", complete_shapes, nb::arg("name"), nb::arg("parameters"),
              nb::arg("shapes"), "Shapes of an op's inputs, with what follows from the known ones.");
   module.def(
-      "is_stand_in", [](nb::handle object) { return is_stand_in(object.ptr()); }, nb::arg("object"),
-      "Whether it stands for an array that waits for its shape.");
+      "is_stand_in", [](nb::handle object) { return is_stand_in(object.ptr()); },
+      nb::arg("object").none(), "Whether it stands for an array that waits for its shape.");
   module.def("set_stand_in_type", set_stand_in_type, nb::arg("type"),
              "The class of what stands for an array that waits for its shape.");
 }

@@ -111,7 +111,8 @@ struct Op {
   /// One rule per input; the last one serves all further inputs of a variadic op. None at all: the
   /// front end has the rules, or there are none.
   std::vector<GradientRule> gradients = {};
-  /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own.
+  /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own unless
+  /// it has some.
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
   /// So many of the last inputs need not be given.
   int optional_inputs = 0;

@@ -125,6 +125,10 @@ Value equal(const Value& left, const Value& right) {
   return binary(the_op<"equal">(), left, right);
 }
 
+Value not_equal(const Value& left, const Value& right) {
+  return binary(the_op<"not_equal">(), left, right);
+}
+
 Value where(const Value& condition, const Value& left, const Value& right) {
   const lazy::Op& op = the_op<"where">();
   return apply(op, op.defaults, condition, left, right);
@@ -202,6 +206,10 @@ Value erf(const Value& x) {
 
 Value digamma(const Value& x) {
   return unary(the_op<"digamma">(), x);
+}
+
+Value maximum(const Value& left, const Value& right) {
+  return binary(the_op<"maximum">(), left, right);
 }
 
 Value minimum(const Value& left, const Value& right) {

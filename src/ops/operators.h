@@ -38,6 +38,7 @@ Value operator>=(const Value& left, const Value& right);
 Value operator<(const Value& left, const Value& right);
 Value operator<=(const Value& left, const Value& right);
 Value equal(const Value& left, const Value& right);
+Value not_equal(const Value& left, const Value& right);
 Value where(const Value& condition, const Value& left, const Value& right);
 
 Value abs(const Value& x);
@@ -59,6 +60,7 @@ Value relu(const Value& x);
 Value softrelu(const Value& x);
 Value erf(const Value& x);
 Value digamma(const Value& x);
+Value maximum(const Value& left, const Value& right);
 Value minimum(const Value& left, const Value& right);
 Value clip(const Value& x, std::int64_t low, std::int64_t high);
 

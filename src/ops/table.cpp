@@ -36,6 +36,7 @@ const Table& table() {
     declare_sorting(*all);
     declare_linalg(*all);
     declare_networks(*all);
+    declare_outputs(*all);
     return all;
   }();
   return *instance;

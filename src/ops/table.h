@@ -38,5 +38,6 @@ void declare_indexing(Table& table);
 void declare_sorting(Table& table);
 void declare_linalg(Table& table);
 void declare_networks(Table& table);
+void declare_outputs(Table& table);
 
 }  // namespace afterglow::ops
