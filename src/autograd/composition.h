@@ -24,6 +24,7 @@ class Composition {
     }
   }
 
+  const lazy::Op& op() const { return op_; }
   const Value& operator[](std::size_t input) const { return inputs_[input]; }
   /// For those that the op writes to.
   Value& written(std::size_t input) { return inputs_[input]; }
@@ -51,5 +52,35 @@ class Composition {
   const bool is_recorded_;
   std::vector<Value> more_;
 };
+
+/// The declaration of an op that is made of others, with parameters of type `Parameters`.
+template <class Parameters>
+struct Composed {
+  std::string_view name;
+  std::vector<std::string_view> mxnet_names = {};
+  std::vector<std::string_view> inputs = {};
+  int optional_inputs = 0;
+  std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
+  Value (*compose)(Composition&, const Parameters&) = nullptr;
+  void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
+};
+
+template <class Parameters>
+lazy::Op make_op(Composed<Parameters> declaration) {
+  lazy::Op op = lazy::make_op<Parameters>({.name = declaration.name,
+                                           .mxnet_names = std::move(declaration.mxnet_names),
+                                           .inputs = std::move(declaration.inputs),
+                                           .gradients = std::move(declaration.gradients),
+                                           .complete = declaration.complete});
+  op.infer = nullptr;
+  op.optional_inputs = declaration.optional_inputs;
+  op.compose = [](Composition& composition) {
+    using Compose = Value (*)(Composition&, const Parameters&);
+    const auto parameters = composition.parameters<Parameters>();
+    return reinterpret_cast<Compose>(composition.op().typed_compose)(composition, parameters);
+  };
+  op.typed_compose = reinterpret_cast<void (*)()>(declaration.compose);
+  return op;
+}
 
 }  // namespace afterglow::autograd

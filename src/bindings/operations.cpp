@@ -421,7 +421,12 @@ std::int64_t to_integer(PyObject* object) {
     throw Error(ErrorKind::overflow,
                 "an integer of more than 64 bits was given; the greatest is 2**63 - 1");
   }
-  if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+  if (value == -1 && PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    throw Error(ErrorKind::type, std::string("an argument of type ") + Py_TYPE(object)->tp_name +
+                                     " was given; an integer is needed");
+  }
   return value;
 }
 

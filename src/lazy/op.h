@@ -121,11 +121,13 @@ struct Op {
   /// Of an op with typed parameters: the functions behind those above, which read them for these.
   void (*typed_infer)() = nullptr;
   void (*typed_complete)() = nullptr;
+  void (*typed_compose)() = nullptr;
   /// The default values of all parameters; the table sets them.
   std::vector<Argument> defaults = {};
 };
 
-/// The declaration of an op with parameters of type `Parameters`.
+/// The declaration of an op with parameters of type `Parameters`; of one that is made of others see
+/// autograd/composition.h.
 template <class Parameters>
 struct Declaration {
   std::string_view name;
@@ -140,8 +142,6 @@ struct Declaration {
   bool may_fail = false;
   bool updates = false;
   std::vector<GradientRule> gradients = {};
-  autograd::Value (*compose)(autograd::Composition&) = nullptr;
-  int optional_inputs = 0;
   void (*complete)(Completion&, const Parameters&) = nullptr;
 };
 
@@ -178,8 +178,6 @@ Op make_op(Declaration<Parameters> declaration) {
           .may_fail = declaration.may_fail,
           .updates = declaration.updates,
           .gradients = std::move(declaration.gradients),
-          .compose = declaration.compose,
-          .optional_inputs = declaration.optional_inputs,
           .complete = declaration.complete ? complete_typed<Parameters> : nullptr,
           .typed_infer = reinterpret_cast<void (*)()>(declaration.infer),
           .typed_complete = reinterpret_cast<void (*)()>(declaration.complete)};

@@ -127,8 +127,7 @@ void complete_fully_connected(Completion& completion, const FullyConnected& give
   completion.shapes[1] = Shape{given.num_hidden, width};
 }
 
-Value fully_connected(Composition& c) {
-  const auto given = c.parameters<FullyConnected>();
+Value fully_connected(Composition& c, const FullyConnected& given) {
   const Value &x = c[0], &weight = c[1], &bias = c[2];
   const Shape shape = shape_of(x), weights = shape_of(weight);
   if (shape.empty() || weights.size() != 2)
@@ -165,8 +164,7 @@ struct Embedding {
 };
 
 /// The rows of the weight that the indices name; those outside mean the nearest row.
-Value embedding(Composition& c) {
-  const auto given = c.parameters<Embedding>();
+Value embedding(Composition& c, const Embedding& given) {
   const Shape asked = {given.input_dim, given.output_dim};
   if (shape_of(c[1]) != asked)
     c.refuse("input_dim and output_dim ask for a weight of shape " + to_string(asked));
@@ -198,8 +196,7 @@ struct Dropout {
                  field("cudnn_off", &Dropout::cudnn_off, "is taken and has no effect")};
 };
 
-Value dropout(Composition& c) {
-  const auto given = c.parameters<Dropout>();
+Value dropout(Composition& c, const Dropout& given) {
   const Value& x = c[0];
   if (!(given.p >= 0 && given.p <= 1))
     c.refuse("p is " + std::to_string(given.p) + "; it must lie between 0 and 1");
@@ -301,8 +298,7 @@ struct SyncBatchNorm {
       field("key", &SyncBatchNorm::key, "is taken and has no effect")};
 };
 
-Value sync_batch_norm(Composition& c) {
-  const auto given = c.parameters<SyncBatchNorm>();
+Value sync_batch_norm(Composition& c, const SyncBatchNorm& given) {
   return batch_norm(c, {.eps = given.eps,
                         .momentum = given.momentum,
                         .fix_gamma = given.fix_gamma,
@@ -330,8 +326,7 @@ bool has_kernel(const Value& x, const Value& gamma, const Value& beta, std::int6
          shape_of(beta) == Shape{columns} && x.array.layout->is_contiguous();
 }
 
-Value layer_norm(Composition& c) {
-  const auto given = c.parameters<LayerNorm>();
+Value layer_norm(Composition& c, const LayerNorm& given) {
   const Value &x = c[0], &gamma = c[1], &beta = c[2];
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
   if (has_kernel(x, gamma, beta, axis)) {
@@ -360,8 +355,7 @@ struct InstanceNorm {
       std::tuple{field("eps", &InstanceNorm::eps, "is added to the variance")};
 };
 
-Value instance_norm(Composition& c) {
-  const auto given = c.parameters<InstanceNorm>();
+Value instance_norm(Composition& c, const InstanceNorm& given) {
   const Value& x = c[0];
   if (rank_of(x) < 3) c.refuse("needs data of at least 3 axes");
   const Standardised found(x, all_axes_but(x, {0, 1}), given.eps);
@@ -379,8 +373,7 @@ struct GroupNorm {
                        "whether the means and deviations come too")};
 };
 
-Value group_norm(Composition& c) {
-  const auto given = c.parameters<GroupNorm>();
+Value group_norm(Composition& c, const GroupNorm& given) {
   const Value& x = c[0];
   const Shape shape = shape_of(x);
   if (shape.size() < 3 || given.num_groups < 1 || shape[1] % given.num_groups)
@@ -413,9 +406,9 @@ struct Activation {
       std::tuple{required("act_type", &Activation::act_type, "which one")};
 };
 
-Value activation(Composition& c) {
+Value activation(Composition& c, const Activation& given) {
   const Value& x = c[0];
-  switch (c.parameters<Activation>().act_type) {
+  switch (given.act_type) {
     case Kind::relu:
       return relu(x);
     case Kind::sigmoid:
@@ -468,8 +461,7 @@ void complete_leaky_relu(Completion& completion, const LeakyReLU& given) {
 }
 
 /// What lets something of negative numbers through.
-Value leaky_relu(Composition& c) {
-  const auto given = c.parameters<LeakyReLU>();
+Value leaky_relu(Composition& c, const LeakyReLU& given) {
   const Value &x = c[0], &gamma = c[1];
   const lazy::Op &leaky = op_named("leaky_relu"), &elu = op_named("elu");
   if (static_cast<bool>(gamma) != (given.act_type == Leak::prelu))
@@ -507,75 +499,75 @@ Value flatten(Composition& c) {
 }  // namespace
 
 void declare_networks(Table& table) {
-  table.add<FullyConnected>({.name = "FullyConnected",
-                             .mxnet_names = {"FullyConnected", "_npx_fully_connected"},
-                             .inputs = {"data", "weight", "bias"},
-                             .compose = fully_connected,
-                             .optional_inputs = 1,
-                             .complete = complete_fully_connected});
-  table.add<Embedding>({.name = "Embedding",
-                        .mxnet_names = {"Embedding", "_npx_embedding"},
-                        .inputs = {"data", "weight"},
-                        .compose = embedding,
-                        .complete = [](Completion& completion, const Embedding& given) {
-                          completion.shapes[1] = Shape{given.input_dim, given.output_dim};
-                        }});
-  table.add<Dropout>({.name = "Dropout",
-                      .mxnet_names = {"Dropout", "_npx_dropout"},
-                      .inputs = {"data"},
-                      .compose = dropout});
-  table.add<BatchNorm>(
-      {.name = "BatchNorm",
-       .mxnet_names = {"BatchNorm", "BatchNorm_v1", "_npx_batch_norm"},
-       .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
-       .compose = [](Composition& c) { return batch_norm(c, c.parameters<BatchNorm>()); },
-       .complete = [](Completion& completion,
-                      const BatchNorm& given) { complete_vectors(completion, given.axis); }});
-  table.add<BatchNorm>(
+  table.compose<FullyConnected>({.name = "FullyConnected",
+                                 .mxnet_names = {"FullyConnected", "_npx_fully_connected"},
+                                 .inputs = {"data", "weight", "bias"},
+                                 .optional_inputs = 1,
+                                 .compose = fully_connected,
+                                 .complete = complete_fully_connected});
+  table.compose<Embedding>({.name = "Embedding",
+                            .mxnet_names = {"Embedding", "_npx_embedding"},
+                            .inputs = {"data", "weight"},
+                            .compose = embedding,
+                            .complete = [](Completion& completion, const Embedding& given) {
+                              completion.shapes[1] = Shape{given.input_dim, given.output_dim};
+                            }});
+  table.compose<Dropout>({.name = "Dropout",
+                          .mxnet_names = {"Dropout", "_npx_dropout"},
+                          .inputs = {"data"},
+                          .compose = dropout});
+  table.compose<BatchNorm>({.name = "BatchNorm",
+                            .mxnet_names = {"BatchNorm", "BatchNorm_v1", "_npx_batch_norm"},
+                            .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+                            .compose = batch_norm,
+                            .complete = [](Completion& completion, const BatchNorm& given) {
+                              complete_vectors(completion, given.axis);
+                            }});
+  table.compose<BatchNorm>(
       {.name = "BatchNormWithReLU",
        .mxnet_names = {"_contrib_BatchNormWithReLU"},
        .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
-       .compose = [](Composition& c) { return relu(batch_norm(c, c.parameters<BatchNorm>())); },
+       .compose = [](Composition& c, const BatchNorm& given) { return relu(batch_norm(c, given)); },
        .complete = [](Completion& completion,
                       const BatchNorm& given) { complete_vectors(completion, given.axis); }});
-  table.add<SyncBatchNorm>({.name = "SyncBatchNorm",
-                            .mxnet_names = {"_contrib_SyncBatchNorm"},
-                            .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
-                            .compose = sync_batch_norm,
-                            .complete = [](Completion& completion, const SyncBatchNorm&) {
-                              complete_vectors(completion, 1);
+  table.compose<SyncBatchNorm>({.name = "SyncBatchNorm",
+                                .mxnet_names = {"_contrib_SyncBatchNorm"},
+                                .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+                                .compose = sync_batch_norm,
+                                .complete = [](Completion& completion, const SyncBatchNorm&) {
+                                  complete_vectors(completion, 1);
+                                }});
+  table.compose<LayerNorm>({.name = "LayerNorm",
+                            .mxnet_names = {"LayerNorm", "_npx_layer_norm"},
+                            .inputs = {"data", "gamma", "beta"},
+                            .compose = layer_norm,
+                            .complete = [](Completion& completion, const LayerNorm& given) {
+                              complete_vectors(completion, given.axis);
                             }});
-  table.add<LayerNorm>({.name = "LayerNorm",
-                        .mxnet_names = {"LayerNorm", "_npx_layer_norm"},
-                        .inputs = {"data", "gamma", "beta"},
-                        .compose = layer_norm,
-                        .complete = [](Completion& completion, const LayerNorm& given) {
-                          complete_vectors(completion, given.axis);
-                        }});
-  table.add<InstanceNorm>({.name = "InstanceNorm",
-                           .mxnet_names = {"InstanceNorm"},
-                           .inputs = {"data", "gamma", "beta"},
-                           .compose = instance_norm,
-                           .complete = [](Completion& completion, const InstanceNorm&) {
-                             complete_vectors(completion, 1);
-                           }});
-  table.add<GroupNorm>({.name = "GroupNorm",
-                        .mxnet_names = {"GroupNorm"},
-                        .inputs = {"data", "gamma", "beta"},
-                        .compose = group_norm,
-                        .complete = [](Completion& completion, const GroupNorm& given) {
-                          completion.shapes[1] = completion.shapes[2] = Shape{given.num_groups};
-                        }});
-  table.add<Activation>({.name = "Activation",
-                         .mxnet_names = {"Activation", "_npx_activation"},
-                         .inputs = {"data"},
-                         .compose = activation});
-  table.add<LeakyReLU>({.name = "LeakyReLU",
-                        .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
-                        .inputs = {"data", "gamma"},
-                        .compose = leaky_relu,
-                        .optional_inputs = 1,
-                        .complete = complete_leaky_relu});
+  table.compose<InstanceNorm>({.name = "InstanceNorm",
+                               .mxnet_names = {"InstanceNorm"},
+                               .inputs = {"data", "gamma", "beta"},
+                               .compose = instance_norm,
+                               .complete = [](Completion& completion, const InstanceNorm&) {
+                                 complete_vectors(completion, 1);
+                               }});
+  table.compose<GroupNorm>({.name = "GroupNorm",
+                            .mxnet_names = {"GroupNorm"},
+                            .inputs = {"data", "gamma", "beta"},
+                            .compose = group_norm,
+                            .complete = [](Completion& completion, const GroupNorm& given) {
+                              completion.shapes[1] = completion.shapes[2] = Shape{given.num_groups};
+                            }});
+  table.compose<Activation>({.name = "Activation",
+                             .mxnet_names = {"Activation", "_npx_activation"},
+                             .inputs = {"data"},
+                             .compose = activation});
+  table.compose<LeakyReLU>({.name = "LeakyReLU",
+                            .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
+                            .inputs = {"data", "gamma"},
+                            .optional_inputs = 1,
+                            .compose = leaky_relu,
+                            .complete = complete_leaky_relu});
   table.add({.name = "Flatten",
              .mxnet_names = {"Flatten", "flatten", "_npx_batch_flatten"},
              .inputs = {"data"},

@@ -107,8 +107,7 @@ void complete_class_label(Completion& completion, const SoftmaxOutput& given) {
                              : Shape(data->begin(), data->end() - 1);
 }
 
-Value softmax_output(Composition& c) {
-  const auto given = c.parameters<SoftmaxOutput>();
+Value softmax_output(Composition& c, const SoftmaxOutput& given) {
   const Shape shape = shape_of(c[0]), rows = given.rows(shape);
   const std::int64_t labels = element_count(rows) / std::max<std::int64_t>(1, rows[1]);
   const bool fits = shape_of(c[1]) == shape || c[1].array.size() == labels;
@@ -183,7 +182,7 @@ void complete_same_label(Completion& completion, const Regression&) {
 }
 
 template <Value (*predict)(const Value&)>
-Value regression(Composition& c) {
+Value regression(Composition& c, const Regression&) {
   if (c[0].array.size() != c[1].array.size())
     c.refuse("the label needs as many elements as the data");
   return predict(c[0]);
@@ -227,7 +226,7 @@ struct SVMOutput {
                  field("use_linear", &SVMOutput::use_linear, "whether the loss is not squared")};
 };
 
-Value svm_output(Composition& c) {
+Value svm_output(Composition& c, const SVMOutput&) {
   const Shape shape = shape_of(c[0]);
   if (shape.empty()) c.refuse("needs data of at least one dimension");
   if (c[1].array.size() != c[0].array.size() / std::max<std::int64_t>(1, shape.back()))
@@ -280,15 +279,20 @@ Value copied(Composition& c) {
   return copy(c[0]);
 }
 
+template <class Parameters>
+Value copied(Composition& c, const Parameters&) {
+  return copy(c[0]);
+}
+
 struct Multiplier {
   double scalar = 1;
   static constexpr auto fields =
       std::tuple{field("scalar", &Multiplier::scalar, "times which the gradient is taken")};
 };
 
-void declare_regression(Table& table, std::string_view name, Value (*compose)(Composition&),
-                        RuleFunction rule) {
-  table.add<Regression>(
+void declare_regression(Table& table, std::string_view name,
+                        Value (*compose)(Composition&, const Regression&), RuleFunction rule) {
+  table.compose<Regression>(
       {.name = name,
        .mxnet_names = {name},
        .inputs = {"data", "label"},
@@ -300,34 +304,34 @@ void declare_regression(Table& table, std::string_view name, Value (*compose)(Co
 }  // namespace
 
 void declare_outputs(Table& table) {
-  table.add<SoftmaxOutput>({.name = "SoftmaxOutput",
-                            .mxnet_names = {"SoftmaxOutput", "Softmax"},
-                            .inputs = {"data", "label"},
-                            .gradients = {reading_output_and({1}, through_softmax_output),
-                                          reading_nothing(nothing_for_label)},
-                            .compose = softmax_output,
-                            .complete = complete_class_label});
+  table.compose<SoftmaxOutput>({.name = "SoftmaxOutput",
+                                .mxnet_names = {"SoftmaxOutput", "Softmax"},
+                                .inputs = {"data", "label"},
+                                .gradients = {reading_output_and({1}, through_softmax_output),
+                                              reading_nothing(nothing_for_label)},
+                                .compose = softmax_output,
+                                .complete = complete_class_label});
   declare_regression(table, "LinearRegressionOutput", regression<unchanged>,
                      through_regression<distance>);
   declare_regression(table, "MAERegressionOutput", regression<unchanged>, through_regression<side>);
   declare_regression(table, "LogisticRegressionOutput", regression<sigmoid>,
                      through_regression<distance>);
-  table.add<SVMOutput>({.name = "SVMOutput",
-                        .mxnet_names = {"SVMOutput"},
-                        .inputs = {"data", "label"},
-                        .gradients = {reading_output_and({1}, through_svm_output),
-                                      reading_nothing(nothing_for_label)},
-                        .compose = svm_output,
-                        .complete = [](Completion& completion, const SVMOutput&) {
-                          const auto& data = completion.shapes[0];
-                          if (data && !data->empty())
-                            completion.shapes[1] = Shape(data->begin(), data->end() - 1);
-                        }});
-  table.add<MakeLoss>({.name = "MakeLoss",
-                       .mxnet_names = {"MakeLoss"},
-                       .inputs = {"data"},
-                       .gradients = {reading_output(through_make_loss)},
-                       .compose = copied});
+  table.compose<SVMOutput>({.name = "SVMOutput",
+                            .mxnet_names = {"SVMOutput"},
+                            .inputs = {"data", "label"},
+                            .gradients = {reading_output_and({1}, through_svm_output),
+                                          reading_nothing(nothing_for_label)},
+                            .compose = svm_output,
+                            .complete = [](Completion& completion, const SVMOutput&) {
+                              const auto& data = completion.shapes[0];
+                              if (data && !data->empty())
+                                completion.shapes[1] = Shape(data->begin(), data->end() - 1);
+                            }});
+  table.compose<MakeLoss>({.name = "MakeLoss",
+                           .mxnet_names = {"MakeLoss"},
+                           .inputs = {"data"},
+                           .gradients = {reading_output(through_make_loss)},
+                           .compose = copied});
   table.add({.name = "make_loss",
              .mxnet_names = {"make_loss"},
              .inputs = {"data"},
@@ -338,12 +342,13 @@ void declare_outputs(Table& table) {
              .inputs = {"data"},
              .gradients = {no_gradient},
              .compose = copied});
-  table.add<Multiplier>({.name = "gradientmultiplier",
-                         .mxnet_names = {"_contrib_gradientmultiplier"},
-                         .inputs = {"data"},
-                         .gradients = {reading_nothing(
-                             [](Gradient& c) { return c.g * c.parameters<Multiplier>().scalar; })},
-                         .compose = copied});
+  table.compose<Multiplier>({.name = "gradientmultiplier",
+                             .mxnet_names = {"_contrib_gradientmultiplier"},
+                             .inputs = {"data"},
+                             .gradients = {reading_nothing([](Gradient& c) {
+                               return c.g * c.parameters<Multiplier>().scalar;
+                             })},
+                             .compose = copied});
   const lazy::GradientRule straight_through = reading_nothing([](Gradient& c) { return c.g; });
   table.add({.name = "round_ste",
              .mxnet_names = {"_contrib_round_ste"},

@@ -178,7 +178,7 @@ def test_refusals() -> None:
             call()
     with pytest.raises(AssertionError):
         nd.SVMOutput(x, [0, 1])
-    with pytest.raises(ValueError, match=r"\[SVMOutput\] the label .*\(3,\).*\(2,\)"):
+    with pytest.raises(ValueError, match=r"\[SVMOutput\] the label .*\(2,\).*\(3,\)"):
         nd.SVMOutput(nd.ones((2, 3)), nd.ones((3,)))
 
 
