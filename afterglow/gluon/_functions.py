@@ -17,6 +17,7 @@ from .. import symbol
 from .._core import Array, describe_table, operation
 from .._ctc import ctc_loss
 from .._layers import all_axes_but, log_softmax, pick_labels
+from .._shapes import Shape, legacy_reshape
 from .._worlds import where
 from ..symbol.numpy import _Symbol
 
@@ -44,6 +45,15 @@ class _Arrays:
     def reshape_like(x: Any, other: Any) -> Any:
         return x if x.shape == other.shape else x._shaped(other.shape)
 
+    @staticmethod
+    def reshape(x: Any, codes: Shape) -> Any:
+        """Return an array in another shape, with the codes of ``nd``."""
+        return x._shaped(legacy_reshape(x.shape, codes))
+
+    @staticmethod
+    def transpose(x: Any, order: Shape) -> Any:
+        return x.transpose(order)
+
     def over_samples(self, name: str, x: Any, axis: int) -> Any:
         """Return a reduction over all axes but that of the batch."""
         axes = all_axes_but(x, axis)
@@ -63,6 +73,13 @@ class _Symbols:
 
     def __getattr__(self, name: str) -> Any:
         return _legacy_function(name)
+
+    def reshape(self, x: Any, codes: Shape) -> Any:
+        """Return a symbol in another shape, with the codes of ``nd``."""
+        return _symbols.reshape(x, shape=codes)
+
+    def transpose(self, x: Any, order: Shape) -> Any:
+        return _symbols.transpose(x, axes=order)
 
     def pick_labels(self, x: Any, labels: Any, axis: int) -> Any:
         return self.pick(x, labels, axis=axis, keepdims=True, __labels__=True)
