@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _outputs
 from .._core import Array, operation
 from .._shapes import as_float
-from ..error import ArgumentError, ArrayValueError
+from ..error import ArgumentError, ArrayValueError, MissingNameError
 from . import creation, elementwise, indexing, shape, softmax
 from ._arguments import need
 
@@ -52,7 +52,7 @@ def __getattr__(name: str) -> Any:
         for family in _FAMILIES:
             if name in vars(family):
                 return vars(family)[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    raise MissingNameError(__name__, name)
 
 
 def foreach(

@@ -18,6 +18,7 @@ import numpy as onp
 
 from .. import _interop
 from ..context import context_numbers
+from ..error import MissingNameError
 
 #: Names that mean something else in NumPy than a user of ``mx.np`` could want.
 _NOT_OURS = frozenset(
@@ -42,9 +43,8 @@ _CONSTANTS = {
 }
 
 
-def _missing(module: str, name: str) -> AttributeError:
-    ours = module.replace("numpy", "afterglow.numpy", 1)
-    return AttributeError(f"module {ours!r} has no attribute {name!r}", name=name)
+def _missing(module: str, name: str) -> MissingNameError:
+    return MissingNameError(module.replace("numpy", "afterglow.numpy", 1), name)
 
 
 def find(module: str, name: str) -> Any:
