@@ -32,6 +32,7 @@ SHORT = {
     "symbol": "sym",
     "visualization": "viz",
 }
+_SHORT_BELOW = {"numpy": "np", "numpy_extension": "npx"}  # in sym
 
 
 def tend(name: str) -> None:
@@ -74,7 +75,8 @@ def _declared(module: ModuleType) -> Iterable[str]:
 
 def spelled(module: str) -> str:
     """Return the path of a module as programs write it behind ``mx.``; that of ``mx`` is ``.``."""
-    return ".".join(SHORT.get(part, part) for part in module.split(".")[1:]) or "."
+    first, *others = module.split(".")[1:] or ["."]
+    return ".".join([SHORT.get(first, first), *(_SHORT_BELOW.get(one, one) for one in others)])
 
 
 @cache
@@ -90,9 +92,10 @@ def mxnet_names(path: str | None = None) -> frozenset[str]:
     return frozenset(names if path is None else names.get(path, "").split())
 
 
-def mxnet_ops() -> dict[str, list[str]]:
-    """Return MXNet's ops, with the public function that each is, or with those that call it."""
-    return {name: public.split() for name, public in _recorded()["ops"].items()}
+def mxnet_ops() -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return MXNet's ops with the public function that each is, and the callers of private ones."""
+    callers = {name: public.split() for name, public in _recorded()["callers"].items()}
+    return _recorded()["ops"], callers
 
 
 def explain(module: str, name: str) -> str:
@@ -122,5 +125,5 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def _near(word: str, known: Iterable[str]) -> list[str]:
     import difflib  # only a misspelling pays for it
 
-    names = {name.lower(): name for name in known}
+    names = {name.lower(): name for name in sorted(known)}  # small letters first
     return [names[one] for one in difflib.get_close_matches(word.lower(), names)]

@@ -25,5 +25,8 @@ def function_of(
         return create(op, args, kwargs, hint=hint)
 
     function.__name__ = function.__qualname__ = public
-    function.__doc__ = getattr(entry.function, "__doc__", None)
+    if entry.function is None:
+        function.__doc__ = "Write the op down; it can be saved and loaded, but does not run yet."
+    else:
+        function.__doc__ = entry.function.__doc__
     return function

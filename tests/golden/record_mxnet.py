@@ -3,9 +3,9 @@
 
     python tests/golden/record_mxnet.py
 
-``ops`` has every registered op, with the public function that it is or, where it is private, the
-public functions that call it. ``names`` has the public names of every namespace. From them come
-``afterglow list --missing`` and the errors of names that are missing.
+``ops`` has every registered op, with the public function that it is, ``callers`` those of private
+ops, and ``names`` the public names of every namespace. From them come ``afterglow list --missing``
+and the errors of names that are missing.
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ def public_names(path: str) -> Iterator[str]:
             is_public = path in (".", "contrib") and value in namespaces
         elif callable(value):
             home = getattr(value, "__module__", None) or module.__name__
-            is_public = home.startswith(homes) and not name.startswith("backward_")
+            is_public = home.startswith(homes)
         else:
             is_public = path == "np"
-        if not name.startswith("_") and (is_public or name in stated):
+        if not name.startswith(("_", "backward_")) and (is_public or name in stated):
             yield name
 
 
@@ -130,14 +130,13 @@ def callers() -> dict[str, set[str]]:
 
 
 def ops() -> dict[str, str]:
-    """Return by op the public function that it is, or else those that call it."""
-    calls = callers()
+    """Return by op the public function that it is; that of private ones is empty."""
     public = {}
     for name in op_names():
         prefix = max((one for one in PLACES if name.startswith(one)), key=len)
         home, own = PLACES[prefix], name.removeprefix(prefix)
         is_public = not own.startswith("_") and hasattr(found(home), own)
-        public[name] = f"{home}.{own}" if is_public else " ".join(sorted(calls.get(name, ())))
+        public[name] = f"{home}.{own}" if is_public else ""
     return public
 
 
@@ -152,8 +151,11 @@ def children() -> dict[str, set[str]]:
 
 if __name__ == "__main__":
     names = {path: {*public_names(path)} | within for path, within in children().items()}
+    registered, called = ops(), callers()
+    private = [name for name in registered if name in called and not registered[name]]
     recorded = {
-        "ops": ops(),
+        "ops": registered,
+        "callers": {name: " ".join(sorted(called[name])) for name in private},
         "names": {path: " ".join(sorted(names[path])) for path in sorted(names)},
     }
     TARGET.write_text(json.dumps(recorded, indent=0) + "\n", encoding="utf-8")
