@@ -101,7 +101,7 @@ def mxnet_ops() -> tuple[dict[str, str], dict[str, list[str]]]:
 def explain(module: str, name: str) -> str:
     """Return what is said of a name that a module lacks: is it one of MXNet's, or misspelled."""
     path = spelled(module)
-    ours, theirs = dir(sys.modules[module]), mxnet_names(path)
+    theirs = mxnet_names(path)
     if name in theirs:
         whole = f"mx.{path}.{name}".replace("..", "")
         return (
@@ -110,7 +110,7 @@ def explain(module: str, name: str) -> str:
             "tells what is to come"
         )
     plain = f"module {module!r} has no attribute {name!r}"
-    if question := did_you_mean(name, ours):
+    if question := did_you_mean(name, dir(sys.modules[module]) if module in sys.modules else ()):
         return f"{plain}; {question}"
     near = _near(name, theirs)
     return f"{plain}; {explain(module, near[0])}" if near else plain

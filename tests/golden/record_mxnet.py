@@ -111,13 +111,11 @@ def callers() -> dict[str, set[str]]:
     """Return by private op the public functions and methods that call it."""
     calls: dict[str, set[str]] = {}
 
-    def look(path: str, function: Any) -> None:
-        code = getattr(inspect.unwrap(function), "__code__", None)
-        words = code.co_names if code else ()
-        for written, prefix in PRIVATE.items():
-            if written in words:
+    def look(path: str, function: Any, kind: type | None = None) -> None:
+        for words in words_of(function, kind):
+            for written in PRIVATE.keys() & words:
                 for word in words:
-                    calls.setdefault(prefix + word, set()).add(path)
+                    calls.setdefault(PRIVATE[written] + word, set()).add(path)
 
     for path in ("nd", "nd.contrib", "nd.random", "image", *IMPLEMENTED):
         home = importlib.import_module(IMPLEMENTED[path]) if path in IMPLEMENTED else found(path)
@@ -125,8 +123,22 @@ def callers() -> dict[str, set[str]]:
             look(f"{path}.{name}", getattr(home, name, None))
     for path in ("nd.NDArray", "np.ndarray"):
         for name, value in vars(found(path)).items():
-            look(f"{path}.{name}", value)
+            if not name.startswith("_") or name.endswith("__"):
+                look(f"{path}.{name}", value, found(path))
     return calls
+
+
+def words_of(function: Any, kind: type | None) -> Iterator[set[str]]:
+    """Yield the names in a function, and in each method of a class that it calls."""
+    waiting, seen = [function], []
+    while waiting:
+        one = inspect.unwrap(waiting.pop())
+        if one in seen or not inspect.isfunction(one):
+            continue
+        seen.append(one)
+        words = {*one.__code__.co_names}
+        waiting += [getattr(kind, word, None) for word in words]
+        yield words
 
 
 def ops() -> dict[str, str]:
