@@ -32,7 +32,7 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a command's module
     parser = argparse.ArgumentParser(
         prog="afterglow",
         description="Asynchronous, lazy arrays that speak the API of Apache MXNet.",
