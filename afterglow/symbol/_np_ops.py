@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 from .. import numpy as np
 from .. import numpy_extension as npx
@@ -221,7 +221,7 @@ def find(name: str) -> tuple[Function, int] | None:
     return None
 
 
-def _is_of_arrays(value: Any) -> bool:
+def _is_of_arrays(value: Any) -> TypeGuard[Function]:
     """Tell functions of np and npx, also NumPy's, from types, devices and switches there."""
     home = getattr(value, "__module__", None) or ""
     return callable(value) and not isinstance(value, type) and home.startswith(_HOMES)
