@@ -8,9 +8,6 @@ MXNet would raise a class of Python's own, the error is that class as well, so b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 __all__ = ["MXNetError", "NotImplementedForSymbol"]
 
 
@@ -32,6 +29,19 @@ class ArrayIndexError(MXNetError, IndexError):
 
 class ArrayAttributeError(MXNetError, AttributeError):
     """Something that an object lacks."""
+
+
+class MissingNameError(ArrayAttributeError):
+    """A name that a module lacks. Its text is made when it is read: ``hasattr`` needs none."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(module, name)
+        self.name = name
+
+    def __str__(self) -> str:
+        from ._namespace import explain
+
+        return explain(*self.args)
 
 
 class AxisError(ArrayValueError, ArrayIndexError):
@@ -80,23 +90,34 @@ class NotImplementedForSymbol(MXNetError):  # noqa: N818
     """A function that works on arrays only was given a symbol."""
 
 
-@contextmanager
-def as_ours(name: str) -> Iterator[None]:
-    """Raise errors of ours for those by which Python and NumPy refuse a number or an index."""
-    try:
-        yield
-    except MXNetError:
-        raise
-    except OverflowError as error:
-        raise ArrayOverflowError(f"[{name}] {error}") from None
-    except ZeroDivisionError as error:
-        raise ArrayZeroDivisionError(f"[{name}] {error}") from None
-    except MemoryError as error:
-        raise ArrayMemoryError(f"[{name}] {error}") from None
-    except IndexError as error:
-        raise ArrayIndexError(f"[{name}] {error}") from None
-    except ValueError as error:
-        raise ArrayValueError(f"[{name}] {error}") from None
+class as_ours:  # noqa: N801
+    """Raise errors of ours for those by which Python and NumPy refuse a number or an index.
+
+    A generator as a context would, from Python 3.12 on, be kept with all arrays in sight by the
+    error that it replaces, and keep that error, until the collector comes.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, error: BaseException | None, place: object) -> None:
+        if error is None or isinstance(error, MXNetError):
+            return
+        for theirs, ours in _OURS:
+            if isinstance(error, theirs):
+                raise ours(f"[{self._name}] {error}") from None
+
+
+_OURS: list[tuple[type[Exception], type[MXNetError]]] = [
+    (OverflowError, ArrayOverflowError),
+    (ZeroDivisionError, ArrayZeroDivisionError),
+    (MemoryError, ArrayMemoryError),
+    (IndexError, ArrayIndexError),
+    (ValueError, ArrayValueError),
+]
 
 
 # In the order of ErrorKind in src/base/error.h.

@@ -51,6 +51,7 @@ def _traced(function: Callable[[], object], shot: int) -> int:
 
     def tracer(frame: FrameType, event: str, _: object) -> Any:
         nonlocal count
+        frame.f_trace = tracer  # first: else Python 3.13 shows bytecodes of the next call only
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "opcode":
             count += 1
@@ -62,6 +63,7 @@ def _traced(function: Callable[[], object], shot: int) -> int:
         return tracer
 
     outer = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 looks for it as tracing begins
     sys.settrace(tracer)
     try:
         function()

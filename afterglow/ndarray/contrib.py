@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import Array, operation
 from .._shapes import as_float
-from ..error import ArgumentError, ArrayValueError
+from ..error import ArgumentError, ArrayValueError, MissingNameError
 from . import creation, elementwise, indexing, shape, softmax
 from ._arguments import need
 
@@ -57,7 +57,7 @@ def __getattr__(name: str) -> Any:
         for family in _FAMILIES:
             if name in vars(family):
                 return vars(family)[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    raise MissingNameError(__name__, name)
 
 
 def foreach(

@@ -41,6 +41,7 @@ def _state() -> tuple[Any, ...]:
 def _points(function: Callable[[], object], most: int) -> Iterator[int]:
     """Yield places in a function where it may be interrupted: all, or so many."""
     count = bytecodes_of(function)
+    assert count, "no bytecode was seen"
     step = max(1, count // most)
     yield from range(1, count + 1, step)
 

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from contextlib import suppress
 from multiprocessing import forkserver, resource_tracker
 
@@ -139,7 +140,9 @@ def in_loop(way, number):
 
 def forked(batches):
     """Fork in the middle: the child cannot go on with the iterator, and ends as programs do."""
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.12 on: of other threads
+        child = os.fork()
     if child == 0:
         try:
             next(batches)

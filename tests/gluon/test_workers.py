@@ -281,11 +281,30 @@ def test_threads_that_hang_do_not_keep_the_program(batches, kept):
     assert (done.code, done.out, done.err) == (0, "end\n", "")
 
 
+def test_workers_beside_threads_come_without_a_warning():
+    """Python 3.12 and later warns those who fork such a process; here the library does."""
+    done = run_child(
+        """
+        import warnings
+        from afterglow.gluon import data
+        warnings.simplefilter("always")
+        filters = list(warnings.filters)
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+        print([batch.asnumpy().tolist() for batch in data.DataLoader(range(4), 2, num_workers=2)])
+        assert warnings.filters == filters
+        """,
+        timeout=20,
+    )
+    assert (done.code, done.out, done.err) == (0, "[[0, 1], [2, 3]]\n", "")
+
+
 @pytest.mark.parametrize("batches", ["threads", "prefetching"])
 def test_threads_stay_with_their_process(batches):
     done = run_child(
         HANGS.format(batches=batches)
         + """
+    import warnings
+    warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.12 on: of the threads
     if os.fork():
         print(os.wait()[1])
     else:

@@ -201,4 +201,4 @@ def test_times() -> None:
     title, row = done.stdout.splitlines()
     assert title.split()[-4:] == ["there", "here/there", "middle", "half"]
     assert row.startswith("x + 1 ")
-    assert float(row.split()[3]) > 0
+    assert float(row.split()[3].replace(",", "")) > 0

@@ -117,11 +117,12 @@ def test_failures_name_cell_and_line(tmp_path: Path) -> None:
         True,  # the summary
     ]
     read, call = line_of(path, "not reached") - 1, 6
+    marks = "    ~^^^\n" if sys.version_info >= (3, 13) else ""  # of a call that is the whole line
     assert failures[1] == (
         f"chapter.md: cell 2, line 2 (chapter.md:{read}) failed\n"
         "Traceback (most recent call last):\n"
         f'  File "{path}", line {read}, in cell 2, line 2\n'
-        "    f(0)\n"
+        f"    f(0)\n{marks}"
         f'  File "{path}", line {call}, in f (cell 1, line 3)\n'
         "    return 1 / x\n"
         "           ~~^~~\n"

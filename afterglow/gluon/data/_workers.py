@@ -35,6 +35,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import forkserver, reduction, resource_tracker, util
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numpy as onp
@@ -421,6 +422,12 @@ def _work_elsewhere(tasks: int, results: int, lifeline: int, program: int) -> No
 # --- in the parent: processes ---
 
 
+#: From Python 3.12 on ``os.fork`` warns its caller of other threads. Workers are forked on purpose,
+#: and with care for threads: Python warns no caller whose module has no name. Filters of warnings,
+#: which all threads share, stay as they are.
+_fork = FunctionType((lambda: os.fork()).__code__, {"__name__": None, "os": os})
+
+
 class _Forked:
     """A process that was forked here."""
 
@@ -432,7 +439,7 @@ class _Forked:
                 stream.flush()  # else the child writes it as well
         _starting.kept = kept
         try:
-            self._number = os.fork()
+            self._number: int = _fork()
         finally:
             _starting.kept = ()
         if self._number == 0:
