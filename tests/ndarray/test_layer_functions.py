@@ -148,3 +148,18 @@ def test_shapes_are_completed_in_hybrid_forward():
     layer.initialize()
     assert layer(nd.array(DATA)).shape == (2, 4)
     assert layer.weight.shape == (4, 3)
+
+
+@pytest.mark.parametrize("front", [nd, np])
+def test_a_fixed_gamma_has_no_gradient(front):
+    """As MXNet 1.9.1 answers in both worlds."""
+    call = nd.BatchNorm if front is nd else npx.batch_norm
+    x = onp.arange(12, dtype="float32").reshape(2, 3, 2)
+    for fixed, wanted in ((True, [0, 0, 0]), (False, [0, 71.99222, 191.97925])):
+        inputs = [front.array(one) for one in (x, [2, 3, 4], [0, 1, 2], [0, 0, 0], [1, 1, 1])]
+        inputs[1].attach_grad()
+        with autograd.record():
+            y = call(*inputs, fix_gamma=fixed)
+            total = (y * y * y).sum()
+        total.backward()
+        onp.testing.assert_allclose(inputs[1].grad.asnumpy(), wanted, rtol=1e-5)
