@@ -35,13 +35,6 @@ def all_axes_but(x: Any, *kept: int) -> Shape:
 # --- losses ---
 
 
-def log_softmax(x: Any, axis: int) -> Any:
-    """Return the logarithm of the softmax along an axis."""
-    axes = (normal_axis(axis, x.ndim),)
-    shifted = x - reduce("max", x, axes, keepdims=True).detach()
-    return shifted - op(x, "log")(reduce("sum", op(x, "exp")(shifted), axes, keepdims=True))
-
-
 def pick_labels(x: Any, labels: Any, axis: int) -> Any:
     """Return the element of each line along an axis that its label names; the axis is kept.
 

@@ -16,7 +16,7 @@ from typing import Any
 from .. import symbol
 from .._core import Array, describe_table, operation
 from .._ctc import ctc_loss
-from .._layers import all_axes_but, log_softmax, pick_labels
+from .._layers import all_axes_but, pick_labels
 from .._shapes import Shape, legacy_reshape
 from .._worlds import where
 from ..symbol.numpy import _Symbol
@@ -39,7 +39,6 @@ class _Arrays:
 
     where = staticmethod(where)
     pick_labels = staticmethod(pick_labels)
-    log_softmax = staticmethod(log_softmax)
 
     @staticmethod
     def reshape_like(x: Any, other: Any) -> Any:

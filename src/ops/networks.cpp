@@ -5,38 +5,18 @@
 #include <array>
 #include <string>
 
-#include "autograd/composition.h"
+#include "ops/compositions.h"
 #include "ops/gradients.h"
-#include "ops/operators.h"
 #include "ops/table.h"
 #include "ops/views.h"
 
 namespace afterglow::ops {
 namespace {
 
-using autograd::Composition;
 using lazy::Choice;
 using lazy::Completion;
 using lazy::field;
 using lazy::required;
-
-/// A longer row is cut into parts for several threads.
-constexpr std::int64_t longest_row = 16384;
-
-Shape shape_of(const Value& value) {
-  return {value.array.shape().begin(), value.array.shape().end()};
-}
-
-int rank_of(const Value& value) {
-  return value.array.layout->rank();
-}
-
-std::int64_t normal_axis(const Composition& c, std::int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank)
-    c.refuse("axis " + std::to_string(axis) + " is none of an array of " + std::to_string(rank) +
-             " dimensions");
-  return axis < 0 ? axis + rank : axis;
-}
 
 /// A parameter of a layer, one number for each place of an axis of the data, as it lies along that.
 Value along(const Composition& c, const Value& vector, const Value& x, std::int64_t axis) {
@@ -318,12 +298,10 @@ struct LayerNorm {
 };
 
 bool has_kernel(const Value& x, const Value& gamma, const Value& beta, std::int64_t axis) {
-  const std::int64_t columns = x.array.shape()[static_cast<std::size_t>(axis)];
+  const Shape columns = {x.array.shape()[static_cast<std::size_t>(axis)]};
   const DType dtype = x.array.dtype;
-  return axis == rank_of(x) - 1 && columns > 0 && columns <= longest_row &&
-         (dtype == DType::float32 || dtype == DType::float64) && gamma.array.dtype == dtype &&
-         beta.array.dtype == dtype && shape_of(gamma) == Shape{columns} &&
-         shape_of(beta) == Shape{columns} && x.array.layout->is_contiguous();
+  return axis == rank_of(x) - 1 && has_rows(x.array) && gamma.array.dtype == dtype &&
+         beta.array.dtype == dtype && shape_of(gamma) == columns && shape_of(beta) == columns;
 }
 
 Value layer_norm(Composition& c, const LayerNorm& given) {

@@ -231,6 +231,11 @@ Value mean(const Value& x, const Shape& axes, bool keepdims) {
   return apply(the_op<"mean">(), arguments, x);
 }
 
+Value max(const Value& x, const Shape& axes, bool keepdims) {
+  const Argument arguments[] = {axes, keepdims, false, {}};
+  return apply(the_op<"max">(), arguments, x);
+}
+
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right) {
   const Argument arguments[] = {transpose_left, transpose_right};
   return apply(the_op<"dot">(), arguments, left, right);

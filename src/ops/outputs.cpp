@@ -7,32 +7,22 @@
 #include <span>
 #include <string>
 
-#include "autograd/composition.h"
 #include "ops/compose.h"
+#include "ops/compositions.h"
 #include "ops/gradients.h"
-#include "ops/operators.h"
 #include "ops/table.h"
 #include "ops/views.h"
 
 namespace afterglow::ops {
 namespace {
 
-using autograd::Composition;
 using lazy::Choice;
 using lazy::Completion;
 using lazy::field;
 
-Shape shape_of(const Value& value) {
-  return {value.array.shape().begin(), value.array.shape().end()};
-}
-
 std::int64_t size_of_axes(const Shape& shape, std::size_t first) {
   const auto extents = std::span(shape).subspan(std::min(first, shape.size()));
   return std::ranges::find(extents, -1) == extents.end() ? element_count(extents) : -1;
-}
-
-Value in_type(const Value& x, DType dtype) {
-  return x.array.dtype == dtype ? x : copy(x, dtype);
 }
 
 Value one_hot(const Value& indices, std::int64_t depth, DType dtype) {
@@ -41,9 +31,9 @@ Value one_hot(const Value& indices, std::int64_t depth, DType dtype) {
 }
 
 Value softmax(const Value& x, std::int64_t axis) {
-  const lazy::Argument along[] = {Shape{axis}, true, false, {}};
-  const Value powers = exp(x - apply(op_named("max"), along, x));
-  return powers / sum(powers, {axis}, true);
+  const lazy::Argument arguments[] = {axis, {}, {}, false};
+  const Value inputs[] = {x, {}};
+  return call(op_named("softmax"), inputs, {arguments, {}, nullptr}, false);
 }
 
 /// How many elements are true, at least 1.

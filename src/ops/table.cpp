@@ -37,6 +37,7 @@ const Table& table() {
     declare_linalg(*all);
     declare_networks(*all);
     declare_outputs(*all);
+    declare_along_axis(*all);
     return all;
   }();
   return *instance;

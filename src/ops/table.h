@@ -45,5 +45,6 @@ void declare_sorting(Table& table);
 void declare_linalg(Table& table);
 void declare_networks(Table& table);
 void declare_outputs(Table& table);
+void declare_along_axis(Table& table);
 
 }  // namespace afterglow::ops

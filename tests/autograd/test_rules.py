@@ -148,15 +148,15 @@ CASES = {
         for output in range(3)
     },
     **{
-        f"softmax, logarithm={logarithm}": (
-            lambda legacy, x, logarithm=logarithm: _call("softmax", legacy, x, logarithm),
+        f"softmax_of_rows, logarithm={logarithm}": (
+            lambda legacy, x, logarithm=logarithm: _call("softmax_of_rows", legacy, x, logarithm),
             [(2, 3)],
             False,
         )
         for logarithm in (False, True)
     },
-    "SequenceReverse": (
-        lambda legacy, x: _call("SequenceReverse", legacy, x, _indices(legacy, [2, 3])),
+    "reverse_sequences": (
+        lambda legacy, x: _call("reverse_sequences", legacy, x, _indices(legacy, [2, 3])),
         [(3, 2, 2)],
         False,
     ),

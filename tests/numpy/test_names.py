@@ -35,6 +35,8 @@ def test_every_op_has_a_spelling() -> None:
         "norm1": mx.nd.norm,
         "norm2": mx.nd.norm,
         "copy": mx.nd.cast,
+        "softmax_of_rows": mx.nd.softmax,
+        "reverse_sequences": mx.nd.SequenceReverse,
         "less": mx.nd.lesser,
         "less_equal": mx.nd.lesser_equal,
         "round_half_to_even": mx.np.around,
