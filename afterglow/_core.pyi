@@ -208,10 +208,18 @@ class _OperationDescription(TypedDict):
     elementwise: bool
     may_fail: bool
     has_gradient: bool
+    doc: str
+    described: dict[str, tuple[str, bool, str]]
+    optional: int
     composed: bool
     completes: bool
 
-def operation(name: str, legacy: bool) -> Operation: ...
+def operation(name: str, legacy: bool, is_function: bool = False) -> Operation: ...
+def set_function_helpers(
+    need_array: Callable[[Any, str, bool], Any],
+    number_of_type: Callable[[Any], int],
+    signature_of: Callable[[Any], Any],
+) -> None: ...
 
 class Shortcut:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

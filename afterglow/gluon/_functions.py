@@ -14,9 +14,10 @@ from functools import cache
 from typing import Any
 
 from .. import symbol
-from .._core import Array, describe_table, operation
+from .._core import Array, operation
 from .._ctc import ctc_loss
 from .._layers import all_axes_but, pick_labels
+from .._op_functions import table
 from .._shapes import Shape, legacy_reshape
 from .._worlds import where
 from ..symbol.numpy import _Symbol
@@ -131,7 +132,7 @@ def _legacy_function(name: str) -> Function:
 @cache
 def _numpy_function(name: str) -> Function:
     """Return the function of ``npx``, ``np`` or ``nd`` that a name of the table stands for."""
-    known = describe_table()[name]["mxnet_names"] if name in describe_table() else ()
+    known = table()[name]["mxnet_names"] if name in table() else ()
     for spelling in known:
         if spelling.startswith("_npx_"):
             function: Function = getattr(_symbols.npx, spelling.removeprefix("_npx_"))

@@ -11,35 +11,26 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._core import Array, operation
-from .._shapes import as_float
 from ..error import ArgumentError, ArrayValueError, MissingNameError
-from . import creation, elementwise, indexing, shape, softmax
+from . import _contrib_ops, creation, elementwise, indexing, shape, softmax
 from ._arguments import need
+from ._contrib_ops import *  # noqa: F403
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = [
-    "BatchNormWithReLU",
-    "SyncBatchNorm",
+    *_contrib_ops.__all__,
     "cond",
     "div_sqrt_dim",
     "foreach",
-    "gradientmultiplier",
     "isfinite",
     "isinf",
     "isnan",
-    "round_ste",
-    "sign_ste",
     "while_loop",
 ]
 
 _divide = operation("divide", True)
-_batch_norm_relu = operation("BatchNormWithReLU", True)
-_sync_batch_norm = operation("SyncBatchNorm", True)
-_gradient_multiplier = operation("gradientmultiplier", True)
-_round_straight_through = operation("round_ste", True)
-_sign_straight_through = operation("sign_ste", True)
 
 #: Functions of other families that MXNet has in this namespace.
 _FAMILIES = (creation, elementwise, indexing, shape, softmax)
@@ -218,122 +209,3 @@ def _like(form: Any, arrays: Any) -> Any:
     if isinstance(form, Array):
         return next(arrays)
     return [_like(item, arrays) for item in form]
-
-
-def BatchNormWithReLU(  # noqa: N802
-    data: NDArray,
-    gamma: NDArray,
-    beta: NDArray,
-    moving_mean: NDArray,
-    moving_var: NDArray,
-    eps: float = 1e-3,
-    momentum: float = 0.9,
-    fix_gamma: bool = True,
-    use_global_stats: bool = False,
-    output_mean_var: bool = False,
-    axis: int = 1,
-    cudnn_off: bool = False,
-    min_calib_range: float | None = None,
-    max_calib_range: float | None = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> Any:
-    """Return what ``nd.BatchNorm`` does, with negative results replaced by 0.
-
-    >>> from afterglow import nd
-    >>> one, zero = nd.ones((1,)), nd.zeros((1,))
-    >>> nd.contrib.BatchNormWithReLU(nd.array([[-2], [3]]), one, zero, zero, one, eps=0).asnumpy()
-    array([[0.],
-           [3.]], dtype=float32)
-    """
-    return _batch_norm_relu(
-        need(data),
-        need(gamma, "gamma"),
-        need(beta, "beta"),
-        need(moving_mean, "moving_mean"),
-        need(moving_var, "moving_var"),
-        eps,
-        momentum,
-        fix_gamma,
-        use_global_stats,
-        output_mean_var,
-        axis,
-        out=out,
-    )
-
-
-def SyncBatchNorm(  # noqa: N802
-    data: NDArray,
-    gamma: NDArray,
-    beta: NDArray,
-    moving_mean: NDArray,
-    moving_var: NDArray,
-    eps: float = 1e-3,
-    momentum: float = 0.9,
-    fix_gamma: bool = True,
-    use_global_stats: bool = False,
-    output_mean_var: bool = False,
-    ndev: int = 1,
-    key: str = "",
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> Any:
-    """Return what ``nd.BatchNorm`` does; the statistics are those of all devices together.
-
-    >>> from afterglow import nd
-    >>> one, zero = nd.ones((1,)), nd.zeros((1,))
-    >>> nd.contrib.SyncBatchNorm(nd.array([[-2], [3]]), one, zero, one, one, eps=0).asnumpy()
-    array([[-3.],
-           [ 2.]], dtype=float32)
-    """
-    return _sync_batch_norm(
-        need(data),
-        need(gamma, "gamma"),
-        need(beta, "beta"),
-        need(moving_mean, "moving_mean"),
-        need(moving_var, "moving_var"),
-        eps,
-        momentum,
-        fix_gamma,
-        use_global_stats,
-        output_mean_var,
-        ndev,
-        key,
-        out=out,
-    )
-
-
-def gradientmultiplier(
-    data: NDArray, scalar: float = 1.0, out: NDArray | None = None, name: str | None = None
-) -> NDArray:
-    """Return a copy whose gradient is multiplied by ``scalar``; -1 turns it around.
-
-    >>> from afterglow import nd
-    >>> nd.contrib.gradientmultiplier(nd.array([1, 2]), scalar=-1).asnumpy()
-    array([1., 2.], dtype=float32)
-    """
-    factor = as_float(scalar, "[gradientmultiplier] scalar")
-    result: NDArray = _gradient_multiplier(need(data), factor, out=out)
-    return result
-
-
-def round_ste(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Round to the nearest integer, with the gradient of a copy.
-
-    >>> from afterglow import nd
-    >>> nd.contrib.round_ste(nd.array([1.2, 2.7])).asnumpy()
-    array([1., 3.], dtype=float32)
-    """
-    result: NDArray = _round_straight_through(need(data), out=out)
-    return result
-
-
-def sign_ste(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return -1, 0 or 1 by the sign, with the gradient of a copy.
-
-    >>> from afterglow import nd
-    >>> nd.contrib.sign_ste(nd.array([-1.2, 0, 2.7])).asnumpy()
-    array([-1.,  0.,  1.], dtype=float32)
-    """
-    result: NDArray = _sign_straight_through(need(data), out=out)
-    return result

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Concat",
     "Crop",
-    "Flatten",
     "Pad",
     "Reshape",
     "SliceChannel",
@@ -62,7 +61,6 @@ __all__ = [
     "depth_to_space",
     "diag",
     "expand_dims",
-    "flatten",
     "flip",
     "identity",
     "moveaxis",
@@ -88,7 +86,6 @@ __all__ = [
 
 _copy = operation("copy", True)
 _concat = operation("concat", True)
-_flatten = operation("Flatten", True)
 
 
 def _copied(view: NDArray, out: NDArray | None) -> NDArray:
@@ -157,19 +154,6 @@ def reshape_like(
         need(lhs, "lhs").shape, need(rhs, "rhs").shape, lhs_begin, lhs_end, rhs_begin, rhs_end
     )
     return _copied(lhs._shaped(shape), out)
-
-
-def flatten(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return a copy with two axes: the first one, and all others in one.
-
-    >>> nd.flatten(nd.zeros((2, 3, 4))).shape
-    (2, 12)
-    """
-    result: NDArray = _flatten(need(data), out=out)
-    return result
-
-
-Flatten = flatten
 
 
 def expand_dims(

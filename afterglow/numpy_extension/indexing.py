@@ -6,14 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _picking
-from .._core import operation
-from .._dtype import dtype_number
 from .._shortcut import shortcut
 from ..numpy import argwhere, ndarray
 from ..numpy._arguments import need
 
 __all__ = [
-    "embedding",
     "gather_nd",
     "index_add",
     "index_update",
@@ -21,8 +18,6 @@ __all__ = [
     "one_hot",
     "pick",
 ]
-
-_embedding = operation("Embedding", False)
 
 
 def pick(
@@ -66,30 +61,6 @@ def one_hot(
     """
     result: ndarray = _picking.one_hot(
         need(indices, "indices"), depth, on_value, off_value, dtype, out
-    )
-    return result
-
-
-def embedding(
-    data: Any,
-    weight: Any,
-    input_dim: int | None = None,
-    output_dim: int | None = None,
-    dtype: Any = "float32",
-    sparse_grad: bool = False,
-    out: ndarray | None = None,
-    name: str | None = None,
-) -> ndarray:
-    """Return the row of ``weight`` for each index; one outside gives the nearest row.
-
-    >>> from afterglow import np, npx
-    >>> npx.embedding(np.array([1, 1]), np.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
-    array([[3., 4.],
-           [3., 4.]])
-    """
-    kind = dtype_number(dtype)
-    result: ndarray = _embedding(
-        need(data, "data"), need(weight, "weight"), input_dim, output_dim, kind, out=out
     )
     return result
 

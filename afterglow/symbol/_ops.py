@@ -16,9 +16,10 @@ from functools import cache
 from typing import Any, TypeGuard
 
 from .. import _picking, ndarray
-from .._core import complete_shapes, describe_table
+from .._core import Operation, complete_shapes
 from .._dtype import BOOL, FLOAT32, INT64, dtype_number
 from .._layers import pick_labels
+from .._op_functions import table
 from ..error import ArrayNotImplementedError, MXNetError
 from . import _custom, _np_ops
 from . import _shape_rules as rules
@@ -574,7 +575,7 @@ def _elementwise_names() -> frozenset[str]:
     """Return the names of ops of one array that work on elements, from the core's table."""
     return frozenset(
         name
-        for op, description in describe_table().items()
+        for op, description in table().items()
         # A copy may take another shape.
         if description["elementwise"] and len(description["inputs"]) == 1 and op != "copy"
         for name in description["mxnet_names"]
@@ -594,7 +595,7 @@ def _completions() -> dict[str, rules.Complete]:
 
     return {
         name: completion(op, description["inputs"])
-        for op, description in describe_table().items()
+        for op, description in table().items()
         if description["completes"]
         for name in description["mxnet_names"]
     }
@@ -613,7 +614,24 @@ def _legacy_function(name: str) -> Function | None:
 
 
 def _is_function(value: Any) -> TypeGuard[Function]:
-    return inspect.isfunction(inspect.unwrap(value))
+    return isinstance(value, Operation) or inspect.isfunction(inspect.unwrap(value))
+
+
+def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
+    """Return the entry that the declaration of an op tells."""
+    description = table()[function.name]
+    described = description["described"]
+    inputs = description["inputs"]
+    return Entry(
+        name,
+        tuple(inputs),
+        tuple(described),
+        function,
+        legacy,
+        required=frozenset(one for one, (_, needed, _) in described.items() if needed),
+        text=frozenset(one for one, (kind, _, _) in described.items() if kind[:1] in "'t"),
+        optional=frozenset(inputs[len(inputs) - description["optional"] :]),
+    )
 
 
 def _declared(name: str, function: Function | None) -> Entry:
@@ -632,6 +650,8 @@ def _declared(name: str, function: Function | None) -> Entry:
 
 def _derived(name: str, function: Function, arrays: int | None, legacy: bool) -> Entry:
     """Return the entry that a signature tells; ``arrays`` is how many arguments are arrays."""
+    if isinstance(function, Operation):
+        return _of_table(name, function, legacy)
     inputs, parameters, text, required, optional = [], [], set(), set(), set()
     variadic = any_parameter = False
     for position, one in enumerate(inspect.signature(function).parameters.values()):

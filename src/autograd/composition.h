@@ -58,6 +58,7 @@ template <class Parameters>
 struct Composed {
   std::string_view name;
   std::vector<std::string_view> mxnet_names = {};
+  std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   int optional_inputs = 0;
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
@@ -69,6 +70,7 @@ template <class Parameters>
 lazy::Op make_op(Composed<Parameters> declaration) {
   lazy::Op op = lazy::make_op<Parameters>({.name = declaration.name,
                                            .mxnet_names = std::move(declaration.mxnet_names),
+                                           .doc = declaration.doc,
                                            .inputs = std::move(declaration.inputs),
                                            .gradients = std::move(declaration.gradients),
                                            .complete = declaration.complete});

@@ -19,13 +19,28 @@
 namespace afterglow::bindings {
 namespace {
 
+/// An op of one of both worlds. For programs it is a function of a namespace: it takes arrays where
+/// it wants some, data types in any spelling, and `out` and `name` by position too; its attributes
+/// are a function's. For the package itself it takes whatever it can use.
 struct OperationObject {
   PyObject_HEAD vectorcallfunc call;
   const lazy::Op* op;
   bool legacy;
+  bool is_function;
+  PyObject* dict;  ///< of a function: its name, module and text
 };
 
 PyTypeObject* operation_type = nullptr;
+PyObject* need_array = nullptr;      // (object, name, legacy) -> array, or raises
+PyObject* number_of_type = nullptr;  // (object) -> the number of a data type, or raises
+PyObject* signature_of = nullptr;    // (function) -> inspect.Signature
+
+nb::object ask(PyObject* function, std::initializer_list<PyObject*> arguments) {
+  nb::object answer =
+      nb::steal(PyObject_Vectorcall(function, arguments.begin(), arguments.size(), nullptr));
+  if (!answer.is_valid()) throw nb::python_error();
+  return answer;
+}
 
 Context to_context(PyObject* object) {
   return afterglow::to_context(to_shape(object));
@@ -53,7 +68,7 @@ class CallArguments {
  public:
   CallArguments(const OperationObject& operation, PyObject* const* values, std::size_t positional,
                 PyObject* names)
-      : op_(*operation.op), legacy_(operation.legacy) {
+      : op_(*operation.op), legacy_(operation.legacy), is_function_(operation.is_function) {
     if (!op_.compose) builder_.emplace(op_, legacy_);
     arguments_ = op_.defaults;
     for (std::size_t i = 0; i < positional; ++i) add_positional(i, values[i]);
@@ -87,24 +102,56 @@ class CallArguments {
     if (op_.variadic && position == 0) {
       const nb::object items = items_of(value, "a sequence of arrays is needed");
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
-        add(PyTuple_GET_ITEM(items.ptr(), i));
+        add(static_cast<std::size_t>(i), PyTuple_GET_ITEM(items.ptr(), i));
       }
       held_.push_back(items);
     } else if (position < op_.inputs.size()) {
-      add(value);
-    } else if (position - op_.inputs.size() < arguments_.size()) {
-      arguments_[position - op_.inputs.size()] = to_argument(value);
+      add(position, value);
     } else {
+      add_parameter(position - op_.inputs.size(), value);
+    }
+  }
+
+  void add_parameter(std::size_t parameter, PyObject* value) {
+    const std::size_t count = arguments_.size();
+    if (parameter < count) {
+      arguments_[parameter] = to_parameter(op_.parameters[parameter], value);
+    } else if (is_function_ && parameter == count) {
+      set_out(value);
+    } else if (!is_function_ || parameter > count + 1) {  // the last one is a name, for symbols
       refuse("got too many arguments");
     }
   }
 
-  void add(PyObject* object) {
+  lazy::Argument to_parameter(const lazy::Parameter& parameter, PyObject* value) const {
+    if (is_function_ && parameter.kind == lazy::FieldType<DType>::kind && value != Py_None)
+      return to_integer(ask(number_of_type, {value}).ptr());
+    return to_argument(value);
+  }
+
+  void set_out(PyObject* value) {
+    if (value == Py_None) return;
+    if (!is_array(value)) refuse("out must be an array");
+    out_ = value;
+  }
+
+  void add(std::size_t position, PyObject* object) {
+    if (is_function_ && !is_array(object) && (object != Py_None || !is_optional(position))) {
+      const std::string name(op_.inputs[position]);
+      held_.push_back(
+          ask(need_array, {object, nb::str(name.c_str()).ptr(), legacy_ ? Py_True : Py_False}));
+      object = held_.back().ptr();
+    }
     if (builder_) {
       need_input(*builder_, object, held_);
     } else {
-      values_.push_back(need_value(object));
+      if (values_.size() <= position) values_.resize(position + 1);
+      values_[position] = need_value(object);
     }
+  }
+
+  bool is_optional(std::size_t input) const {
+    return input + static_cast<std::size_t>(op_.optional_inputs) >= op_.inputs.size();
   }
 
   /// An input of a composition; none for one that may be left out.
@@ -140,12 +187,7 @@ class CallArguments {
   void add_named(PyObject* name, PyObject* value) {
     const char* text = PyUnicode_AsUTF8(name);
     if (!text) throw nb::python_error();
-    if (std::string_view(text) == "out") {
-      if (value == Py_None) return;
-      if (!is_array(value)) refuse("out must be an array");
-      out_ = value;
-      return;
-    }
+    if (std::string_view(text) == "out") return set_out(value);
     if (std::string_view(text) == "ctx") {
       context_ = to_context(value);
       return;
@@ -153,25 +195,33 @@ class CallArguments {
     if (std::string_view(text) == "name") return;  // of a node: for symbols
     for (std::size_t i = 0; i < op_.parameters.size(); ++i) {
       if (op_.parameters[i].name == text) {
-        arguments_[i] = to_argument(value);
+        arguments_[i] = to_parameter(op_.parameters[i], value);
         return;
       }
     }
     for (std::size_t i = 0; op_.compose && i < op_.inputs.size(); ++i) {
       if (op_.inputs[i] != text) continue;
-      if (values_.size() <= i) values_.resize(i + 1);
-      values_[i] = need_value(value);
-      return;
+      if (i < values_.size() && (values_[i] || values_[i].is_number()))
+        refuse("got more than one value for " + std::string(text));
+      return add(i, value);
     }
-    refuse("got an unexpected argument '" + std::string(text) + "'");
+    refuse("got an unexpected argument '" + std::string(text) + "'" + known_names());
   }
 
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(ErrorKind::type, "[" + std::string(op_.name) + "] " + what);
   }
 
+  std::string known_names() const {
+    std::string names = "; it takes ";
+    for (std::string_view input : op_.inputs) names += std::string(input) + ", ";
+    for (const lazy::Parameter& one : op_.parameters) names += std::string(one.name) + ", ";
+    return names + "out and name";
+  }
+
   const lazy::Op& op_;
   const bool legacy_;
+  const bool is_function_;
   std::vector<nb::object> held_;  ///< keeps inputs alive that the caller does not
   std::optional<autograd::CallBuilder> builder_;
   std::vector<autograd::Value> values_;  ///< instead of the builder: inputs of a composition
@@ -316,6 +366,7 @@ void set_stand_in_type(nb::handle type) {
 
 void deallocate_operation(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(reinterpret_cast<OperationObject*>(self)->dict);
   PyObject_Free(self);
   Py_DECREF(type);
 }
@@ -325,18 +376,50 @@ PyObject* name_of_operation(PyObject* self, void*) {
   return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
 }
 
+PyObject* get_signature(PyObject* self, void*) {
+  return PyObject_CallOneArg(signature_of, self);
+}
+
+PyObject* bind_operation(PyObject* self, PyObject* instance, PyObject*) {
+  const bool is_method =
+      reinterpret_cast<OperationObject*>(self)->is_function && instance && instance != Py_None;
+  return is_method ? PyMethod_New(self, instance) : Py_NewRef(self);
+}
+
+PyObject* describe_operation(PyObject* self) {
+  const auto& operation = *reinterpret_cast<OperationObject*>(self);
+  const std::string text =
+      "<op " + std::string(operation.op->name) + (operation.legacy ? " of mx.nd>" : " of mx.np>");
+  return PyUnicode_FromString(text.c_str());
+}
+
+/// A function is pickled as those of Python are: by its name.
+PyObject* reduce_operation(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(self, "__qualname__");
+}
+
+PyMethodDef operation_methods[] = {
+    {"__reduce__", reduce_operation, METH_NOARGS, "Pickled by name."},
+    {nullptr, nullptr, 0, nullptr}};
+
 PyMemberDef operation_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperationObject, call), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(OperationObject, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
 PyGetSetDef operation_properties[] = {
     {"name", name_of_operation, nullptr, "Name in the op table.", nullptr},
+    {"__signature__", get_signature, nullptr, "What the function takes.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyType_Slot operation_slots[] = {
     {Py_tp_doc, const_cast<char*>("An op of the table, callable; answers as mx.nd or as NumPy.")},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_dealloc, reinterpret_cast<void*>(deallocate_operation)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(bind_operation)},
+    {Py_tp_repr, reinterpret_cast<void*>(describe_operation)},
+    {Py_tp_methods, operation_methods},
     {Py_tp_members, operation_members},
     {Py_tp_getset, operation_properties},
     {0, nullptr}};
@@ -346,7 +429,7 @@ PyType_Spec operation_spec = {"afterglow._core.Operation", sizeof(OperationObjec
                                   Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
                               operation_slots};
 
-nb::object make_operation(const char* name, bool legacy) {
+nb::object make_operation(const char* name, bool legacy, bool is_function) {
   const lazy::Op* op = ops::table().find(name);
   if (!op) throw Error(ErrorKind::value, std::string("there is no op named ") + name);
   auto* operation = PyObject_New(OperationObject, operation_type);
@@ -354,13 +437,27 @@ nb::object make_operation(const char* name, bool legacy) {
   operation->call = call_operation;
   operation->op = op;
   operation->legacy = legacy;
+  operation->is_function = is_function;
+  operation->dict = nullptr;
   return nb::steal(reinterpret_cast<PyObject*>(operation));
 }
 
-nb::object default_of(const lazy::Argument& value) {
+void set_function_helpers(nb::handle array, nb::handle type, nb::handle signature) {
+  need_array = Py_NewRef(array.ptr());
+  number_of_type = Py_NewRef(type.ptr());
+  signature_of = Py_NewRef(signature.ptr());
+}
+
+nb::object default_of(const lazy::Parameter& parameter) {
+  const lazy::Argument& value = parameter.default_value;
+  const auto* type = std::get_if<std::int64_t>(&value);
+  if (type && parameter.kind == lazy::FieldType<DType>::kind)
+    return nb::str(name_of(static_cast<DType>(*type)));
   if (const auto* boolean = std::get_if<bool>(&value)) return nb::bool_(*boolean);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return nb::int_(*integer);
   if (const auto* number = std::get_if<double>(&value)) return nb::float_(*number);
+  if (const auto* name = std::get_if<std::string>(&value)) return nb::str(name->c_str());
+  if (const auto* shape = std::get_if<Shape>(&value)) return to_tuple(*shape);
   return nb::none();
 }
 
@@ -373,9 +470,11 @@ nb::dict describe_table() {
     nb::list inputs, names;
     for (std::string_view input : op.inputs) inputs.append(text(input));
     for (std::string_view known : op.mxnet_names) names.append(text(known));
-    nb::dict parameters;
+    nb::dict parameters, described;
     for (const lazy::Parameter& parameter : op.parameters) {
-      parameters[text(parameter.name)] = default_of(parameter.default_value);
+      parameters[text(parameter.name)] = default_of(parameter);
+      described[text(parameter.name)] =
+          nb::make_tuple(text(parameter.kind), parameter.required, text(parameter.doc));
     }
     entry["inputs"] = inputs;
     entry["variadic"] = nb::bool_(op.variadic);
@@ -384,6 +483,9 @@ nb::dict describe_table() {
     entry["elementwise"] = nb::bool_(op.formula.has_value());
     entry["may_fail"] = nb::bool_(op.may_fail);
     entry["has_gradient"] = nb::bool_(!op.gradients.empty());
+    entry["doc"] = text(op.doc);
+    entry["described"] = described;
+    entry["optional"] = op.optional_inputs;
     entry["composed"] = nb::bool_(op.compose != nullptr);
     entry["completes"] = nb::bool_(op.complete != nullptr);
     result[text(name)] = entry;
@@ -543,7 +645,10 @@ void bind_operations(nb::module_& module) {
   if (!operation_type) throw nb::python_error();
   module.attr("Operation") = nb::handle(reinterpret_cast<PyObject*>(operation_type));
   module.def("operation", make_operation, nb::arg("name"), nb::arg("legacy"),
+             nb::arg("is_function") = false,
              "The op of that name, answering as mx.nd (legacy) or as NumPy.");
+  module.def("set_function_helpers", set_function_helpers, nb::arg("need_array"),
+             nb::arg("number_of_type"), nb::arg("signature_of"), "What functions ask Python for.");
   module.def("describe_table", describe_table, "Every op with its declaration.");
   module.def("complete_shapes", complete_shapes, nb::arg("name"), nb::arg("parameters"),
              nb::arg("shapes"), "Shapes of an op's inputs, with what follows from the known ones.");

@@ -90,6 +90,9 @@ struct Op {
   std::string_view name;
   /// The names under which MXNet knows it (legacy, numpy and internal spellings).
   std::vector<std::string_view> mxnet_names = {};
+  /// For users: a line on what it does, more where there is more to say, and examples in Python,
+  /// which are run. An op that has it is a function of the namespaces that its names belong to.
+  std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;  ///< the last input may be repeated
   std::vector<Parameter> parameters = {};
@@ -132,6 +135,7 @@ template <class Parameters>
 struct Declaration {
   std::string_view name;
   std::vector<std::string_view> mxnet_names = {};
+  std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;
   void (*infer)(Inference&, const Parameters&) = nullptr;
@@ -160,6 +164,7 @@ template <class Parameters>
 Op make_op(Declaration<Parameters> declaration) {
   return {.name = declaration.name,
           .mxnet_names = std::move(declaration.mxnet_names),
+          .doc = declaration.doc,
           .inputs = std::move(declaration.inputs),
           .variadic = declaration.variadic,
           .parameters = parameters_of<Parameters>(),

@@ -477,77 +477,228 @@ Value flatten(Composition& c) {
 }  // namespace
 
 void declare_networks(Table& table) {
-  table.compose<FullyConnected>({.name = "FullyConnected",
-                                 .mxnet_names = {"FullyConnected", "_npx_fully_connected"},
-                                 .inputs = {"data", "weight", "bias"},
-                                 .optional_inputs = 1,
-                                 .compose = fully_connected,
-                                 .complete = complete_fully_connected});
-  table.compose<Embedding>({.name = "Embedding",
-                            .mxnet_names = {"Embedding", "_npx_embedding"},
-                            .inputs = {"data", "weight"},
-                            .compose = embedding,
-                            .complete = [](Completion& completion, const Embedding& given) {
-                              completion.shapes[1] = Shape{given.input_dim, given.output_dim};
-                            }});
-  table.compose<Dropout>({.name = "Dropout",
-                          .mxnet_names = {"Dropout", "_npx_dropout"},
-                          .inputs = {"data"},
-                          .compose = dropout});
-  table.compose<BatchNorm>({.name = "BatchNorm",
-                            .mxnet_names = {"BatchNorm", "BatchNorm_v1", "_npx_batch_norm"},
-                            .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
-                            .compose = batch_norm,
-                            .complete = [](Completion& completion, const BatchNorm& given) {
-                              complete_vectors(completion, given.axis);
-                            }});
+  table.compose<FullyConnected>(
+      {.name = "FullyConnected",
+       .mxnet_names = {"FullyConnected", "_npx_fully_connected"},
+       .doc = R"(Return the product of the rows of ``data`` and those of ``weight``, plus ``bias``.
+
+A row is all of a sample, or with ``flatten=False`` the last axis.
+
+>>> from afterglow import nd
+>>> nd.FullyConnected(nd.array([[1, 2]]), nd.ones((3, 2)), nd.array([0, 1, 2]), num_hidden=3)
+<BLANKLINE>
+[[3. 4. 5.]]
+<NDArray 1x3 @cpu(0)>
+
+>>> from afterglow import np, npx
+>>> npx.fully_connected(np.array([[1, 2]]), np.ones((3, 2)), np.array([0, 1, 2]), num_hidden=3)
+array([[3., 4., 5.]]))",
+       .inputs = {"data", "weight", "bias"},
+       .optional_inputs = 1,
+       .compose = fully_connected,
+       .complete = complete_fully_connected});
+  table.compose<Embedding>(
+      {.name = "Embedding",
+       .mxnet_names = {"Embedding", "_npx_embedding"},
+       .doc = R"(Return the row of ``weight`` for each index; one outside gives the nearest row.
+
+>>> from afterglow import nd
+>>> nd.Embedding(nd.array([1, 1]), nd.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
+<BLANKLINE>
+[[3. 4.]
+ [3. 4.]]
+<NDArray 2x2 @cpu(0)>
+
+>>> from afterglow import np, npx
+>>> npx.embedding(np.array([1, 1]), np.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
+array([[3., 4.],
+       [3., 4.]]))",
+       .inputs = {"data", "weight"},
+       .compose = embedding,
+       .complete = [](Completion& completion, const Embedding& given) {
+         completion.shapes[1] = Shape{given.input_dim, given.output_dim};
+       }});
+  table.compose<Dropout>(
+      {.name = "Dropout",
+       .mxnet_names = {"Dropout", "_npx_dropout"},
+       .doc =
+           R"(Return the array with a share ``p`` of its elements zeroed and the others made larger.
+
+That is so in training, or with mode "always"; along ``axes`` all elements share one fate.
+
+>>> from afterglow import nd
+>>> nd.Dropout(nd.ones((3,)), p=0.5)
+<BLANKLINE>
+[1. 1. 1.]
+<NDArray 3 @cpu(0)>
+
+>>> from afterglow import np, npx
+>>> npx.dropout(np.ones((3,)), p=0.5)
+array([1., 1., 1.]))",
+       .inputs = {"data"},
+       .compose = dropout});
+  table.compose<BatchNorm>(
+      {.name = "BatchNorm",
+       .mxnet_names = {"BatchNorm", "BatchNorm_v1", "_npx_batch_norm"},
+       .doc =
+           R"(Return the elements minus their mean per channel, by their deviation, scaled and shifted.
+
+In training those are the mean and deviation of the batch, and the moving ones follow them while
+a pass is recorded; else they are the moving ones. ``gamma`` counts unless ``fix_gamma``. With
+``output_mean_var`` the mean and one by the deviation come too.
+
+>>> from afterglow import nd
+>>> x, one, zero = nd.array([[1], [3]]), nd.ones((1,)), nd.zeros((1,))
+>>> nd.BatchNorm(x, one, zero, zero + 1, one * 4, eps=0)
+<BLANKLINE>
+[[0.]
+ [1.]]
+<NDArray 2x1 @cpu(0)>
+
+>>> from afterglow import np, npx
+>>> x, one, zero = np.array([[1], [3]]), np.ones((1,)), np.zeros((1,))
+>>> npx.batch_norm(x, one, zero, zero + 1, one * 4, eps=0)
+array([[0.],
+       [1.]]))",
+       .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+       .compose = batch_norm,
+       .complete = [](Completion& completion, const BatchNorm& given) {
+         complete_vectors(completion, given.axis);
+       }});
   table.compose<BatchNorm>(
       {.name = "BatchNormWithReLU",
        .mxnet_names = {"_contrib_BatchNormWithReLU"},
+       .doc = R"(Return what ``nd.BatchNorm`` does, with negative results replaced by 0.
+
+>>> from afterglow import nd
+>>> one, zero = nd.ones((1,)), nd.zeros((1,))
+>>> nd.contrib.BatchNormWithReLU(nd.array([[-2], [3]]), one, zero, zero, one, eps=0).asnumpy()
+array([[0.],
+       [3.]], dtype=float32))",
        .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
        .compose = [](Composition& c, const BatchNorm& given) { return relu(batch_norm(c, given)); },
        .complete = [](Completion& completion,
                       const BatchNorm& given) { complete_vectors(completion, given.axis); }});
-  table.compose<SyncBatchNorm>({.name = "SyncBatchNorm",
-                                .mxnet_names = {"_contrib_SyncBatchNorm"},
-                                .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
-                                .compose = sync_batch_norm,
-                                .complete = [](Completion& completion, const SyncBatchNorm&) {
-                                  complete_vectors(completion, 1);
-                                }});
-  table.compose<LayerNorm>({.name = "LayerNorm",
-                            .mxnet_names = {"LayerNorm", "_npx_layer_norm"},
-                            .inputs = {"data", "gamma", "beta"},
-                            .compose = layer_norm,
-                            .complete = [](Completion& completion, const LayerNorm& given) {
-                              complete_vectors(completion, given.axis);
-                            }});
-  table.compose<InstanceNorm>({.name = "InstanceNorm",
-                               .mxnet_names = {"InstanceNorm"},
-                               .inputs = {"data", "gamma", "beta"},
-                               .compose = instance_norm,
-                               .complete = [](Completion& completion, const InstanceNorm&) {
-                                 complete_vectors(completion, 1);
-                               }});
-  table.compose<GroupNorm>({.name = "GroupNorm",
-                            .mxnet_names = {"GroupNorm"},
-                            .inputs = {"data", "gamma", "beta"},
-                            .compose = group_norm,
-                            .complete = [](Completion& completion, const GroupNorm& given) {
-                              completion.shapes[1] = completion.shapes[2] = Shape{given.num_groups};
-                            }});
-  table.compose<Activation>({.name = "Activation",
-                             .mxnet_names = {"Activation", "_npx_activation"},
-                             .inputs = {"data"},
-                             .compose = activation});
-  table.compose<LeakyReLU>({.name = "LeakyReLU",
-                            .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
-                            .inputs = {"data", "gamma"},
-                            .optional_inputs = 1,
-                            .compose = leaky_relu,
-                            .complete = complete_leaky_relu});
+  table.compose<SyncBatchNorm>(
+      {.name = "SyncBatchNorm",
+       .mxnet_names = {"_contrib_SyncBatchNorm"},
+       .doc =
+           R"(Return what ``nd.BatchNorm`` does; the statistics are those of all devices together.
+
+>>> from afterglow import nd
+>>> one, zero = nd.ones((1,)), nd.zeros((1,))
+>>> nd.contrib.SyncBatchNorm(nd.array([[-2], [3]]), one, zero, one, one, eps=0).asnumpy()
+array([[-3.],
+       [ 2.]], dtype=float32))",
+       .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
+       .compose = sync_batch_norm,
+       .complete = [](Completion& completion, const SyncBatchNorm&) {
+         complete_vectors(completion, 1);
+       }});
+  table.compose<LayerNorm>(
+      {.name = "LayerNorm",
+       .mxnet_names = {"LayerNorm", "_npx_layer_norm"},
+       .doc =
+           R"(Return the elements minus their mean along an axis, by their deviation, scaled and shifted.
+
+With ``output_mean_var`` the means and deviations come too.
+
+>>> from afterglow import nd
+>>> nd.LayerNorm(nd.array([[1, 3]]), nd.ones((2,)), nd.zeros((2,)), eps=0)
+<BLANKLINE>
+[[-1.  1.]]
+<NDArray 1x2 @cpu(0)>
+
+>>> from afterglow import np, npx
+>>> npx.layer_norm(np.array([[1, 3]]), np.ones((2,)), np.zeros((2,)), eps=0)
+array([[-1.,  1.]]))",
+       .inputs = {"data", "gamma", "beta"},
+       .compose = layer_norm,
+       .complete = [](Completion& completion, const LayerNorm& given) {
+         complete_vectors(completion, given.axis);
+       }});
+  table.compose<InstanceNorm>(
+      {.name = "InstanceNorm",
+       .mxnet_names = {"InstanceNorm"},
+       .doc = R"(Return the elements minus their mean per sample and channel, by their deviation.
+
+They are scaled and shifted per channel.
+
+>>> from afterglow import nd
+>>> nd.InstanceNorm(nd.array([[[1, 3]]]), nd.ones((1,)), nd.zeros((1,)), eps=0)
+<BLANKLINE>
+[[[-1.  1.]]]
+<NDArray 1x1x2 @cpu(0)>)",
+       .inputs = {"data", "gamma", "beta"},
+       .compose = instance_norm,
+       .complete = [](Completion& completion, const InstanceNorm&) {
+         complete_vectors(completion, 1);
+       }});
+  table.compose<GroupNorm>(
+      {.name = "GroupNorm",
+       .mxnet_names = {"GroupNorm"},
+       .doc =
+           R"(Return the elements minus their mean per sample and group of channels, by their deviation.
+
+They are scaled and shifted per group. With ``output_mean_var`` the means and deviations come
+too.
+
+>>> from afterglow import nd
+>>> nd.GroupNorm(nd.array([[[1], [3]]]), nd.ones((1,)), nd.zeros((1,)), eps=0)
+<BLANKLINE>
+[[[-1.]
+  [ 1.]]]
+<NDArray 1x2x1 @cpu(0)>)",
+       .inputs = {"data", "gamma", "beta"},
+       .compose = group_norm,
+       .complete = [](Completion& completion, const GroupNorm& given) {
+         completion.shapes[1] = completion.shapes[2] = Shape{given.num_groups};
+       }});
+  table.compose<Activation>(
+      {.name = "Activation",
+       .mxnet_names = {"Activation", "_npx_activation"},
+       .doc = R"(Return an activation: "relu", "sigmoid", "softrelu", "softsign" or "tanh".
+
+>>> from afterglow import nd
+>>> print(nd.Activation(nd.array([-1, 0, 1]), act_type="softrelu").asnumpy())
+[0.3132617 0.6931472 1.3132617]
+
+>>> from afterglow import np, npx
+>>> npx.activation(np.array([-1, 0, 1]), act_type="softrelu")
+array([0.3132617, 0.6931472, 1.3132617]))",
+       .inputs = {"data"},
+       .compose = activation});
+  table.compose<LeakyReLU>(
+      {.name = "LeakyReLU",
+       .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
+       .doc = R"(Return an activation: "leaky", "elu", "selu", "gelu", "prelu" or "rrelu".
+
+"prelu" takes its slopes from ``gamma``, one for all or one for each index of axis 1. "rrelu"
+uses the mean of the bounds and returns its result in a list, beside the noise that it did not
+draw.
+
+>>> from afterglow import nd
+>>> print(nd.LeakyReLU(nd.array([-1, 0, 1]), slope=0.1).asnumpy())
+[-0.1  0.   1. ]
+
+>>> from afterglow import np, npx
+>>> npx.leaky_relu(np.array([-1, 0, 1]), act_type="gelu")
+array([-0.15865526,  0.        ,  0.8413447 ]))",
+       .inputs = {"data", "gamma"},
+       .optional_inputs = 1,
+       .compose = leaky_relu,
+       .complete = complete_leaky_relu});
   table.add({.name = "Flatten",
              .mxnet_names = {"Flatten", "flatten", "_npx_batch_flatten"},
+             .doc = R"(Return a copy with two axes: the first one, and all others in one.
+
+>>> from afterglow import nd
+>>> nd.flatten(nd.zeros((2, 3, 4))).shape
+(2, 12)
+
+>>> from afterglow import np, npx
+>>> npx.batch_flatten(np.zeros((2, 3, 4))).shape
+(2, 12))",
              .inputs = {"data"},
              .compose = flatten});
 }

@@ -280,73 +280,148 @@ struct Multiplier {
       std::tuple{field("scalar", &Multiplier::scalar, "times which the gradient is taken")};
 };
 
-void declare_regression(Table& table, std::string_view name,
-                        Value (*compose)(Composition&, const Regression&), RuleFunction rule) {
-  table.compose<Regression>(
-      {.name = name,
-       .mxnet_names = {name},
-       .inputs = {"data", "label"},
-       .gradients = {reading_output_and({1}, rule), reading_nothing(nothing_for_label)},
-       .compose = compose,
-       .complete = complete_same_label});
+autograd::Composed<Regression> regression_op(std::string_view name, std::string_view doc,
+                                             Value (*compose)(Composition&, const Regression&),
+                                             RuleFunction rule) {
+  return {.name = name,
+          .mxnet_names = {name},
+          .doc = doc,
+          .inputs = {"data", "label"},
+          .gradients = {reading_output_and({1}, rule), reading_nothing(nothing_for_label)},
+          .compose = compose,
+          .complete = complete_same_label};
 }
 
 }  // namespace
 
 void declare_outputs(Table& table) {
-  table.compose<SoftmaxOutput>({.name = "SoftmaxOutput",
-                                .mxnet_names = {"SoftmaxOutput", "Softmax"},
-                                .inputs = {"data", "label"},
-                                .gradients = {reading_output_and({1}, through_softmax_output),
-                                              reading_nothing(nothing_for_label)},
-                                .compose = softmax_output,
-                                .complete = complete_class_label});
-  declare_regression(table, "LinearRegressionOutput", regression<unchanged>,
-                     through_regression<distance>);
-  declare_regression(table, "MAERegressionOutput", regression<unchanged>, through_regression<side>);
-  declare_regression(table, "LogisticRegressionOutput", regression<sigmoid>,
-                     through_regression<distance>);
-  table.compose<SVMOutput>({.name = "SVMOutput",
-                            .mxnet_names = {"SVMOutput"},
-                            .inputs = {"data", "label"},
-                            .gradients = {reading_output_and({1}, through_svm_output),
-                                          reading_nothing(nothing_for_label)},
-                            .compose = svm_output,
-                            .complete = [](Completion& completion, const SVMOutput&) {
-                              const auto& data = completion.shapes[0];
-                              if (data && !data->empty())
-                                completion.shapes[1] = Shape(data->begin(), data->end() - 1);
-                            }});
+  table.compose<SoftmaxOutput>(
+      {.name = "SoftmaxOutput",
+       .mxnet_names = {"SoftmaxOutput", "Softmax"},
+       .doc = R"(Return the softmax of each row: of everything but the first axis.
+
+With ``multi_output`` it is that along axis 1, with ``preserve_shape`` along the last. The
+gradient is that of the cross entropy with the label, an index per row or a probability per
+element, times ``grad_scale``. Labels of ``ignore_label`` have none with ``use_ignore``.
+``normalization`` "batch" divides by the number of rows, "valid" by that of rows not ignored.
+
+>>> from afterglow import autograd, nd
+>>> x = nd.zeros((1, 2))
+>>> x.attach_grad()
+>>> with autograd.record():
+...     y = nd.SoftmaxOutput(x, nd.array([1]))
+>>> y.backward()
+>>> y.asnumpy(), x.grad.asnumpy()
+(array([[0.5, 0.5]], dtype=float32), array([[ 0.5, -0.5]], dtype=float32)))",
+       .inputs = {"data", "label"},
+       .gradients = {reading_output_and({1}, through_softmax_output),
+                     reading_nothing(nothing_for_label)},
+       .compose = softmax_output,
+       .complete = complete_class_label});
+  table.compose(regression_op(
+      "LinearRegressionOutput",
+      R"(Return a copy; the gradient is that of half the squared difference from the label.
+
+>>> from afterglow import nd
+>>> nd.LinearRegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
+array([1., 2.], dtype=float32))",
+      regression<unchanged>, through_regression<distance>));
+  table.compose(regression_op(
+      "MAERegressionOutput",
+      R"(Return a copy; the gradient is that of the absolute difference from the label.
+
+>>> from afterglow import nd
+>>> nd.MAERegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
+array([1., 2.], dtype=float32))",
+      regression<unchanged>, through_regression<side>));
+  table.compose(regression_op(
+      "LogisticRegressionOutput",
+      R"(Return 1 / (1 + exp(-x)); the gradient is that of the cross entropy with the label.
+
+>>> from afterglow import nd
+>>> nd.LogisticRegressionOutput(nd.array([0, 100]), nd.array([0, 0])).asnumpy()
+array([0.5, 1. ], dtype=float32))",
+      regression<sigmoid>, through_regression<distance>));
+  table.compose<SVMOutput>(
+      {.name = "SVMOutput",
+       .mxnet_names = {"SVMOutput"},
+       .doc =
+           R"(Return a copy; the gradient is that of the hinge loss, squared unless ``use_linear``.
+
+>>> from afterglow import nd
+>>> nd.SVMOutput(nd.array([[1, 2]]), nd.array([0])).asnumpy()
+array([[1., 2.]], dtype=float32))",
+       .inputs = {"data", "label"},
+       .gradients = {reading_output_and({1}, through_svm_output),
+                     reading_nothing(nothing_for_label)},
+       .compose = svm_output,
+       .complete = [](Completion& completion, const SVMOutput&) {
+         const auto& data = completion.shapes[0];
+         if (data && !data->empty()) completion.shapes[1] = Shape(data->begin(), data->end() - 1);
+       }});
   table.compose<MakeLoss>({.name = "MakeLoss",
                            .mxnet_names = {"MakeLoss"},
+                           .doc = R"(Return a copy that gradients start from, at ``grad_scale``.
+
+``normalization`` "batch" divides that by the number of rows, "valid" by how many elements are
+larger than ``valid_thresh``.
+
+>>> from afterglow import nd
+>>> print(nd.MakeLoss(nd.array([1, 2])).asnumpy())
+[1. 2.])",
                            .inputs = {"data"},
                            .gradients = {reading_output(through_make_loss)},
                            .compose = copied});
   table.add({.name = "make_loss",
              .mxnet_names = {"make_loss"},
+             .doc = R"(Return a copy that gradients start from: its own is 1.
+
+>>> from afterglow import nd
+>>> print(nd.make_loss(nd.array([1, 2])).asnumpy())
+[1. 2.])",
              .inputs = {"data"},
              .gradients = {reading_nothing([](Gradient& c) { return start(c, 1); })},
              .compose = copied});
   table.add({.name = "BlockGrad",
              .mxnet_names = {"BlockGrad", "stop_gradient"},
+             .doc = R"(Return a copy that takes no part in gradients.
+
+>>> from afterglow import nd
+>>> print(nd.stop_gradient(nd.array([1, 2])).asnumpy())
+[1. 2.])",
              .inputs = {"data"},
              .gradients = {no_gradient},
              .compose = copied});
-  table.compose<Multiplier>({.name = "gradientmultiplier",
-                             .mxnet_names = {"_contrib_gradientmultiplier"},
-                             .inputs = {"data"},
-                             .gradients = {reading_nothing([](Gradient& c) {
-                               return c.g * c.parameters<Multiplier>().scalar;
-                             })},
-                             .compose = copied});
+  table.compose<Multiplier>(
+      {.name = "gradientmultiplier",
+       .mxnet_names = {"_contrib_gradientmultiplier"},
+       .doc = R"(Return a copy whose gradient is multiplied by ``scalar``; -1 turns it around.
+
+>>> from afterglow import nd
+>>> nd.contrib.gradientmultiplier(nd.array([1, 2]), scalar=-1).asnumpy()
+array([1., 2.], dtype=float32))",
+       .inputs = {"data"},
+       .gradients = {reading_nothing(
+           [](Gradient& c) { return c.g * c.parameters<Multiplier>().scalar; })},
+       .compose = copied});
   const lazy::GradientRule straight_through = reading_nothing([](Gradient& c) { return c.g; });
   table.add({.name = "round_ste",
              .mxnet_names = {"_contrib_round_ste"},
+             .doc = R"(Round to the nearest integer, with the gradient of a copy.
+
+>>> from afterglow import nd
+>>> nd.contrib.round_ste(nd.array([1.2, 2.7])).asnumpy()
+array([1., 3.], dtype=float32))",
              .inputs = {"data"},
              .gradients = {straight_through},
              .compose = [](Composition& c) { return apply(op_named("round"), {}, c[0]); }});
   table.add({.name = "sign_ste",
              .mxnet_names = {"_contrib_sign_ste"},
+             .doc = R"(Return -1, 0 or 1 by the sign, with the gradient of a copy.
+
+>>> from afterglow import nd
+>>> nd.contrib.sign_ste(nd.array([-1.2, 0, 2.7])).asnumpy()
+array([-1.,  0.,  1.], dtype=float32))",
              .inputs = {"data"},
              .gradients = {straight_through},
              .compose = [](Composition& c) { return sign(c[0]); }});
