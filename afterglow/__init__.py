@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import (
+    _namespace,
     _startup,
     attribute,
     autograd,
@@ -187,7 +188,11 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f"{__name__}.{_LATER_FUNCTIONS[name]}"), name)
     if name != "__version__":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise error.MissingNameError(__name__, name)
     from .version import version
 
     return version()
+
+
+_namespace.tend(__name__)
+del _namespace

@@ -59,6 +59,11 @@ def dtype_number(dtype: Any, default: int = FLOAT32) -> int:
     return number
 
 
+def optional_number(dtype: Any) -> int | None:
+    """Return the number of a data type in any of its spellings; ``None`` for ``None``."""
+    return None if dtype is None else dtype_number(dtype)
+
+
 def is_known(dtype: onp.dtype[Any]) -> bool:
     """Tell whether arrays can have this type."""
     return dtype.type in _numbers

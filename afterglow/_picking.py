@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core import operation
-from ._dtype import BOOL, FLOAT32, INT64, dtype_number
+from ._dtype import BOOL, INT64, dtype_number
 from ._shapes import Shape, as_float, as_integers, as_shape, normal_axis
 from .error import ArrayTypeError, ArrayValueError
 
@@ -45,24 +45,6 @@ def one_hot(
         dtype=number,
         out=out,
     )
-
-
-def embedding(
-    data: Any, weight: Any, input_dim: int | None, output_dim: int | None, dtype: Any, out: Any
-) -> Any:
-    """Return the rows of a weight; indices outside give the nearest row."""
-    if input_dim is None or output_dim is None:
-        raise ArrayValueError("[Embedding] needs input_dim and output_dim")
-    if weight.shape != (input_dim, output_dim):
-        raise ArrayValueError(
-            f"[Embedding] the weight has shape {weight.shape}; input_dim and output_dim ask for"
-            f" {(input_dim, output_dim)}"
-        )
-    if dtype_number(dtype) not in (weight._dtype_number, FLOAT32):
-        raise ArrayTypeError(
-            f"[Embedding] the weight has type {weight.dtype}; dtype asks for {dtype}"
-        )
-    return _take[weight._legacy](weight, data, axis=0, mode="clip", out=out)
 
 
 def rows_of(indices: Any, name: str, ndim: int) -> list[Any]:

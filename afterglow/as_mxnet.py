@@ -22,23 +22,14 @@ from types import ModuleType
 
 import afterglow
 
+from ._namespace import SHORT
 from ._one_number import let_one_number_be_a_number
 from .version import MXNET_VERSION
 
 __all__ = ["MXNET_VERSION"]
 
 #: Names under which MXNet's documentation imports things that are attributes there.
-_SHORT = {
-    "init": "initializer",
-    "mod": "module",
-    "mon": "monitor",
-    "nd": "ndarray",
-    "np": "numpy",
-    "npx": "numpy_extension",
-    "sym": "symbol",
-    "rnd": "random",
-    "viz": "visualization",
-}
+_SHORT = {short: name for name, short in SHORT.items()} | {"rnd": "random"}
 
 #: The last is what d2lzh was called before the book was printed.
 _BOOKS = {"d2l": "d2l", "d2l.mxnet": "d2l", "d2lzh": "d2lzh", "gluonbook": "d2lzh"}

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ._namespace import tend
+
 __all__ = [
     "LogValidationMetricsCallback",
     "ProgressBar",
@@ -160,3 +162,6 @@ class LogValidationMetricsCallback:
             return
         for name, value in param.eval_metric.get_name_value():
             logging.info("Epoch[%d] Validation-%s=%f", param.epoch, name, value)
+
+
+tend(__name__)

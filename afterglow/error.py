@@ -31,6 +31,19 @@ class ArrayAttributeError(MXNetError, AttributeError):
     """Something that an object lacks."""
 
 
+class MissingNameError(ArrayAttributeError):
+    """A name that a module lacks. Its text is made when it is read: ``hasattr`` needs none."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(module, name)
+        self.name = name
+
+    def __str__(self) -> str:
+        from ._namespace import explain
+
+        return explain(*self.args)
+
+
 class AxisError(ArrayValueError, ArrayIndexError):
     """An axis that the array does not have: both a wrong value and a wrong index, as in NumPy."""
 

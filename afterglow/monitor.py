@@ -12,6 +12,7 @@ from typing import Any
 
 from . import ndarray as nd
 from ._core import Array
+from ._namespace import tend
 
 __all__ = ["Monitor"]
 
@@ -108,3 +109,6 @@ def _plain(array: Array) -> str:
     values = array.asnumpy()
     # A number in as many digits as its own type needs, which its formatting does not respect.
     return str(values.reshape(())[()] if values.size == 1 else values)
+
+
+tend(__name__)

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _core, trace
+from ._namespace import tend
 from .error import MXNetError
 from .trace import Recording, recorder
 
@@ -505,3 +506,6 @@ def start_with_process() -> None:
 def _dump_the_rest() -> None:
     if recorder.is_recording():  # else the program wrote the file itself
         dump()
+
+
+tend(__name__)

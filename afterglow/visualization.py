@@ -12,6 +12,7 @@ from typing import Any
 import numpy as onp
 
 from ._layout import Box, Layout, Point, arrange
+from ._namespace import tend
 from ._network import Node, by_output, nodes_of
 from .error import ArrayTypeError
 from .gluon.block import Block
@@ -400,3 +401,6 @@ def _quoted(text: str) -> str:
     if text.replace(".", "", 1).isdigit():
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+tend(__name__)

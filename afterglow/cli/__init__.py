@@ -8,16 +8,16 @@ which returns the exit status. It is imported when its name was given.
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
+from .._namespace import did_you_mean
 from ..version import version
 
-__all__ = ["COMMANDS", "did_you_mean", "main"]
+__all__ = ["COMMANDS", "main"]
 
 #: What ``afterglow --help`` says of each command.
 COMMANDS = {
@@ -25,13 +25,14 @@ COMMANDS = {
     "run": "run a script, a notebook or a chapter of a book, with mxnet meaning Afterglow",
     "trace": "run a program as above, and write a page that shows what ran when",
     "bench": "measure Afterglow beside other libraries",
+    "list": "public names with a line each; those of MXNet that are missing",
     "info": "versions, processor, limits and environment variables",
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a command's module
     parser = argparse.ArgumentParser(
         prog="afterglow",
         description="Asynchronous, lazy arrays that speak the API of Apache MXNet.",
@@ -62,12 +63,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return status
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a question with the names that a word is nearly one of; empty if there are none."""
-    near = difflib.get_close_matches(word, list(known))
-    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def _refuse_options(command: argparse.ArgumentParser, unknown: Sequence[str]) -> NoReturn:

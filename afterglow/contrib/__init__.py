@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from .._namespace import tend
 from ..ndarray import contrib as nd
 from ..ndarray import contrib as ndarray
 from . import io, onnx
 
 __all__ = ["io", "nd", "ndarray", "onnx"]
+
+tend(__name__)

@@ -7,12 +7,14 @@ import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .. import autograd, ndarray, symbol
 from .._core import Array, Scope, refuse_capture, run_forward
 from .._keywords import NamedKeywords
+from .._worlds import in_world
 from ..error import (
     ArrayAttributeError,
     ArrayNotImplementedError,
@@ -23,7 +25,7 @@ from ..initializer import Uniform
 from ..name import NameManager, Prefix
 from ..util import is_np_array
 from ._compiled import Compiled
-from ._completion import Completing, Unknown
+from ._deferred import AllKnown, Unknown
 from ._inputs import count_inputs, first_symbol, flat_symbols
 from ._layers import Layers
 from ._watchers import Watchers
@@ -655,11 +657,9 @@ class HybridBlock(Block):
 
     def _composed(self, *args: Any) -> Any:
         """Return the outputs as symbols, with the parameters as variables."""
-        from ._symbolic import graph_of
-
         params = {name: parameter.var() for name, parameter in self._reg_params.items()}
         with self.name_scope():
-            return graph_of(self)(*args, **params)
+            return self.hybrid_forward(symbol, *args, **params)
 
     def _arrays(self, like: Any) -> dict[str, Any]:
         """Return the parameters on the device of an array, and in its world."""
@@ -682,14 +682,16 @@ class HybridBlock(Block):
         Without a definition of its own, a block finds them by calling ``hybrid_forward`` once.
         """
         like = first_array(args)
-        place = like._context_numbers
+        place, own = like._context_numbers, self._reg_params
         params = {
-            name: Unknown(parameter, like) if parameter._is_incomplete() else parameter._at(place)
-            for name, parameter in self._reg_params.items()
+            name: Unknown(parameter, like, own.values())
+            if parameter._is_incomplete()
+            else in_world(parameter._at(place), like._legacy)
+            for name, parameter in own.items()
         }
         try:
-            with autograd.pause():  # nobody sees the results: what can be dropped is not computed
-                self.hybrid_forward(Completing(_functions), *args, **params)
+            with autograd.pause(), suppress(AllKnown):
+                self.hybrid_forward(_functions, *args, **params)
         except (AttributeError, TypeError) as error:  # a function cannot go on with an Unknown
             self._refuse_unknown(error)
             raise

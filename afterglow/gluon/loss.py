@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as onp
 
-from .. import _layers
-from .._ctc import ctc_loss
 from .._host import from_host
-from .._layers import op
 from .._shapes import Shape, normal_axis
-from .._worlds import where
-from ..error import ArrayValueError
+from ..error import ArrayNotImplementedError, ArrayValueError
+from ._functions import functions, has_shape
 from .block import HybridBlock
 
 __all__ = [
@@ -47,24 +44,20 @@ def _apply_weighting(
 ) -> Any:
     """Return a loss times the weights; losses that programs define for themselves call it."""
     if sample_weight is not None:
-        loss = loss * sample_weight
+        loss = functions(loss).multiply(loss, sample_weight)
     if weight is not None:
         assert isinstance(weight, (int, float)), "weight must be a number"
         loss = loss * weight
     return loss
 
 
-def _relu(x: Any) -> Any:
-    return op(x, "relu")(x)
-
-
-def _log(x: Any) -> Any:
-    return op(x, "log")(x)
+def _softrelu(x: Any) -> Any:
+    return functions(x).Activation(x, act_type="softrelu")
 
 
 def _logistic(pred: Any, label: Any) -> Any:
     """Return the cross entropy of labels 0 and 1 with the sigmoid of a prediction."""
-    return _relu(pred) - pred * label + _layers.softrelu(-abs(pred))
+    return functions(pred).relu(pred) - pred * label + _softrelu(-abs(pred))
 
 
 class Loss(HybridBlock):
@@ -80,15 +73,13 @@ class Loss(HybridBlock):
 
     def _like(self, x: Any, other: Any, names: str = "label pred") -> Any:
         """Return an array in the shape of another one, which has as many elements."""
-        if x.shape == other.shape:
-            return x
-        if x.size != other.size:
+        if has_shape(other) and x.size != other.size:
             given, wanted = names.split()
             raise ArrayValueError(
                 f"[{type(self).__name__}] {given} has shape {x.shape} and {wanted} has shape "
                 f"{other.shape}; they must have equally many elements"
             )
-        return x._shaped(other.shape)
+        return functions(other).reshape_like(x, other)
 
     def _weighted(self, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
         """Return the loss times the weights."""
@@ -97,7 +88,7 @@ class Loss(HybridBlock):
 
     def _sample_mean(self, loss: Any) -> Any:
         """Return the mean over all axes but that of the batch."""
-        return _layers.reduce("mean", loss, _layers.all_axes_but(loss, self._batch_axis))
+        return functions(loss).over_samples("mean", loss, self._batch_axis)
 
     def _finish(self, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
         return self._sample_mean(self._weighted(loss, sample_weight, factor))
@@ -118,8 +109,8 @@ class L2Loss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
-        distance = self._like(label, pred) - pred
-        return self._finish(distance * distance, sample_weight, 0.5)
+        loss = functions(pred).square(self._like(label, pred) - pred)
+        return self._finish(loss, sample_weight, 0.5)
 
 
 class L1Loss(Loss):
@@ -167,19 +158,20 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         self, F: Any, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
     ) -> Any:
         """Return one number per sample."""
+        ops = functions(pred)
         label = self._like(label, pred)
         if self._from_sigmoid:
             tiny = 1e-12
-            hit = _log(pred + tiny) * label
+            hit = ops.log(pred + tiny) * label
             if pos_weight is not None:
-                hit = hit * pos_weight
-            loss = -(hit + _log(1.0 - pred + tiny) * (1.0 - label))
+                hit = ops.multiply(hit, pos_weight)
+            loss = -(hit + ops.log(1.0 - pred + tiny) * (1.0 - label))
         elif pos_weight is None:
             loss = _logistic(pred, label)
         else:
-            weights = 1 + (pos_weight - 1) * label
+            weights = 1 + ops.multiply(pos_weight - 1, label)
             loss = pred - pred * label
-            loss = loss + weights * (_layers.softrelu(-abs(pred)) + _relu(-pred))
+            loss = loss + weights * (_softrelu(-abs(pred)) + ops.relu(-pred))
         return self._finish(loss, sample_weight)
 
 
@@ -215,14 +207,16 @@ class SoftmaxCrossEntropyLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
+        ops = functions(pred)
         if not self._from_logits:
-            pred = _layers.log_softmax(pred, self._axis)
-        axis = normal_axis(self._axis, pred.ndim)
+            pred = ops.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
-            self._check_classes(pred.shape, label.shape, axis)
-            loss = -_layers.pick_labels(pred, label, axis)
+            if has_shape(pred):
+                self._check_classes(pred.shape, label.shape, normal_axis(self._axis, pred.ndim))
+            loss = -ops.pick_labels(pred, label, self._axis)
         else:
-            loss = -_layers.reduce("sum", pred * self._like(label, pred), (axis,), keepdims=True)
+            product = pred * self._like(label, pred)
+            loss = -ops.sum(product, axis=self._axis, keepdims=True)
         return self._finish(loss, sample_weight)
 
     def _check_classes(self, shape: Shape, labels: Shape, axis: int) -> None:
@@ -267,10 +261,11 @@ class KLDivLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return one number per sample."""
+        ops = functions(pred)
         if not self._from_logits:
-            pred = _layers.log_softmax(pred, self._axis)
-        loss = self._weighted(label * (_log(label + 1e-12) - pred), sample_weight)
-        return _layers.reduce("sum", loss, _layers.all_axes_but(loss, self._batch_axis))
+            pred = ops.log_softmax(pred, axis=self._axis)
+        loss = self._weighted(label * (ops.log(label + 1e-12) - pred), sample_weight)
+        return ops.over_samples("sum", loss, self._batch_axis)
 
 
 class HuberLoss(Loss):
@@ -293,7 +288,8 @@ class HuberLoss(Loss):
         """Return one number per sample."""
         size = abs(self._like(label, pred) - pred)
         rho = self._rho
-        loss = where(size > rho, size - 0.5 * rho, size * size * (0.5 / rho))
+        ops = functions(pred)
+        loss = ops.where(size > rho, size - 0.5 * rho, ops.square(size) * (0.5 / rho))
         return self._finish(loss, sample_weight)
 
 
@@ -318,7 +314,7 @@ class HingeLoss(Loss):
         return self._finish(self._lack(pred, self._like(label, pred)), sample_weight)
 
     def _lack(self, pred: Any, label: Any) -> Any:
-        return _relu(self._margin - pred * label)
+        return functions(pred).relu(self._margin - pred * label)
 
 
 class SquaredHingeLoss(HingeLoss):
@@ -332,8 +328,7 @@ class SquaredHingeLoss(HingeLoss):
     """
 
     def _lack(self, pred: Any, label: Any) -> Any:
-        lack = super()._lack(pred, label)
-        return lack * lack
+        return functions(pred).square(super()._lack(pred, label))
 
 
 class LogisticLoss(Loss):
@@ -387,11 +382,11 @@ class TripletLoss(Loss):
         self, F: Any, pred: Any, positive: Any, negative: Any, sample_weight: Any = None
     ) -> Any:
         """Return one number per sample."""
-        near = self._like(positive, pred, "positive pred") - pred
-        far = self._like(negative, pred, "negative pred") - pred
-        axes = _layers.all_axes_but(pred, self._batch_axis)
-        distance = _layers.reduce("sum", near * near - far * far, axes)
-        return self._weighted(_relu(distance + self._margin), sample_weight)
+        ops = functions(pred)
+        near = ops.square(self._like(positive, pred, "positive pred") - pred)
+        far = ops.square(self._like(negative, pred, "negative pred") - pred)
+        distance = ops.over_samples("sum", near - far, self._batch_axis)
+        return self._weighted(ops.relu(distance + self._margin), sample_weight)
 
 
 class PoissonNLLLoss(Loss):
@@ -423,18 +418,18 @@ class PoissonNLLLoss(Loss):
         self, F: Any, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8
     ) -> Any:
         """Return the mean."""
+        ops = functions(pred)
         target = self._like(target, pred, "target pred")
         if self._from_logits:
-            loss = op(pred, "exp")(pred) - target * pred
+            loss = ops.exp(pred) - target * pred
         else:
-            loss = pred - target * _log(pred + epsilon)
+            loss = pred - target * ops.log(pred + epsilon)
         if self._compute_full:
             # The logarithm of 0 must not be taken, not even where it is not used.
-            counts = op(target, "maximum")(target, 1)
-            stirling = counts * _log(counts) - counts + 0.5 * _log(2 * pi * counts)
-            loss = loss + where(target > 1, stirling, 0)
-        loss = self._weighted(loss, sample_weight)
-        return op(loss, "mean")(loss)
+            counts = ops.maximum(target, 1)
+            stirling = counts * ops.log(counts) - counts + 0.5 * ops.log(2 * pi * counts)
+            loss = loss + stirling * (target > 1)
+        return ops.mean(self._weighted(loss, sample_weight))
 
 
 class CosineEmbeddingLoss(Loss):
@@ -457,23 +452,20 @@ class CosineEmbeddingLoss(Loss):
         self, F: Any, input1: Any, input2: Any, label: Any, sample_weight: Any = None
     ) -> Any:
         """Return one number per sample, in a column."""
+        ops = functions(input1)
         input1 = self._like(input1, input2, "input1 input2")
         cosine = self._cosine(input1, input2)
-        label = label._shaped((label.size, 1))
-        margin = self._margin
-        apart = op(cosine, "clip")(cosine - margin, 0, 1 - margin)
-        return self._weighted(where(label == 1, 1 - cosine, apart), sample_weight)
+        apart = ops.clip(cosine - self._margin, 0, 1 - self._margin)
+        loss = ops.where(label.reshape((-1, 1)) == 1, 1 - cosine, apart)
+        return self._weighted(loss, sample_weight)
 
     @staticmethod
     def _cosine(x: Any, y: Any) -> Any:
         """Return the cosines of the angles between the vectors along the last axis, in a column."""
-        last = (x.ndim - 1,)
-        product = _layers.reduce("sum", x * y, last)
-        lengths = op(x, "sqrt")(
-            _layers.reduce("sum", x * x, last) * _layers.reduce("sum", y * y, last)
-        )
-        cosine = product / op(x, "maximum")(lengths, 1e-12)
-        return cosine._shaped((cosine.size, 1))
+        ops = functions(x)
+        lengths = ops.sqrt(ops.sum(ops.square(x), axis=-1) * ops.sum(ops.square(y), axis=-1))
+        cosine = ops.sum(x * y, axis=-1) / ops.maximum(lengths, 1e-12)
+        return cosine.reshape((-1, 1))
 
 
 class CTCLoss(Loss):
@@ -518,10 +510,10 @@ class CTCLoss(Loss):
     ) -> Any:
         """Return one number per sample."""
         if self._layout == "NTC":
-            pred = pred._permuted((1, 0, 2))
+            pred = pred.swapaxes(0, 1)
         if self._label_layout == "TN":
-            label = label._permuted((1, 0))
-        loss = ctc_loss(pred, label, pred_lengths, label_lengths, blank_first=False)
+            label = label.swapaxes(0, 1)
+        loss = functions(pred).CTCLoss(pred, label, pred_lengths, label_lengths)
         return self._weighted(loss, sample_weight)
 
 
@@ -550,14 +542,19 @@ class SDMLLoss(Loss):
 
     def hybrid_forward(self, F: Any, x1: Any, x2: Any) -> Any:
         """Return one number per sample."""
+        if not has_shape(x1):
+            raise ArrayNotImplementedError(
+                "[SDMLLoss] needs arrays, as in MXNet: symbols do not tell how many rows there are"
+            )
         if x1.ndim != 2 or x1.shape != x2.shape:
             raise ArrayValueError(
                 f"[SDMLLoss] x1 has shape {x1.shape} and x2 has shape {x2.shape}; both must be "
                 "(batch, width), and equal"
             )
         rows, width = x1.shape
-        apart = x1._shaped((rows, 1, width)) - x2._shaped((1, rows, width))
-        likeness = _layers.log_softmax(-_layers.reduce("sum", apart * apart, (2,)), 1)
+        ops = functions(x1)
+        apart = ops.square(x1._shaped((rows, 1, width)) - x2._shaped((1, rows, width)))
+        likeness = ops.log_softmax(-ops.sum(apart, axis=2), axis=1)
         others = self.smoothing_parameter / (rows - 1)
         wanted = onp.full((rows, rows), others)
         onp.fill_diagonal(wanted, 1 - self.smoothing_parameter)

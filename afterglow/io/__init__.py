@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._namespace import tend
 from .arrays import NDArrayIter
 from .batches import DataBatch, DataDesc, DataIter
 from .files import CSVIter, ImageRecordIter, LibSVMIter, MNISTIter
@@ -20,3 +21,5 @@ __all__ = [
     "PrefetchingIter",
     "ResizeIter",
 ]
+
+tend(__name__)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._namespace import tend
 from .base_module import BaseModule
 from .bucketing_module import BucketingModule
 from .module import Module
@@ -17,3 +18,5 @@ __all__ = [
     "PythonModule",
     "SequentialModule",
 ]
+
+tend(__name__)

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 from .._core import waitall
 from . import (
+    _ops,
     broadcast,
     contrib,
     creation,
     elementwise,
     files,
     indexing,
-    layers,
     linalg,
     ndarray,
-    outputs,
     products,
     random,
     random_ops,
@@ -24,14 +23,13 @@ from . import (
     sorting,
 )
 from . import softmax as softmax_family  # the name is the function's
+from ._ops import *  # noqa: F403
 from .broadcast import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
-from .layers import *  # noqa: F403
 from .ndarray import NDArray
-from .outputs import *  # noqa: F403
 from .products import *  # noqa: F403
 from .random_ops import *  # noqa: F403
 from .reduce import *  # noqa: F403
@@ -47,13 +45,12 @@ __all__ = [
     "ndarray",
     "random",
     "waitall",
+    *_ops.__all__,
     *broadcast.__all__,
     *creation.__all__,
     *elementwise.__all__,
     *files.__all__,
     *indexing.__all__,
-    *layers.__all__,
-    *outputs.__all__,
     *products.__all__,
     *random_ops.__all__,
     *reduce.__all__,

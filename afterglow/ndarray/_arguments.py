@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as onp
 
-from .._core import Array, Operation
+from .._core import Array, Operation, is_stand_in
 from .._dtype import BOOL
 from .._shapes import as_float
 from ..error import ArgumentError, ArrayTypeError
 
 
 def need(value: Any, name: str = "data") -> Any:
-    """Return ``value`` if it is an array; the functions of ``nd`` take nothing else for one."""
-    if not isinstance(value, Array):
+    """Return ``value`` if it is an array, or will be; functions of ``nd`` take nothing else."""
+    if not isinstance(value, Array) and not is_stand_in(value):
         raise ArgumentError(f"Argument {name} must have NDArray type, but got {value}")
     return value
 

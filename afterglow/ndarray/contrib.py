@@ -10,30 +10,26 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .. import _outputs
 from .._core import Array, operation
-from .._shapes import as_float
-from ..error import ArgumentError, ArrayValueError
-from . import creation, elementwise, indexing, shape, softmax
+from ..error import ArgumentError, ArrayValueError, MissingNameError
+from . import _contrib_ops, creation, elementwise, indexing, shape, softmax
 from ._arguments import need
+from ._contrib_ops import *  # noqa: F403
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = [
+    *_contrib_ops.__all__,
     "cond",
     "div_sqrt_dim",
     "foreach",
-    "gradientmultiplier",
     "isfinite",
     "isinf",
     "isnan",
-    "round_ste",
-    "sign_ste",
     "while_loop",
 ]
 
-_copy = operation("copy", True)
 _divide = operation("divide", True)
 
 #: Functions of other families that MXNet has in this namespace.
@@ -52,7 +48,7 @@ def __getattr__(name: str) -> Any:
         for family in _FAMILIES:
             if name in vars(family):
                 return vars(family)[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+    raise MissingNameError(__name__, name)
 
 
 def foreach(
@@ -213,42 +209,3 @@ def _like(form: Any, arrays: Any) -> Any:
     if isinstance(form, Array):
         return next(arrays)
     return [_like(item, arrays) for item in form]
-
-
-def gradientmultiplier(
-    data: NDArray, scalar: float = 1.0, out: NDArray | None = None, name: str | None = None
-) -> NDArray:
-    """Return a copy whose gradient is multiplied by ``scalar``; -1 turns it around.
-
-    >>> from afterglow import nd
-    >>> nd.contrib.gradientmultiplier(nd.array([1, 2]), scalar=-1).asnumpy()
-    array([1., 2.], dtype=float32)
-    """
-    return _into(
-        _outputs.scaled_gradient(need(data), as_float(scalar, "[gradientmultiplier] scalar")), out
-    )
-
-
-def round_ste(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Round to the nearest integer, with the gradient of a copy.
-
-    >>> from afterglow import nd
-    >>> nd.contrib.round_ste(nd.array([1.2, 2.7])).asnumpy()
-    array([1., 3.], dtype=float32)
-    """
-    return _into(_outputs.straight_through("round", need(data)), out)
-
-
-def sign_ste(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return -1, 0 or 1 by the sign, with the gradient of a copy.
-
-    >>> from afterglow import nd
-    >>> nd.contrib.sign_ste(nd.array([-1.2, 0, 2.7])).asnumpy()
-    array([-1.,  0.,  1.], dtype=float32)
-    """
-    return _into(_outputs.straight_through("sign", need(data)), out)
-
-
-def _into(result: Any, out: NDArray | None) -> NDArray:
-    stored: NDArray = result if out is None else _copy(result, out=out)
-    return stored

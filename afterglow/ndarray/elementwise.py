@@ -8,8 +8,6 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import _outputs
-from .._activations import Activations
 from .._core import Array, Operation, operation
 from .._dtype import FLOAT16, FLOAT32, FLOAT64, FLOATING, dtype_number
 from ..error import ArrayTypeError, ArrayValueError, as_ours
@@ -19,11 +17,8 @@ if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = [
-    "Activation",
-    "BlockGrad",
     "Cast",
     "ElementWiseSum",
-    "LeakyReLU",
     "abs",
     "add",
     "add_n",
@@ -89,7 +84,6 @@ __all__ = [
     "softsign",
     "sqrt",
     "square",
-    "stop_gradient",
     "subtract",
     "tan",
     "tanh",
@@ -160,7 +154,6 @@ _greater = operation("greater", True)
 _greater_equal = operation("greater_equal", True)
 _where = operation("where", True)
 _clip = operation("clip", True)
-_activations = Activations(legacy=True)
 
 # --- one array ---
 
@@ -628,47 +621,6 @@ def smooth_l1(
     return result
 
 
-def Activation(  # noqa: N802
-    data: NDArray,
-    act_type: str | None = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return an activation: "relu", "sigmoid", "softrelu", "softsign" or "tanh".
-
-    >>> from afterglow import nd
-    >>> print(nd.Activation(nd.array([-1, 0, 1]), act_type="softrelu").asnumpy())
-    [0.3132617 0.6931472 1.3132617]
-    """
-    result: NDArray = _activations.activate("Activation", need(data), act_type, out)
-    return result
-
-
-def LeakyReLU(  # noqa: N802
-    data: NDArray,
-    gamma: NDArray | None = None,
-    act_type: str = "leaky",
-    slope: float = 0.25,
-    lower_bound: float = 0.125,
-    upper_bound: float = 0.334,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> Any:
-    """Return an activation: "leaky", "elu", "selu", "gelu", "prelu" or "rrelu".
-
-    "prelu" takes its slopes from ``gamma``, one for all or one for each index of axis 1. "rrelu"
-    uses the mean of the bounds and returns its result in a list, beside the noise that it did not
-    draw.
-
-    >>> from afterglow import nd
-    >>> print(nd.LeakyReLU(nd.array([-1, 0, 1]), slope=0.1).asnumpy())
-    [-0.1  0.   1. ]
-    """
-    slopes = None if gamma is None else need(gamma, "gamma")
-    bounds = (lower_bound, upper_bound)
-    return _activations.leak("LeakyReLU", need(data), slopes, act_type, slope, bounds, out)
-
-
 def clip(
     data: NDArray, a_min: Any, a_max: Any, out: NDArray | None = None, name: str | None = None
 ) -> NDArray:
@@ -694,20 +646,6 @@ def cast(data: NDArray, dtype: Any, out: NDArray | None = None, name: str | None
 
 
 Cast = cast
-
-
-def stop_gradient(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return a copy that takes no part in gradients.
-
-    >>> from afterglow import nd
-    >>> print(nd.stop_gradient(nd.array([1, 2])).asnumpy())
-    [1. 2.]
-    """
-    result: NDArray = _outputs.blocked(need(data), out)
-    return result
-
-
-BlockGrad = stop_gradient
 
 
 def amp_cast(

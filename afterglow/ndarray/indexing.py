@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = [
-    "Embedding",
     "batch_take",
     "choose_element_0index",
     "fill_element_0index",
@@ -217,31 +216,6 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
             "needs a row of indices and a matrix"
         )
     return one_hot(indices, out.shape[1], dtype=out.dtype, out=out)
-
-
-def Embedding(  # noqa: N802
-    data: NDArray,
-    weight: NDArray,
-    input_dim: int | None = None,
-    output_dim: int | None = None,
-    dtype: Any = "float32",
-    sparse_grad: bool = False,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return the row of ``weight`` for each index; one outside gives the nearest row.
-
-    >>> from afterglow import nd
-    >>> nd.Embedding(nd.array([1, 1]), nd.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
-    <BLANKLINE>
-    [[3. 4.]
-     [3. 4.]]
-    <NDArray 2x2 @cpu(0)>
-    """
-    result: NDArray = _picking.embedding(
-        need(data), need(weight, "weight"), input_dim, output_dim, dtype, out
-    )
-    return result
 
 
 def ravel_multi_index(

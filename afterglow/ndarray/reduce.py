@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._core import Operation, operation
-from .._dtype import BOOL, FLOATING, INT64, dtype_number
+from .._dtype import BOOL, FLOATING, INT64, dtype_number, optional_number
 from .._shapes import as_axes, as_axis
 from ..error import ArrayValueError
 from ._arguments import need
@@ -214,7 +214,7 @@ def norm(
         need(data),
         axis=as_axes(axis),
         keepdims=bool(keepdims),
-        dtype=None if out_dtype is None else dtype_number(out_dtype),
+        dtype=optional_number(out_dtype),
         out=out,
     )
     return result

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Concat",
     "Crop",
-    "Flatten",
     "Pad",
     "Reshape",
     "SliceChannel",
@@ -64,7 +62,6 @@ __all__ = [
     "depth_to_space",
     "diag",
     "expand_dims",
-    "flatten",
     "flip",
     "identity",
     "moveaxis",
@@ -158,19 +155,6 @@ def reshape_like(
         need(lhs, "lhs").shape, need(rhs, "rhs").shape, lhs_begin, lhs_end, rhs_begin, rhs_end
     )
     return _copied(lhs._shaped(shape), out)
-
-
-def flatten(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return a copy with two axes: the first one, and all others in one.
-
-    >>> nd.flatten(nd.zeros((2, 3, 4))).shape
-    (2, 12)
-    """
-    shape = need(data).shape
-    return _copied(data._shaped((*shape[:1], prod(shape[1:]))), out)
-
-
-Flatten = flatten
 
 
 def expand_dims(

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._along_axis import AlongAxis
 from .._core import operation
 from .._ctc import ctc_loss as _ctc_loss
+from .._dtype import optional_number
+from .._shapes import as_float
 from ..error import ArrayValueError
 from ._arguments import need
 
@@ -28,10 +29,16 @@ __all__ = [
     "softmin",
 ]
 
-_along = AlongAxis(True)
-_copy = operation("copy", True)
-_sum = operation("sum", True)
-_negative = operation("negative", True)
+_softmax = operation("softmax", legacy=True)
+_log_softmax = operation("log_softmax", legacy=True)
+_softmin = operation("softmin", legacy=True)
+_softmax_activation = operation("SoftmaxActivation", legacy=True)
+_softmax_cross_entropy = operation("softmax_cross_entropy", legacy=True)
+_sequence_mask = operation("SequenceMask", legacy=True)
+_sequence_last = operation("SequenceLast", legacy=True)
+_sequence_reverse = operation("SequenceReverse", legacy=True)
+_l2_normalization = operation("L2Normalization", legacy=True)
+_copy = operation("copy", legacy=True)
 
 
 def softmax(
@@ -56,8 +63,8 @@ def softmax(
     """
     if length is not None:
         need(length, "length")
-    result: NDArray = _along.softmax(
-        "softmax", need(data), axis, temperature, dtype, length, use_length, out
+    result: NDArray = _softmax(
+        need(data), length, axis, temperature, optional_number(dtype), use_length, out=out
     )
     return result
 
@@ -77,8 +84,8 @@ def log_softmax(
     >>> nd.log_softmax(nd.array([0, 1000])).asnumpy()
     array([-1000.,     0.], dtype=float32)
     """
-    result: NDArray = _along.softmax(
-        "log_softmax", need(data), axis, temperature, dtype, None, use_length, out, logarithm=True
+    result: NDArray = _log_softmax(
+        need(data), axis, temperature, optional_number(dtype), use_length, out=out
     )
     return result
 
@@ -98,8 +105,8 @@ def softmin(
     >>> nd.softmin(nd.array([0, 200])).asnumpy()
     array([1., 0.], dtype=float32)
     """
-    result: NDArray = _along.softmax(
-        "softmin", need(data), axis, temperature, dtype, None, use_length, out, negative=True
+    result: NDArray = _softmin(
+        need(data), axis, temperature, optional_number(dtype), use_length, out=out
     )
     return result
 
@@ -113,9 +120,8 @@ def SoftmaxActivation(  # noqa: N802
     >>> nd.SoftmaxActivation(nd.zeros((1, 2))).asnumpy()
     array([[0.5, 0.5]], dtype=float32)
     """
-    if mode not in ("instance", "channel"):
-        raise ArrayValueError(f"[SoftmaxActivation] mode is {mode!r}; instance or channel is known")
-    return softmax(data, axis=1 if mode == "channel" else -1, out=out)
+    result: NDArray = _softmax_activation(need(data), mode, out=out)
+    return result
 
 
 def softmax_cross_entropy(
@@ -127,26 +133,15 @@ def softmax_cross_entropy(
     >>> nd.softmax_cross_entropy(nd.array([[1, 2, 3], [11, 7, 5]]), nd.array([2, 0])).asnumpy()
     array([0.4281872], dtype=float32)
     """
-    need(label, "label")
-    if need(data).ndim != 2 or label.shape != data.shape[:1]:
-        raise ArrayValueError(
-            f"[softmax_cross_entropy] data must be a matrix and label have an entry for each row, "
-            f"but the shapes are {data.shape} and {label.shape}"
-        )
-    result: NDArray = _negative(_sum(_along.picked_logarithms(softmax(data), label)), out=out)
+    result: NDArray = _softmax_cross_entropy(need(data), need(label, "label"), out=out)
     return result
 
 
 # --- sequences ---
 
 
-def _lengths(name: str, sequence_length: NDArray | None, wanted: bool) -> NDArray | None:
-    if not wanted:
-        return None
-    if sequence_length is None:
-        raise ArrayValueError(f"[{name}] use_sequence_length=True needs sequence_length")
-    lengths: NDArray = need(sequence_length, "sequence_length")
-    return lengths
+def _lengths(sequence_length: NDArray | None) -> NDArray | None:
+    return None if sequence_length is None else need(sequence_length, "sequence_length")
 
 
 def SequenceMask(  # noqa: N802
@@ -167,8 +162,10 @@ def SequenceMask(  # noqa: N802
     array([[1., 0., 0.],
            [1., 1., 0.]], dtype=float32)
     """
-    lengths = _lengths("SequenceMask", sequence_length, use_sequence_length)
-    result: NDArray = _along.sequence_mask("SequenceMask", need(data), lengths, value, axis, out)
+    lengths = _lengths(sequence_length)
+    result: NDArray = _sequence_mask(
+        need(data), lengths, use_sequence_length, as_float(value, "value"), axis, out=out
+    )
     return result
 
 
@@ -186,8 +183,8 @@ def SequenceLast(  # noqa: N802
     >>> nd.SequenceLast(nd.array([[1, 2], [3, 4]]), nd.array([1, 2]), True).asnumpy()
     array([1., 4.], dtype=float32)
     """
-    lengths = _lengths("SequenceLast", sequence_length, use_sequence_length)
-    result: NDArray = _along.sequence_last("SequenceLast", need(data), lengths, axis, out)
+    lengths = _lengths(sequence_length)
+    result: NDArray = _sequence_last(need(data), lengths, use_sequence_length, axis, out=out)
     return result
 
 
@@ -206,8 +203,8 @@ def SequenceReverse(  # noqa: N802
     array([[3., 2.],
            [1., 4.]], dtype=float32)
     """
-    lengths = _lengths("SequenceReverse", sequence_length, use_sequence_length)
-    result: NDArray = _along.sequence_reverse("SequenceReverse", need(data), lengths, axis, out)
+    lengths = _lengths(sequence_length)
+    result: NDArray = _sequence_reverse(need(data), lengths, use_sequence_length, axis, out=out)
     return result
 
 
@@ -230,14 +227,7 @@ def L2Normalization(  # noqa: N802
     >>> nd.L2Normalization(nd.array([[3, 4]])).asnumpy()
     array([[0.6, 0.8]], dtype=float32)
     """
-    rank = need(data).ndim
-    axes = {"instance": range(1, rank), "channel": (1,), "spatial": range(2, rank)}.get(mode)
-    if axes is None or (mode != "instance" and rank < 3):
-        raise ArrayValueError(
-            f"[L2Normalization] mode is {mode!r} and the shape {data.shape}; known are instance, "
-            "and with three dimensions or more channel and spatial"
-        )
-    result: NDArray = _along.normalize(data, tuple(axes), eps, out)
+    result: NDArray = _l2_normalization(need(data), eps, mode, out=out)
     return result
 
 

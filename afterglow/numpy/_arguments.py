@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 
-from .._core import Array, operation
+from .._core import Array, is_stand_in, operation
 from .._dtype import BOOL
 from .._host import convert
 from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError
@@ -20,7 +20,7 @@ _unknown_options = ("dtype", "signature", "extobj")
 
 def need(value: Any, name: str = "a") -> Any:
     """Return ``value`` as an array; NumPy arrays are copied, all else is refused."""
-    if isinstance(value, Array):
+    if isinstance(value, Array) or is_stand_in(value):
         return value
     if isinstance(value, onp.ndarray):
         return convert(value, False, None)

@@ -18,11 +18,10 @@ import numpy as onp
 
 from .. import _interop
 from ..context import context_numbers
+from ..error import MissingNameError
 
 #: Names that mean something else in NumPy than a user of ``mx.np`` could want.
-_NOT_OURS = frozenset(
-    ("core", "lib", "ma", "matlib", "matrix", "test", "testing", "typing", "f2py")
-)
+NOT_OURS = frozenset(("core", "lib", "ma", "matlib", "matrix", "test", "testing", "typing", "f2py"))
 #: Names that MXNet 1.9.1 has and NumPy no longer, and those that mean the same.
 _RENAMED = {
     "alltrue": "all",
@@ -42,9 +41,8 @@ _CONSTANTS = {
 }
 
 
-def _missing(module: str, name: str) -> AttributeError:
-    ours = module.replace("numpy", "afterglow.numpy", 1)
-    return AttributeError(f"module {ours!r} has no attribute {name!r}", name=name)
+def _missing(module: str, name: str) -> MissingNameError:
+    return MissingNameError(module.replace("numpy", "afterglow.numpy", 1), name)
 
 
 def find(module: str, name: str) -> Any:
@@ -52,7 +50,7 @@ def find(module: str, name: str) -> Any:
 
     ``module`` is "numpy" or one of its parts, such as "numpy.linalg".
     """
-    if name.startswith("_") or name in _NOT_OURS:
+    if name.startswith("_") or name in NOT_OURS:
         raise _missing(module, name)
     if module == "numpy" and name in _CONSTANTS:
         return _CONSTANTS[name]

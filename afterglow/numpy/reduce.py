@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from .._core import Array, Operation, is_recording, operation
-from .._dtype import BOOL, DTYPES, FLOAT32, FLOAT64, FLOATING, INT64, dtype_number
+from .._dtype import (
+    BOOL,
+    DTYPES,
+    FLOAT32,
+    FLOAT64,
+    FLOATING,
+    INT64,
+    dtype_number,
+    optional_number,
+)
 from .._host import from_host
 from .._host_calls import on_host
 from .._ordering import Ordering
@@ -85,7 +94,7 @@ def reduce(
         need(a),
         axis=axes,
         keepdims=bool(keepdims),
-        dtype=None if dtype is None else dtype_number(dtype),
+        dtype=optional_number(dtype),
         out=out,
     )
     return result

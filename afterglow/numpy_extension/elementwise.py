@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._activations import Activations
 from .._core import Operation, operation
 from .._dtype import dtype_number
 from .._shortcut import shortcut
@@ -13,14 +12,12 @@ from ..numpy import ndarray
 from ..numpy._arguments import need
 
 __all__ = [
-    "activation",
     "cast",
     "digamma",
     "erf",
     "erfinv",
     "gamma",
     "gammaln",
-    "leaky_relu",
     "relu",
     "sigmoid",
     "smooth_l1",
@@ -35,7 +32,6 @@ _gammaln = operation("gammaln", False)
 _relu = operation("relu", False)
 _sigmoid = operation("sigmoid", False)
 _smooth_l1 = operation("smooth_l1", False)
-_activations = Activations(legacy=False)
 
 
 def _unary(call: Operation, data: Any, out: ndarray | None) -> ndarray:
@@ -144,45 +140,3 @@ def cast(data: Any, dtype: Any, out: ndarray | None = None, name: str | None = N
     """
     result: ndarray = _copy(need(data, "data"), dtype=dtype_number(dtype), out=out)
     return result
-
-
-def activation(
-    data: Any,
-    act_type: str | None = None,
-    out: ndarray | None = None,
-    name: str | None = None,
-) -> ndarray:
-    """Return an activation: "relu", "sigmoid", "softrelu", "softsign" or "tanh".
-
-    >>> from afterglow import np, npx
-    >>> npx.activation(np.array([-1, 0, 1]), act_type="softrelu")
-    array([0.3132617, 0.6931472, 1.3132617])
-    """
-    result: ndarray = _activations.activate("activation", need(data, "data"), act_type, out)
-    return result
-
-
-def leaky_relu(
-    data: Any,
-    gamma: Any = None,
-    act_type: str = "leaky",
-    slope: float = 0.25,
-    lower_bound: float = 0.125,
-    upper_bound: float = 0.334,
-    out: ndarray | None = None,
-    name: str | None = None,
-) -> Any:
-    """Return an activation: "leaky", "elu", "selu", "gelu", "prelu" or "rrelu".
-
-    "prelu" takes its slopes from ``gamma``, one for all or one for each index of axis 1. "rrelu"
-    uses the mean of the bounds and returns its result in a list, beside the noise that it did not
-    draw.
-
-    >>> from afterglow import np, npx
-    >>> npx.leaky_relu(np.array([-1, 0, 1]), act_type="gelu")
-    array([-0.15865526,  0.        ,  0.8413447 ])
-    """
-    slopes = None if gamma is None else need(gamma, "gamma")
-    bounds = (lower_bound, upper_bound)
-    data = need(data, "data")
-    return _activations.leak("leaky_relu", data, slopes, act_type, slope, bounds, out)

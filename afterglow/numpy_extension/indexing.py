@@ -11,7 +11,6 @@ from ..numpy import argwhere, ndarray
 from ..numpy._arguments import need
 
 __all__ = [
-    "embedding",
     "gather_nd",
     "index_add",
     "index_update",
@@ -62,29 +61,6 @@ def one_hot(
     """
     result: ndarray = _picking.one_hot(
         need(indices, "indices"), depth, on_value, off_value, dtype, out
-    )
-    return result
-
-
-def embedding(
-    data: Any,
-    weight: Any,
-    input_dim: int | None = None,
-    output_dim: int | None = None,
-    dtype: Any = "float32",
-    sparse_grad: bool = False,
-    out: ndarray | None = None,
-    name: str | None = None,
-) -> ndarray:
-    """Return the row of ``weight`` for each index; one outside gives the nearest row.
-
-    >>> from afterglow import np, npx
-    >>> npx.embedding(np.array([1, 1]), np.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
-    array([[3., 4.],
-           [3., 4.]])
-    """
-    result: ndarray = _picking.embedding(
-        need(data, "data"), need(weight, "weight"), input_dim, output_dim, dtype, out
     )
     return result
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from .._core import operation
@@ -15,7 +14,7 @@ from ..ndarray import shape as legacy_shape
 from ..numpy import ndarray
 from ..numpy._arguments import need
 
-__all__ = ["arange_like", "batch_flatten", "reshape", "reshape_like", "shape_array", "slice"]
+__all__ = ["arange_like", "reshape", "reshape_like", "shape_array", "slice"]
 
 _copy = operation("copy", False)
 
@@ -60,16 +59,6 @@ def reshape_like(
     array, like = need(lhs, "lhs"), need(rhs, "rhs")
     shape = reshaped_like(array.shape, like.shape, lhs_begin, lhs_end, rhs_begin, rhs_end)
     return _copied(array._shaped(shape), out)
-
-
-def batch_flatten(data: Any, out: ndarray | None = None, name: str | None = None) -> ndarray:
-    """Return a copy with two axes: the first one, and all others in one.
-
-    >>> npx.batch_flatten(np.zeros((2, 3, 4))).shape
-    (2, 12)
-    """
-    array = need(data, "data")
-    return _copied(array._shaped((*array.shape[:1], prod(array.shape[1:]))), out)
 
 
 def slice(

@@ -5,20 +5,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._along_axis import AlongAxis
+from .._core import operation
+from .._dtype import optional_number
 from .._ordering import Ordering
+from .._shapes import as_float
 from .._shortcut import shortcut
-from ..error import ArrayValueError
 from ..numpy import ndarray
 from ..numpy._arguments import need
 
 __all__ = ["log_softmax", "sequence_mask", "softmax", "topk"]
 
-_along = AlongAxis(False)
+_softmax = operation("softmax", legacy=False)
+_log_softmax = operation("log_softmax", legacy=False)
+_sequence_mask = operation("SequenceMask", legacy=False)
 _ordering = Ordering(False)
 
 
-@shortcut("softmax", "rows")
+@shortcut("softmax_of_rows", "rows")
 def softmax(
     data: Any,
     length: Any = None,
@@ -41,13 +44,13 @@ def softmax(
     """
     if length is not None:
         length = need(length, "length")
-    result: ndarray = _along.softmax(
-        "softmax", need(data, "data"), axis, temperature, dtype, length, use_length, out
+    result: ndarray = _softmax(
+        need(data, "data"), length, axis, temperature, optional_number(dtype), use_length, out=out
     )
     return result
 
 
-@shortcut("softmax", "rows", logarithm=True)
+@shortcut("softmax_of_rows", "rows", logarithm=True)
 def log_softmax(
     data: Any,
     axis: int = -1,
@@ -63,16 +66,8 @@ def log_softmax(
     >>> npx.log_softmax(np.array([0, 1000]))
     array([-1000.,     0.])
     """
-    result: ndarray = _along.softmax(
-        "log_softmax",
-        need(data, "data"),
-        axis,
-        temperature,
-        dtype,
-        None,
-        use_length,
-        out,
-        logarithm=True,
+    result: ndarray = _log_softmax(
+        need(data, "data"), axis, temperature, optional_number(dtype), use_length, out=out
     )
     return result
 
@@ -95,13 +90,15 @@ def sequence_mask(
     array([[1., 0., 0.],
            [1., 1., 0.]])
     """
-    lengths = None
-    if use_sequence_length:
-        if sequence_length is None:
-            raise ArrayValueError("[sequence_mask] use_sequence_length=True needs sequence_length")
-        lengths = need(sequence_length, "sequence_length")
-    result: ndarray = _along.sequence_mask(
-        "sequence_mask", need(data, "data"), lengths, value, axis, out
+    if sequence_length is not None:
+        sequence_length = need(sequence_length, "sequence_length")
+    result: ndarray = _sequence_mask(
+        need(data, "data"),
+        sequence_length,
+        use_sequence_length,
+        as_float(value, "value"),
+        axis,
+        out=out,
     )
     return result
 

@@ -12,13 +12,13 @@ from numbers import Number
 from types import ModuleType
 from typing import Any
 
-from .. import ndarray
+from ..error import MissingNameError
 from . import contrib, linalg, numpy, numpy_extension, random, symbol
 from . import numpy as np
 from . import numpy_extension as npx
 from ._functions import function_of
 from ._names import CANONICAL
-from ._ops import NO_OPS, find
+from ._ops import NO_OPS
 from .symbol import Group, Symbol, Variable, create, load, load_json, var
 
 __all__ = [
@@ -55,7 +55,7 @@ class _Internal(ModuleType):
     """``mx.sym._internal``: ops by the names that operators know them by."""
 
     def __getattr__(self, name: str) -> Any:
-        return function_of(name)
+        return function_of(name, self.__name__, name)
 
 
 _internal = _Internal(f"{__name__}._internal")
@@ -177,16 +177,6 @@ def split_v2(
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op, by the name that nd or MXNet gives it."""
-    is_op = name in CANONICAL or (
-        name not in NO_OPS
-        and (callable(getattr(ndarray, name, None)) or find(name).function is not None)
-    )
-    known = is_op or (not name.startswith("__") and find(name).is_known and name not in NO_OPS)
-    if name.startswith("__") or not known:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return function_of(name)
-
-
-def __dir__() -> list[str]:
-    functions = [name for name in ndarray.__all__ if name not in NO_OPS]
-    return sorted({*globals(), *functions})
+    if name in NO_OPS and name not in CANONICAL:
+        raise MissingNameError(__name__, name)
+    return function_of(name, __name__, name)

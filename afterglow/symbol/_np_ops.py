@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 from .. import numpy as np
 from .. import numpy_extension as npx
@@ -196,6 +196,9 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
     "_npi_argmin": (_argmin, 1),
 }
 
+#: Where functions of arrays are defined.
+_HOMES = ("afterglow.numpy", "numpy")
+
 #: How many arrays functions take, where it is not one.
 _INPUTS = {
     **dict.fromkeys(("dot", "matmul", "cross", "kron", "polyval", "solve", "tensorsolve"), 2),
@@ -214,5 +217,11 @@ def find(name: str) -> tuple[Function, int] | None:
             function = getattr(module, short, None)
             if function is None and prefix == "_npi_":
                 function = getattr(np.linalg, short, None)
-            return (function, _INPUTS.get(short, 1)) if callable(function) else None
+            return (function, _INPUTS.get(short, 1)) if _is_of_arrays(function) else None
     return None
+
+
+def _is_of_arrays(value: Any) -> TypeGuard[Function]:
+    """Tell functions of np and npx, also NumPy's, from types, devices and switches there."""
+    home = getattr(value, "__module__", None) or ""
+    return callable(value) and not isinstance(value, type) and home.startswith(_HOMES)

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeGuard
 
-from .. import ndarray
-from .._core import describe_table
+from .. import _picking, ndarray
+from .._core import Operation, complete_shapes
 from .._dtype import BOOL, FLOAT32, INT64, dtype_number
 from .._layers import pick_labels
+from .._op_functions import table
 from ..error import ArrayNotImplementedError, MXNetError
 from . import _custom, _np_ops
 from . import _shape_rules as rules
@@ -159,10 +160,6 @@ _BINARY: dict[str, Function] = {
 }
 
 
-def _batch_norm_with_relu(**arguments: Any) -> Any:
-    return _functions.relu(_functions.BatchNorm(**arguments))
-
-
 def _pick(
     data: Any,
     index: Any,
@@ -174,7 +171,7 @@ def _pick(
     """Pick elements. Losses say of their node that the indices are labels, which are checked."""
     if __labels__:
         return pick_labels(data, index, axis)
-    return _functions.pick(data, index, axis, keepdims, mode)
+    return _picking.pick(data, index, axis, keepdims, mode, None)
 
 
 def _zeros(shape: Any = (1,), ctx: Any = None, dtype: Any = None) -> Any:
@@ -307,10 +304,6 @@ _DECLARED = {
     "blank_label",
     "SVMOutput": "data label | margin regularization_coefficient use_linear",
     "IdentityAttachKLSparseReg": "data moving_avg | sparseness_target penalty momentum",
-    "_contrib_BatchNormWithReLU": "data gamma beta moving_mean moving_var | eps momentum fix_gamma "
-    "use_global_stats output_mean_var axis cudnn_off min_calib_range max_calib_range",
-    "_contrib_SyncBatchNorm": "data gamma beta moving_mean moving_var | eps momentum fix_gamma "
-    "use_global_stats output_mean_var ndev key",
     "_contrib_BilinearResize2D": "data like | height width scale_height scale_width mode "
     "align_corners",
     "_contrib_AdaptiveAvgPooling2D": "data | output_size",
@@ -506,22 +499,8 @@ LOSSES = frozenset(
 
 _COMPLETE: dict[str, rules.Complete] = {
     "Custom": _custom.complete,
-    "FullyConnected": rules.dense,
     "Convolution": rules.convolution,
     "Deconvolution": rules.deconvolution,
-    "Embedding": rules.embedding,
-    "BatchNorm": rules.normalized(1),
-    "_contrib_BatchNormWithReLU": rules.normalized(1),
-    "_contrib_SyncBatchNorm": rules.normalized(1),
-    "InstanceNorm": rules.normalized(1),
-    "LayerNorm": rules.normalized(-1),
-    "GroupNorm": rules.groups,
-    "LeakyReLU": rules.slopes,
-    "SoftmaxOutput": rules.class_label,
-    "SVMOutput": rules.margin_label,
-    "LinearRegressionOutput": rules.same_label,
-    "LogisticRegressionOutput": rules.same_label,
-    "MAERegressionOutput": rules.same_label,
     "RNN": rules.recurrent,
 }
 
@@ -596,11 +575,30 @@ def _elementwise_names() -> frozenset[str]:
     """Return the names of ops of one array that work on elements, from the core's table."""
     return frozenset(
         name
-        for op, description in describe_table().items()
+        for op, description in table().items()
         # A copy may take another shape.
         if description["elementwise"] and len(description["inputs"]) == 1 and op != "copy"
         for name in description["mxnet_names"]
     )
+
+
+@cache
+def _completions() -> dict[str, rules.Complete]:
+    """Return how ops of the core's table complete the shapes of their inputs, by MXNet's names."""
+
+    def completion(op: str, inputs: list[str]) -> rules.Complete:
+        def rule(given: Attributes, known: rules.Shapes) -> rules.Shapes:
+            shapes = [known.get(name) for name in inputs]
+            return dict(zip(inputs, complete_shapes(op, given, shapes), strict=True))
+
+        return rule
+
+    return {
+        name: completion(op, description["inputs"])
+        for op, description in table().items()
+        if description["completes"]
+        for name in description["mxnet_names"]
+    }
 
 
 def _legacy_function(name: str) -> Function | None:
@@ -616,7 +614,24 @@ def _legacy_function(name: str) -> Function | None:
 
 
 def _is_function(value: Any) -> TypeGuard[Function]:
-    return inspect.isfunction(inspect.unwrap(value))
+    return isinstance(value, Operation) or inspect.isfunction(inspect.unwrap(value))
+
+
+def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
+    """Return the entry that the declaration of an op tells."""
+    description = table()[function.name]
+    described = description["described"]
+    inputs = description["inputs"]
+    return Entry(
+        name,
+        tuple(inputs),
+        tuple(described),
+        function,
+        legacy,
+        required=frozenset(one for one, (_, needed, _) in described.items() if needed),
+        text=frozenset(one for one, (kind, _, _) in described.items() if kind[:1] in "'t"),
+        optional=frozenset(inputs[len(inputs) - description["optional"] :]),
+    )
 
 
 def _declared(name: str, function: Function | None) -> Entry:
@@ -635,6 +650,8 @@ def _declared(name: str, function: Function | None) -> Entry:
 
 def _derived(name: str, function: Function, arrays: int | None, legacy: bool) -> Entry:
     """Return the entry that a signature tells; ``arrays`` is how many arguments are arrays."""
+    if isinstance(function, Operation):
+        return _of_table(name, function, legacy)
     inputs, parameters, text, required, optional = [], [], set(), set(), set()
     variadic = any_parameter = False
     for position, one in enumerate(inspect.signature(function).parameters.values()):
@@ -680,12 +697,10 @@ def _basic(name: str) -> Entry:
         return Entry(name, ("lhs", "rhs"), (), lambda lhs, rhs: operated(lhs, rhs))
     if name in _CREATION:
         return _derived(name, _CREATION[name], 0, True)
-    if name == "pick":
-        return _derived(name, _pick, 2, True)
+    if name in ("pick", "_npx_pick"):
+        return _derived(name, _pick, 2, name == "pick")
     if name == "_split_v2":
         return _derived(name, _split_v2, 1, True)
-    if name == "_contrib_BatchNormWithReLU":
-        return _declared(name, _batch_norm_with_relu)
     if name == "_np_cumsum":
         return _derived(name, _functions.cumsum, 1, True)
     function = _legacy_function(name)
@@ -716,7 +731,7 @@ def find(op: str) -> Entry:
         is_random=random,
         outputs=_OUTPUTS.get(name),
         total=_TOTAL.get(name, 1),
-        complete=_COMPLETE.get(name, rules.alike if same else None),
+        complete=_COMPLETE.get(name) or _completions().get(name, rules.alike if same else None),
         result=_RESULT.get(name, rules.drawn_result if random else None),
         result_type=_RESULT_TYPES.get(name),
     )

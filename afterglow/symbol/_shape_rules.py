@@ -25,15 +25,6 @@ def _size(extents: Shape) -> int:
 # --- inputs completed from the others ---
 
 
-def dense(given: Attributes, known: Shapes) -> Shapes:
-    """Weight and bias of FullyConnected."""
-    data, units = known["data"], given["num_hidden"]
-    if not data:
-        return {}
-    width = _size(data[1:]) if given.get("flatten", True) else data[-1]
-    return {"weight": (units, width), "bias": (units,)}
-
-
 def _filter(given: Attributes, known: Shapes, transposed: bool) -> Shapes:
     filters, groups = given["num_filter"], given.get("num_group", 1)
     kernel = as_integers(given["kernel"], "kernel")
@@ -56,62 +47,6 @@ def convolution(given: Attributes, known: Shapes) -> Shapes:
 def deconvolution(given: Attributes, known: Shapes) -> Shapes:
     """Weight and bias of Deconvolution."""
     return _filter(given, known, True)
-
-
-def embedding(given: Attributes, known: Shapes) -> Shapes:
-    """Weight of Embedding."""
-    return {"weight": (given["input_dim"], given["output_dim"])}
-
-
-def normalized(axis: int) -> Complete:
-    """Scale, shift and statistics along an axis, by default the given one."""
-
-    def rule(given: Attributes, known: Shapes) -> Shapes:
-        data = known["data"]
-        if not data:
-            return {}
-        channels = (data[given.get("axis", axis)],)
-        return dict.fromkeys(("gamma", "beta", "moving_mean", "moving_var"), channels)
-
-    return rule
-
-
-def groups(given: Attributes, known: Shapes) -> Shapes:
-    """Scale and shift of GroupNorm."""
-    return dict.fromkeys(("gamma", "beta"), (given.get("num_groups", 1),))
-
-
-def slopes(given: Attributes, known: Shapes) -> Shapes:
-    """Slopes of LeakyReLU: one, or one per channel."""
-    data = known["data"]
-    if given.get("act_type") != "prelu" or not data:
-        return {}
-    return {"gamma": (data[1] if len(data) > 1 else 1,)}
-
-
-def class_label(given: Attributes, known: Shapes) -> Shapes:
-    """Label of SoftmaxOutput: an index for each row."""
-    data = known["data"]
-    if not data or known["label"] == data:
-        return {}
-    if known["label"] is not None and -1 not in known["label"]:
-        return {}  # several shapes will do
-    if given.get("multi_output"):
-        return {"label": (data[0], _size(data[2:]))}
-    return {"label": data[:-1]}
-
-
-def margin_label(given: Attributes, known: Shapes) -> Shapes:
-    """Label of SVMOutput."""
-    return {} if not known["data"] else {"label": known["data"][:-1]}
-
-
-def same_label(given: Attributes, known: Shapes) -> Shapes:
-    """Label of a regression: as the data, where a single column may be left out."""
-    data = known["data"]
-    if not data or known["label"] is not None:
-        return {}
-    return {"label": data[:1] if len(data) == 2 and data[1] == 1 else data}
 
 
 _GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}

@@ -18,4 +18,4 @@ foreach = while_loop = cond = _refuse
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op."""
-    return function_of(f"_contrib_{name}", name)
+    return function_of(f"_contrib_{name}", __name__, name, name)

@@ -10,4 +10,4 @@ from ._functions import function_of
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op."""
-    return function_of(f"_linalg_{name}")
+    return function_of(f"_linalg_{name}", __name__, name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as onp
 
 from ..context import current_context
-from ..error import ArrayIndexError, ArrayTypeError
+from ..error import ArrayIndexError, ArrayTypeError, MissingNameError
 from . import _np_ops
 from ._functions import function_of
 from .symbol import Symbol, create
@@ -474,13 +474,11 @@ def __getattr__(name: str) -> Any:
     if name in _BINARY_NAMES:
         op = _BINARY_NAMES[name]
         return lambda x1, x2, out=None, **kwargs: _binary(op, x1, x2)
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     for prefix in ("_npi_", "_np_"):
         op = f"{prefix}{name}"
         if (op in _np_ops.FUNCTIONS or name not in _NP_PREFIX) == (prefix == "_npi_"):
-            return function_of(op, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return function_of(op, __name__, name, name)
+    raise MissingNameError(__name__, name)
 
 
 #: Functions whose ops begin with _np_ in files; those of all others begin with _npi_.

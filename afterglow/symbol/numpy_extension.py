@@ -10,6 +10,4 @@ from ._functions import function_of
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op."""
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return function_of(f"_npx_{name}", name)
+    return function_of(f"_npx_{name}", __name__, name, name)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._namespace import tend
 from ..context import set_default_context
 from ..util import use_np
 from .comparing import *  # noqa: F403
@@ -28,3 +29,5 @@ __all__ = [
     *_statistics,
     *_surroundings,
 ]
+
+tend(__name__)

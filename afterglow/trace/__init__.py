@@ -18,6 +18,7 @@ import os
 from collections.abc import Iterator
 from os import PathLike, fspath
 
+from .._namespace import tend
 from .recorder import (
     MOST_EVENTS,
     is_recording,
@@ -88,3 +89,6 @@ def record_to(path: str | PathLike[str], *, title: str = "Afterglow trace") -> I
     finally:
         if is_recording():
             write(stop(), path, title=title)
+
+
+tend(__name__)

@@ -362,8 +362,7 @@ autograd::Value value_from(PyObject* object) {
   if (!set_number(number, object)) {
     throw Error(ErrorKind::type, "an array or a number is needed");
   }
-  if (number.dtype == DType::float64) return std::bit_cast<double>(number.immediate);
-  return std::bit_cast<std::int64_t>(number.immediate);
+  return to_value(number);
 }
 
 PyObject* assign(PyObject* self, PyObject* value) {

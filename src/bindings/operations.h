@@ -15,6 +15,7 @@ void bind_operations(nb::module_& module);
 
 /// A number from Python. False (no error set) when `object` is none.
 bool set_number(lazy::Operand& operand, PyObject* object);
+autograd::Value to_value(const lazy::Operand& number);
 /// Adds a Python array or number to a call. False (no error set) when `object` is neither.
 bool add_input(autograd::CallBuilder& builder, PyObject* object);
 /// The same with an error for a mixture of nd and np; anything like an array is converted, and kept

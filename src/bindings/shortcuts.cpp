@@ -13,6 +13,7 @@
 #include "bindings/operations.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
+#include "ops/compositions.h"
 #include "ops/table.h"
 
 namespace afterglow::bindings {
@@ -20,8 +21,6 @@ namespace {
 
 constexpr std::size_t most_parameters = 8;  ///< of a function that can be passed over
 constexpr std::size_t most_arguments = 5;   ///< of its op
-/// A longer row is cut into parts: see afterglow/_along_axis.py.
-constexpr std::int64_t longest_row = 16384;
 
 PyTypeObject* shortcut_type = nullptr;
 PyObject* dtype_spellings = nullptr;  // dict: spelling -> number
@@ -38,7 +37,7 @@ enum class Kind {
   ranked,   ///< an array with axes
   stack,    ///< an array with three axes or more
   alike,    ///< an array of the type of the first input
-  rows,     ///< an array of float32 or float64 with rows that fit in a cache
+  rows,     ///< an array that the kernels of rows take
   arrays,   ///< a tuple or list of arrays
   fill,     ///< a number
   // Parameters of the op.
@@ -183,8 +182,7 @@ class PlainCall {
       case Kind::alike:
         return array.dtype == first_->dtype;
       case Kind::rows:
-        return rank > 0 && array.size() > 0 && array.shape()[rank - 1] <= longest_row &&
-               (array.dtype == DType::float32 || array.dtype == DType::float64);
+        return ops::has_rows(array);
       default:
         return true;
     }

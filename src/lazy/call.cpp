@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "lazy/composing.h"
 
 namespace afterglow::lazy {
 namespace {
@@ -83,7 +84,7 @@ void Inference::add_output(std::span<const std::int64_t> shape, DType dtype) {
 }
 
 void Inference::refuse(const std::string& what, ErrorKind kind) const {
-  std::string text = "[" + std::string(op.name) + "] " + what;
+  std::string text = named(op, composing) + what;
   if (call.inputs.size()) text += "; inputs: " + describe_inputs(call);
   throw Error(kind, text);
 }

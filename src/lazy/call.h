@@ -65,6 +65,7 @@ struct DeleteAggregate {
 
 struct Call {
   const Op* op = nullptr;
+  const Op* outer = nullptr;   ///< that it is a part of: see lazy/composing.h
   std::uint64_t sequence = 0;  ///< place in program order
   SmallList<Operand, 3> inputs;
   SmallList<Operand, 1> outputs;

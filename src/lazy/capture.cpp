@@ -41,6 +41,7 @@ void Capture::refuse(std::string reason) {
 
 void copy_call(const Call& from, Call& to) {
   to.op = from.op;
+  to.outer = from.outer;
   for (const Operand& input : from.inputs) to.inputs.emplace_back() = input;
   for (const Operand& output : from.outputs) to.outputs.emplace_back() = output;
   to.settled = from.settled;

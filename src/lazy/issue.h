@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lazy/call.h"
+#include "lazy/composing.h"
 #include "lazy/layer.h"
 #include "lazy/trace.h"
 #include "lazy/window.h"
@@ -26,6 +27,7 @@ class Draft {
   explicit Draft(const Op& op) : call_(Call::create()) {
     trace::note_begin();
     call_->op = &op;
+    call_->outer = composing;
     call_->layer = current_layer;
   }
   ~Draft() {

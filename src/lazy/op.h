@@ -21,6 +21,7 @@
 #include "lazy/parameters.h"
 
 namespace afterglow::autograd {
+class Composition;
 class Gradient;
 class Value;
 }  // namespace afterglow::autograd
@@ -58,6 +59,14 @@ struct Inference {
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
 };
 
+/// What an op's `complete` sees and adds to: the shapes of its inputs as far as they are known.
+struct Completion {
+  const struct Op& op;
+  std::span<const Argument> arguments;  ///< one per parameter, defaults filled in
+  /// One per input; none where nothing is known, -1 for an extent that is not.
+  std::vector<std::optional<Shape>> shapes;
+};
+
 /// The gradient of one input of an op, written with ops on handles (autograd/gradient.h).
 struct GradientRule {
   /// None: zero by nature, and whatever depends on nothing else is not recorded.
@@ -81,6 +90,9 @@ struct Op {
   std::string_view name;
   /// The names under which MXNet knows it (legacy, numpy and internal spellings).
   std::vector<std::string_view> mxnet_names = {};
+  /// For users: a line on what it does, more where there is more to say, and examples in Python,
+  /// which are run. An op that has it is a function of the namespaces that its names belong to.
+  std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;  ///< the last input may be repeated
   std::vector<Parameter> parameters = {};
@@ -102,17 +114,28 @@ struct Op {
   /// One rule per input; the last one serves all further inputs of a variadic op. None at all: the
   /// front end has the rules, or there are none.
   std::vector<GradientRule> gradients = {};
-  /// Of an op with typed parameters: the function behind `infer`, which reads them for it.
+  /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own unless
+  /// it has some.
+  autograd::Value (*compose)(autograd::Composition&) = nullptr;
+  /// So many of the last inputs need not be given.
+  int optional_inputs = 0;
+  /// The shapes of weights, from that of the data.
+  void (*complete)(Completion&) = nullptr;
+  /// Of an op with typed parameters: the functions behind those above, which read them for these.
   void (*typed_infer)() = nullptr;
+  void (*typed_complete)() = nullptr;
+  void (*typed_compose)() = nullptr;
   /// The default values of all parameters; the table sets them.
   std::vector<Argument> defaults = {};
 };
 
-/// The declaration of an op with parameters of type `Parameters`.
+/// The declaration of an op with parameters of type `Parameters`; of one that is made of others see
+/// autograd/composition.h.
 template <class Parameters>
 struct Declaration {
   std::string_view name;
   std::vector<std::string_view> mxnet_names = {};
+  std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;
   void (*infer)(Inference&, const Parameters&) = nullptr;
@@ -123,12 +146,25 @@ struct Declaration {
   bool may_fail = false;
   bool updates = false;
   std::vector<GradientRule> gradients = {};
+  void (*complete)(Completion&, const Parameters&) = nullptr;
 };
+
+/// Refuses with the name of the op.
+template <class Parameters>
+void complete_typed(Completion& completion) {
+  using Complete = void (*)(Completion&, const Parameters&);
+  const auto parameters =
+      read_parameters<Parameters>(completion.arguments, [&](const Refusal& refusal) {
+        throw Error(refusal.kind, "[" + std::string(completion.op.name) + "] " + refusal.text);
+      });
+  reinterpret_cast<Complete>(completion.op.typed_complete)(completion, parameters);
+}
 
 template <class Parameters>
 Op make_op(Declaration<Parameters> declaration) {
   return {.name = declaration.name,
           .mxnet_names = std::move(declaration.mxnet_names),
+          .doc = declaration.doc,
           .inputs = std::move(declaration.inputs),
           .variadic = declaration.variadic,
           .parameters = parameters_of<Parameters>(),
@@ -147,7 +183,9 @@ Op make_op(Declaration<Parameters> declaration) {
           .may_fail = declaration.may_fail,
           .updates = declaration.updates,
           .gradients = std::move(declaration.gradients),
-          .typed_infer = reinterpret_cast<void (*)()>(declaration.infer)};
+          .complete = declaration.complete ? complete_typed<Parameters> : nullptr,
+          .typed_infer = reinterpret_cast<void (*)()>(declaration.infer),
+          .typed_complete = reinterpret_cast<void (*)()>(declaration.complete)};
 }
 
 }  // namespace afterglow::lazy

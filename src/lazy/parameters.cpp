@@ -48,6 +48,10 @@ Argument FieldType<Number>::write(const Number& value) {
 }
 
 bool FieldType<Shape>::read(const Argument& argument, Shape& value) {
+  if (const auto* one = std::get_if<std::int64_t>(&argument)) {
+    value = {*one};
+    return true;
+  }
   const auto* shape = std::get_if<Shape>(&argument);
   if (shape) value = *shape;
   return shape;
@@ -66,6 +70,13 @@ bool FieldType<Context>::read(const Argument& argument, Context& value) {
 }
 
 bool FieldType<DType>::read(const Argument& argument, DType& value) {
+  if (const auto* text = std::get_if<std::string>(&argument)) {
+    for (int i = 0; i < dtype_count; ++i) {
+      value = static_cast<DType>(i);
+      if (*text == name_of(value)) return true;
+    }
+    return false;
+  }
   std::int64_t number;
   if (!FieldType<std::int64_t>::read(argument, number) || number < 0 || number >= dtype_count)
     return false;

@@ -101,7 +101,7 @@ struct FieldType<Number> {
 };
 template <>
 struct FieldType<Shape> {
-  static constexpr std::string_view kind = "a tuple of integers";
+  static constexpr std::string_view kind = "an integer or a tuple of integers";
   static bool read(const Argument& argument, Shape& value);
   static Argument write(const Shape& value) { return value; }
 };
@@ -227,6 +227,8 @@ Struct read_parameters(std::span<const Argument> arguments, Refuse&& refuse) {
   std::size_t index = 0;
   const auto read = [&]<class Value>(const Field<Struct, Value>& one) {
     const Argument& argument = arguments[index++];
+    if (one.required && std::holds_alternative<std::monostate>(argument))
+      refuse(Refusal{"needs " + std::string(one.name), ErrorKind::value});
     if (!FieldType<Value>::read(argument, result.*one.member))
       refuse(refusal_of(one.name, argument, FieldType<Value>::kind, is_choice<Value>));
   };

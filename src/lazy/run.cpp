@@ -6,6 +6,7 @@
 #include <new>
 
 #include "engine/engine.h"
+#include "lazy/composing.h"
 #include "lazy/passes/reuse.h"
 
 namespace afterglow::lazy {
@@ -155,8 +156,7 @@ std::shared_ptr<Failure> poison(Call& call, const std::exception_ptr& reason) {
   auto failure = std::make_shared<Failure>();
   std::string message;
   failure->kind = kind_of(reason, message);
-  failure->message = "[";
-  failure->message += std::string(call.op->name) + "] " + message;
+  failure->message = named(*call.op, call.outer) + message;
   if (call.inputs.size()) failure->message += "; inputs: " + describe_inputs(call);
   failure->site = std::move(call.site);
   failure->layer = call.layer;

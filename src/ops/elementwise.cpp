@@ -617,13 +617,11 @@ void declare_elementwise(Table& table) {
              .formula = Formula::soft_sign,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / square(1 + abs(c[0])); })}});
   table.add({.name = "softrelu",
-             .mxnet_names = {"Activation"},
              .inputs = {"data"},
              .infer = floats_only,
              .formula = Formula::soft_rectify,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * sigmoid(c[0]); })}});
   table.add({.name = "gelu",
-             .mxnet_names = {"LeakyReLU"},
              .inputs = {"data"},
              .infer = floats_only,
              .formula = Formula::gaussian_linear_unit,
@@ -888,7 +886,6 @@ void declare_elementwise(Table& table) {
              .gradients = {no_gradient}});
   table.add(
       {.name = "leaky_relu",
-       .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
        .inputs = {"data", "slope"},
        .infer = floats_only,
        .formula = Formula::leaky_rectify,
@@ -896,7 +893,6 @@ void declare_elementwise(Table& table) {
            reading({0, 1}, [](Gradient& c) { return fit(c, 0, where(c[0] > 0, c.g, c.g * c[1])); }),
            reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0] > 0, 0, c.g * c[0])); })}});
   table.add({.name = "elu",
-             .mxnet_names = {"LeakyReLU"},
              .inputs = {"data", "slope"},
              .infer = floats_only,
              .formula = Formula::exponential_linear,

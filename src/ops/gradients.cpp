@@ -8,10 +8,6 @@
 namespace afterglow::ops {
 namespace {
 
-Shape shape_of(const Value& value) {
-  return {value.array.shape().begin(), value.array.shape().end()};
-}
-
 class OpAccumulation : public autograd::Accumulation {
  public:
   autograd::Handle sum(const autograd::Handle& left, const autograd::Handle& right) const override {

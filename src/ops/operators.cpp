@@ -125,6 +125,10 @@ Value equal(const Value& left, const Value& right) {
   return binary(the_op<"equal">(), left, right);
 }
 
+Value not_equal(const Value& left, const Value& right) {
+  return binary(the_op<"not_equal">(), left, right);
+}
+
 Value where(const Value& condition, const Value& left, const Value& right) {
   const lazy::Op& op = the_op<"where">();
   return apply(op, op.defaults, condition, left, right);
@@ -180,12 +184,32 @@ Value sigmoid(const Value& x) {
   return unary(the_op<"sigmoid">(), x);
 }
 
+Value sqrt(const Value& x) {
+  return unary(the_op<"sqrt">(), x);
+}
+
+Value tanh(const Value& x) {
+  return unary(the_op<"tanh">(), x);
+}
+
+Value relu(const Value& x) {
+  return unary(the_op<"relu">(), x);
+}
+
+Value softrelu(const Value& x) {
+  return unary(the_op<"softrelu">(), x);
+}
+
 Value erf(const Value& x) {
   return unary(the_op<"erf">(), x);
 }
 
 Value digamma(const Value& x) {
   return unary(the_op<"digamma">(), x);
+}
+
+Value maximum(const Value& left, const Value& right) {
+  return binary(the_op<"maximum">(), left, right);
 }
 
 Value minimum(const Value& left, const Value& right) {
@@ -205,6 +229,11 @@ Value sum(const Value& x, const Shape& axes, bool keepdims) {
 Value mean(const Value& x, const Shape& axes, bool keepdims) {
   const Argument arguments[] = {axes, keepdims, false, {}};
   return apply(the_op<"mean">(), arguments, x);
+}
+
+Value max(const Value& x, const Shape& axes, bool keepdims) {
+  const Argument arguments[] = {axes, keepdims, false, {}};
+  return apply(the_op<"max">(), arguments, x);
 }
 
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right) {

@@ -14,6 +14,10 @@ using autograd::Value;
 
 const lazy::Op& op_named(const char* name);
 
+inline Shape shape_of(const Value& value) {
+  return {value.array.shape().begin(), value.array.shape().end()};
+}
+
 /// A call of an op.
 template <class... Inputs>
 Value apply(const lazy::Op& op, std::span<const lazy::Argument> arguments,
@@ -38,6 +42,7 @@ Value operator>=(const Value& left, const Value& right);
 Value operator<(const Value& left, const Value& right);
 Value operator<=(const Value& left, const Value& right);
 Value equal(const Value& left, const Value& right);
+Value not_equal(const Value& left, const Value& right);
 Value where(const Value& condition, const Value& left, const Value& right);
 
 Value abs(const Value& x);
@@ -53,8 +58,13 @@ Value sinh(const Value& x);
 Value cosh(const Value& x);
 Value rsqrt(const Value& x);
 Value sigmoid(const Value& x);
+Value sqrt(const Value& x);
+Value tanh(const Value& x);
+Value relu(const Value& x);
+Value softrelu(const Value& x);
 Value erf(const Value& x);
 Value digamma(const Value& x);
+Value maximum(const Value& left, const Value& right);
 Value minimum(const Value& left, const Value& right);
 Value clip(const Value& x, std::int64_t low, std::int64_t high);
 
@@ -62,6 +72,7 @@ Value clip(const Value& x, std::int64_t low, std::int64_t high);
 
 Value sum(const Value& x, const Shape& axes, bool keepdims);
 Value mean(const Value& x, const Shape& axes, bool keepdims);
+Value max(const Value& x, const Shape& axes, bool keepdims);
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
 Value batch_dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
 /// A copy, in another type or place where they are given.

@@ -27,6 +27,15 @@ struct Dot {
                  field("transpose_b", &Dot::transpose_b, "whether the second one is")};
 };
 
+/// The second factor has as many rows as the first has columns.
+void complete_dot(lazy::Completion& completion, const Dot& given) {
+  const auto& left = completion.shapes[0];
+  auto& right = completion.shapes[1];
+  if (!left || left->empty() || !right || right->empty()) return;
+  (given.transpose_b ? right->back() : right->front()) =
+      given.transpose_a ? left->front() : left->back();
+}
+
 /// An m by k matrix times a k by n matrix, once the factors are transposed.
 struct Product {
   std::int64_t m, n, k;
@@ -268,7 +277,8 @@ void declare_products(Table& table) {
        .kernel_then = [](const Call& call, lazy::Epilogue epilogue) -> std::unique_ptr<lazy::Pass> {
          return std::make_unique<DotPass>(call, std::move(epilogue));
        },
-       .gradients = {reading({1}, through_dot), reading({0}, through_dot)}});
+       .gradients = {reading({1}, through_dot), reading({0}, through_dot)},
+       .complete = complete_dot});
   table.add<Dot>(
       {.name = "batch_dot",
        .mxnet_names = {"batch_dot", "_npx_batch_dot"},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and normalisation of rows, and sequences along the first axis. (Along other axes, and
-// their kin: made of other ops, which run fused.)
+// Kernels of rows and sequences: what softmax, layer norm and their kin use where it pays.
 #include "kernels/softmax.h"
 
 #include <algorithm>
@@ -173,8 +172,7 @@ Value through_shift(Gradient& c) {
 }  // namespace
 
 void declare_softmax(Table& table) {
-  table.add<Softmax>({.name = "softmax",
-                      .mxnet_names = {"softmax", "log_softmax"},
+  table.add<Softmax>({.name = "softmax_of_rows",
                       .inputs = {"data"},
                       .infer = softmax_infer,
                       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
@@ -190,8 +188,7 @@ void declare_softmax(Table& table) {
        },
        .gradients = {reading_output_and({0, 1}, through_layer_norm),
                      reading_output_and({0}, through_scale), reading_nothing(through_shift)}});
-  table.add({.name = "SequenceReverse",
-             .mxnet_names = {"SequenceReverse", "_npx_sequence_reverse"},
+  table.add({.name = "reverse_sequences",
              .inputs = {"data", "sequence_length"},
              .infer = reverse_infer,
              .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
@@ -199,7 +196,7 @@ void declare_softmax(Table& table) {
              },
              .gradients = {reading({1},
                                    [](Gradient& c) {
-                                     return apply(op_named("SequenceReverse"), {}, c.g, c[1]);
+                                     return apply(op_named("reverse_sequences"), {}, c.g, c[1]);
                                    }),
                            no_gradient}});
 }

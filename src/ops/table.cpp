@@ -8,8 +8,9 @@ namespace afterglow::ops {
 
 void Table::add(lazy::Op op) {
   const std::string name(op.name);
-  if (name.empty() || !op.infer || (!op.formula && !op.kernel)) {
-    throw std::logic_error("op '" + name + "' needs a name, an infer function and a kernel");
+  if (name.empty() || (!op.compose && (!op.infer || (!op.formula && !op.kernel)))) {
+    throw std::logic_error("op '" + name +
+                           "' needs a name, and infer and a kernel or a composition");
   }
   for (const lazy::Parameter& parameter : op.parameters)
     op.defaults.push_back(parameter.default_value);
@@ -34,6 +35,9 @@ const Table& table() {
     declare_indexing(*all);
     declare_sorting(*all);
     declare_linalg(*all);
+    declare_networks(*all);
+    declare_outputs(*all);
+    declare_along_axis(*all);
     return all;
   }();
   return *instance;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "autograd/composition.h"
 #include "lazy/op.h"
 
 namespace afterglow::ops {
@@ -17,6 +18,11 @@ class Table {
   template <class Parameters>
   void add(lazy::Declaration<Parameters> declaration) {
     add(lazy::make_op(std::move(declaration)));
+  }
+  /// An op that is made of others.
+  template <class Parameters>
+  void compose(autograd::Composed<Parameters> declaration) {
+    add(autograd::make_op(std::move(declaration)));
   }
   const lazy::Op* find(std::string_view name) const;
   const std::map<std::string_view, lazy::Op>& all() const { return ops_; }
@@ -37,5 +43,8 @@ void declare_softmax(Table& table);
 void declare_indexing(Table& table);
 void declare_sorting(Table& table);
 void declare_linalg(Table& table);
+void declare_networks(Table& table);
+void declare_outputs(Table& table);
+void declare_along_axis(Table& table);
 
 }  // namespace afterglow::ops

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from support import output_of
 import afterglow as mx
 from afterglow import autograd, gluon, nd, np, npx
 from afterglow.gluon import nn, utils
-from afterglow.gluon._completion import Completing, Unknown
+from afterglow.gluon._deferred import Unknown
 from afterglow.name import NameManager
 
 
@@ -382,36 +381,51 @@ def test_shapes_are_found_by_calling_hybrid_forward(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("name", "arguments", "shapes"),
     [
-        (
-            "Convolution",
-            {"kernel": (3, 3), "num_filter": 8},
-            {"weight": (8, 6, 3, 3), "bias": (8,)},
-        ),
-        (
-            "Convolution",
-            {"kernel": (1,), "num_filter": 4, "num_group": 2},
-            {"weight": (4, 3, 1), "bias": (4,)},
-        ),
         ("FullyConnected", {"num_hidden": 2}, {"weight": (2, 30), "bias": (2,)}),
         ("FullyConnected", {"num_hidden": 2, "flatten": False}, {"weight": (2, 5), "bias": (2,)}),
         ("Embedding", {"input_dim": 7, "output_dim": 3}, {"weight": (7, 3)}),
-        ("BatchNorm", {}, {"gamma": (6,), "moving_var": (6,)}),
+        (
+            "BatchNorm",
+            {},
+            {"gamma": (6,), "beta": (6,), "moving_mean": (6,), "moving_var": (6,)},
+        ),
         ("LayerNorm", {}, {"gamma": (5,), "beta": (5,)}),
+        ("LayerNorm", {"axis": 1}, {"gamma": (6,), "beta": (6,)}),
         ("InstanceNorm", {}, {"gamma": (6,), "beta": (6,)}),
+        ("GroupNorm", {"num_groups": 3}, {"gamma": (3,), "beta": (3,)}),
+        ("LeakyReLU", {"act_type": "prelu"}, {"gamma": (6,)}),
+        ("dot", {}, {"rhs": (5, 4)}),
+        ("dot", {"transpose_b": True}, {"rhs": (4, 5)}),
     ],
 )
-def test_rules_for_shapes(name: str, arguments: Any, shapes: dict[str, Any]) -> None:
-    functions = types.SimpleNamespace(**{name: lambda data, **weights: weights})
+def test_ops_complete_shapes_of_weights(
+    name: str, arguments: Any, shapes: dict[str, tuple[int, ...]]
+) -> None:
     x = nd.ones((2, 6, 5))
     params = {
-        key: gluon.Parameter(key, shape=(0,) * len(shape), allow_deferred_init=True)
+        key: gluon.Parameter(
+            key, shape=tuple(4 * (extent == 4) for extent in shape), allow_deferred_init=True
+        )
         for key, shape in shapes.items()
     }
     for parameter in params.values():
-        parameter.initialize()
+        parameter.initialize(mx.init.One())
     unknown = {key: Unknown(parameter, x) for key, parameter in params.items()}
-    found = getattr(Completing(functions), name)(x, **unknown, **arguments)
-    assert {key: found[key].shape for key in shapes} == shapes
+    found = getattr(nd, name)(x, **unknown, **arguments)
+    assert {key: parameter.shape for key, parameter in params.items()} == shapes
+    values = {key: parameter.data() for key, parameter in params.items()}
+    wanted = getattr(nd, name)(x, **values, **arguments)
+    assert onp.array_equal(found.asnumpy(), wanted.asnumpy())
+
+
+def test_ops_that_cannot_tell_a_shape_say_so() -> None:
+    parameter = gluon.Parameter("weight", shape=(0, 4), allow_deferred_init=True)
+    parameter.initialize()
+    x = nd.ones((2, 3))
+    with pytest.raises(TypeError, match="shape of lhs does not follow"):
+        nd.dot(Unknown(parameter, x), x)
+    with pytest.raises(TypeError):
+        nd.broadcast_add(Unknown(parameter, x), x)
 
 
 def test_value_set_before_the_first_batch() -> None:

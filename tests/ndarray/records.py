@@ -1075,7 +1075,8 @@ WITHOUT_RECORD: dict[str, str] = {
         [
             *("nd.FullyConnected", "nd.BatchNorm", "nd.LayerNorm", "nd.InstanceNorm"),
             *("nd.GroupNorm", "nd.Dropout", "npx.fully_connected", "npx.batch_norm"),
-            *("npx.layer_norm", "npx.dropout"),
+            *("npx.layer_norm", "npx.dropout", "nd.BatchNorm_v1"),
+            *("nd.contrib.BatchNormWithReLU", "nd.contrib.SyncBatchNorm"),
         ],
         "a layer: tested with those of Gluon",
     ),

@@ -10,6 +10,7 @@ import numpy as onp
 import pytest
 
 from afterglow import autograd, nd, np, npx
+from afterglow.error import ArrayTypeError
 
 inf = float("inf")
 rows = [[1, 2, 3], [4, 5, 6]]
@@ -115,6 +116,7 @@ def test_softmax_of_lengths():
             lambda: nd.softmax(nd.array(rows), nd.array([1], dtype="int32"), use_length=True),
             ValueError,
         ),
+        (lambda: nd.softmax(nd.array(rows), axis=nd.array([1, 2])), ArrayTypeError),
         (lambda: npx.softmax(np.array(rows), -1), AssertionError),
         (lambda: nd.softmax(np.array(rows)), TypeError),
         (lambda: nd.SoftmaxActivation(nd.array(rows), mode="foo"), ValueError),
@@ -208,6 +210,9 @@ def test_sequence_last():
     assert found.asnumpy().tolist() == [[0, 1, 2, 3], [12, 13, 14, 15]]
     found = nd.SequenceLast(x, nd.array([1, 2, 1]), use_sequence_length=True, axis=1)
     assert found.asnumpy().tolist() == [[0, 1, 2, 3], [12, 13, 14, 15], [16, 17, 18, 19]]
+    # A length of 0 has no last step: not that before 0 in the type of the lengths.
+    found = nd.SequenceLast(nd.ones((300, 1)), nd.zeros((1,), dtype="uint8"), True)
+    assert found.asnumpy().tolist() == [0]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "uint8", "float64"])

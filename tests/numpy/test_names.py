@@ -35,16 +35,17 @@ def test_every_op_has_a_spelling() -> None:
         "norm1": mx.nd.norm,
         "norm2": mx.nd.norm,
         "copy": mx.nd.cast,
+        "softmax_of_rows": mx.nd.softmax,
+        "reverse_sequences": mx.nd.SequenceReverse,
         "less": mx.nd.lesser,
         "less_equal": mx.nd.lesser_equal,
         "round_half_to_even": mx.np.around,
         "softrelu": mx.nd.Activation,
-        "gelu": mx.nd.LeakyReLU,
-        "elu": mx.nd.LeakyReLU,
+        **dict.fromkeys(("gelu", "elu", "leaky_relu"), mx.nd.LeakyReLU),
         **{name: getattr(mx.np.linalg, name) for name in ("cholesky", "det", "solve", "svd")},
         "inverse": mx.np.linalg.inv,
     }
-    modules = (mx.nd, mx.np, mx.npx)
+    modules = (mx.nd, mx.np, mx.npx, mx.nd.contrib)
     for name in _core.describe_table():
         found = any(callable(getattr(module, name, None)) for module in modules)
         assert name in spelled or found, name

@@ -6,9 +6,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..._layers import op
 from ..._shapes import as_integers
 from ...error import ArrayValueError
+from .._functions import functions, has_shape
 from ..block import HybridBlock
 from ..nn import BatchNorm, HybridSequential, Sequential
 from ..parameter import ParameterDict
@@ -26,7 +26,7 @@ __all__ = [
 
 def _beside(children: Any, x: Any, axis: int) -> Any:
     """Give the same input to all children, and put their outputs next to each other."""
-    return op(x, "concat")([child(x) for child in children], axis=axis)
+    return functions(x).join([child(x) for child in children], axis)
 
 
 class Concurrent(Sequential):
@@ -109,18 +109,18 @@ class _PixelShuffle(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Let the channels of each group of ``prod(factors)`` fill the gaps between the pixels."""
-        rank, group = self._axes, prod(self._factors)
-        samples, channels, *extents = x.shape
-        if len(extents) != rank or channels % group:
+        ops, rank, group = functions(x), self._axes, prod(self._factors)
+        if has_shape(x) and (x.ndim != rank + 2 or x.shape[1] % group):
             raise ArrayValueError(
                 f"[{type(self).__name__}] the input has shape {x.shape}; it needs {rank + 2} axes "
                 f"and channels that {group} divides"
             )
         # Axes: samples, channels, the factors, the extents; each factor goes behind its extent.
-        split = x._shaped((samples, channels // group, *self._factors, *extents))
+        x = ops.reshape(x, (0, -4, -1, group, -2))
+        for place, factor in enumerate(self._factors[:-1], 2):
+            x = ops.reshape(x, (*(0,) * place, -4, factor, -1, -2))
         order = (0, 1, *(axis for i in range(2, 2 + rank) for axis in (i + rank, i)))
-        larger = (extent * factor for extent, factor in zip(extents, self._factors, strict=True))
-        return split.transpose(order)._shaped((samples, channels // group, *larger))
+        return ops.reshape(ops.transpose(x, order), (0, 0, *(-3,) * rank))
 
 
 class PixelShuffle1D(_PixelShuffle):

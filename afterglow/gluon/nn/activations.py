@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import _layers, initializer
+from ... import initializer
+from .._functions import functions
 from ..block import HybridBlock
 
 __all__ = ["ELU", "GELU", "SELU", "Activation", "LeakyReLU", "PReLU", "Swish"]
-
-_SELU_ALPHA = 1.6732632423543772
-_SELU_SCALE = 1.0507009873554805
 
 
 class Activation(HybridBlock):
@@ -37,7 +35,7 @@ class Activation(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _layers.activation(x, self._act_type)
+        return functions(x).Activation(x, act_type=self._act_type, name="fwd")
 
 
 class LeakyReLU(HybridBlock):
@@ -61,7 +59,7 @@ class LeakyReLU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _layers.leaky_relu(x, self._alpha)
+        return functions(x).LeakyReLU(x, act_type="leaky", slope=self._alpha, name="fwd")
 
 
 class PReLU(HybridBlock):
@@ -89,8 +87,7 @@ class PReLU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, alpha: Any) -> Any:
         """Apply the function."""
-        slopes = alpha if alpha.size == 1 else _layers.along(alpha, x, min(1, x.ndim - 1), "PReLU")
-        return _layers.leaky_relu(x, slopes)
+        return functions(x).LeakyReLU(x, gamma=alpha, act_type="prelu", name="fwd")
 
 
 class ELU(HybridBlock):
@@ -110,7 +107,7 @@ class ELU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _layers.elu(x, self._alpha)
+        return functions(x).LeakyReLU(x, act_type="elu", slope=self._alpha)
 
 
 class SELU(HybridBlock):
@@ -129,7 +126,7 @@ class SELU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _layers.elu(x, _SELU_ALPHA) * _SELU_SCALE
+        return functions(x).LeakyReLU(x, act_type="selu", name="fwd")
 
 
 class GELU(HybridBlock):
@@ -148,7 +145,7 @@ class GELU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return _layers.gelu(x)
+        return functions(x).LeakyReLU(x, act_type="gelu", name="fwd")
 
 
 class Swish(HybridBlock):
@@ -168,4 +165,4 @@ class Swish(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Apply the function."""
-        return x * _layers.activation(x * self._beta, "sigmoid")
+        return x * functions(x).sigmoid(x * self._beta, name="fwd")

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from math import prod
 from typing import Any
 
-from ... import _layers, autograd, ndarray, numpy, numpy_extension
+from ... import ndarray, numpy, numpy_extension
 from ..._dtype import DTYPES, FLOAT16, dtype_number
 from ..._shapes import Shape
 from ...error import ArrayValueError
+from ...symbol import Symbol
 from ...util import is_np_array
+from .._functions import functions
 from ..block import Block, HybridBlock, _indented
 from ..parameter import Parameter, ParameterDict
 from .activations import Activation
@@ -179,14 +180,17 @@ class Dense(HybridBlock):
         kind = self.act if self.act is not None else "linear"
         return f"{type(self).__name__}({in_units or None} -> {units}, {kind})"
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
-        """Complete the shape of the weight."""
-        in_units = prod(x.shape[1:]) if self._flatten else x.shape[-1]
-        self.weight.shape = (self._units, in_units)
-
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """Multiply, add, activate."""
-        result = _layers.fully_connected(x, weight, bias, self._flatten)
+        result = functions(x).FullyConnected(
+            x,
+            weight,
+            bias,
+            num_hidden=self._units,
+            no_bias=bias is None,
+            flatten=self._flatten,
+            name="fwd",
+        )
         return result if self.act is None else self.act(result)
 
 
@@ -215,9 +219,10 @@ class Dropout(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Drop, if this is training."""
-        if self._rate > 0 and autograd.is_training():
-            return _layers.dropout(x, self._rate, self._axes)
-        return _layers.op(x, "copy")(x)  # what is written to the result must not reach the input
+        ops = functions(x)
+        if not self._rate:
+            return ops.copy(x)
+        return ops.Dropout(x, p=self._rate, axes=self._axes, cudnn_off=False, name="fwd")
 
 
 class _Norm(HybridBlock):
@@ -243,10 +248,6 @@ class _Norm(HybridBlock):
             allow_deferred_init=True,
             **kwargs,
         )
-
-    def _complete(self, channels: int) -> None:
-        for parameter in self._reg_params.values():
-            parameter.shape = (channels,)
 
 
 class BatchNorm(_Norm):
@@ -308,27 +309,23 @@ class BatchNorm(_Norm):
         """Change the type of the parameters, but not to float16: statistics need more."""
         super().cast("float32" if dtype_number(dtype) == FLOAT16 else dtype)
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
-        """Complete the number of channels."""
-        self._complete(x.shape[self._axis])
-
     def hybrid_forward(
         self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
     ) -> Any:
         """Normalise with the statistics of the batch, or with those of earlier ones."""
-        result, _, _ = _layers.batch_norm(
-            x,
-            gamma,
-            beta,
-            running_mean,
-            running_var,
-            self._axis,
-            self._epsilon,
-            self._momentum,
-            self._scale,
-            self._use_global_stats,
+        return functions(x).BatchNorm(
+            x, gamma, beta, running_mean, running_var, **self._statistics()
         )
-        return result
+
+    def _statistics(self) -> dict[str, Any]:
+        return {
+            "name": "fwd",
+            "axis": self._axis,
+            "eps": self._epsilon,
+            "momentum": self._momentum,
+            "fix_gamma": not self._scale,
+            "use_global_stats": self._use_global_stats,
+        }
 
 
 class BatchNormReLU(BatchNorm):
@@ -349,8 +346,9 @@ class BatchNormReLU(BatchNorm):
         self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
     ) -> Any:
         """Normalise and activate."""
-        result = super().hybrid_forward(F, x, gamma, beta, running_mean, running_var)
-        return _layers.activation(result, "relu")
+        return functions(x).BatchNormWithReLU(
+            x, gamma, beta, running_mean, running_var, **self._statistics()
+        )
 
 
 class LayerNorm(_Norm):
@@ -392,13 +390,9 @@ class LayerNorm(_Norm):
             f"in_channels={(self.gamma.shape or (0,))[0]})"
         )
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
-        """Complete the number of channels."""
-        self._complete(x.shape[self._axis])
-
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        return _layers.layer_norm(x, gamma, beta, self._axis, self._epsilon)[0]
+        return functions(x).LayerNorm(x, gamma, beta, axis=self._axis, eps=self._epsilon)
 
 
 class InstanceNorm(_Norm):
@@ -439,13 +433,11 @@ class InstanceNorm(_Norm):
             f"in_channels={(self.gamma.shape or (0,))[0]})"
         )
 
-    def infer_shape(self, x: Any, *args: Any) -> None:
-        """Complete the number of channels."""
-        self._complete(x.shape[self._axis])
-
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        return _layers.instance_norm(x, gamma, beta, self._axis, self._epsilon)
+        moved = x if self._axis == 1 else x.swapaxes(1, self._axis)
+        result = functions(x).InstanceNorm(moved, gamma, beta, name="fwd", eps=self._epsilon)
+        return result if self._axis == 1 else result.swapaxes(1, self._axis)
 
 
 class GroupNorm(_Norm):
@@ -489,7 +481,8 @@ class GroupNorm(_Norm):
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
-        return _layers.group_norm(x, gamma, beta, self._num_groups, self._epsilon)[0]
+        given = {"num_groups": self._num_groups, "eps": self._epsilon}
+        return functions(x).GroupNorm(x, gamma, beta, **given)
 
 
 class Embedding(HybridBlock):
@@ -530,7 +523,15 @@ class Embedding(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
         """Look the vectors up."""
-        return _layers.embedding(x, weight)
+        return functions(x).Embedding(
+            x,
+            weight,
+            name="fwd",
+            input_dim=self._input_dim,
+            output_dim=self._output_dim,
+            dtype=self._dtype,
+            sparse_grad=False,
+        )
 
 
 class Flatten(HybridBlock):
@@ -550,8 +551,7 @@ class Flatten(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Merge all axes but the first."""
-        # A copy first: in the shape of the input it runs in one pass with what computes that.
-        return _layers.op(x, "copy")(x)._shaped((x.shape[0], prod(x.shape[1:])))
+        return functions(x).Flatten(x)
 
 
 def _find_function(name: str) -> Callable[..., Any]:
@@ -625,6 +625,8 @@ class HybridLambda(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:
         """Call the function."""
-        if self._named:
-            return self._function.call(x, *args)
-        return self._function.call(F, x, *args)
+        if not self._named:
+            return self._function.call(F, x, *args)
+        if isinstance(x, Symbol):
+            return getattr(F, self._function.name)(x, *args)
+        return self._function.call(x, *args)

@@ -29,10 +29,21 @@ struct LaneOf {
                                             std::conditional_t<is_real<T> || takes_order, T, Sum>>>;
 };
 
-/// Works on single lanes and on vectors of them alike.
+/// Works on single lanes and on vectors of them alike. Of vectors wider than the machine's own,
+/// compilers would take the greater elements one by one.
 template <Fold fold, class Value>
 AFTERGLOW_INLINE void fold_into(Value& into, const Value& value) {
-  if constexpr (fold == Fold::maximum && std::is_arithmetic_v<Value>)
+  constexpr bool takes_order = fold == Fold::maximum || fold == Fold::minimum;
+  if constexpr (takes_order && sizeof(Value) > vector_size) {
+    using Lane = std::remove_cvref_t<decltype(into[0])>;
+    using Part [[gnu::vector_size(vector_size)]] = Lane;
+    constexpr int parts = sizeof(Value) / vector_size;
+    Part own[parts], others[parts];
+    __builtin_memcpy(own, &into, sizeof(into));
+    __builtin_memcpy(others, &value, sizeof(value));
+    for (int i = 0; i < parts; ++i) fold_into<fold>(own[i], others[i]);
+    __builtin_memcpy(&into, own, sizeof(into));
+  } else if constexpr (fold == Fold::maximum && std::is_arithmetic_v<Value>)
     into = into >= value || into != into ? into : value;
   else if constexpr (fold == Fold::minimum && std::is_arithmetic_v<Value>)
     into = into <= value || into != into ? into : value;

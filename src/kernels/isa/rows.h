@@ -37,12 +37,27 @@ struct Rows {
     __builtin_memcpy(&block, data, sizeof(block));
     return block;
   }
-  /// The first elements; the others are `rest`.
-  AFTERGLOW_INLINE static Block load_some(const T* data, std::int64_t count, T rest) {
+  /// The first elements; the others are `rest`. A function of its own, and so is the next: where
+  /// they are inlined, compilers go through the elements one by one.
+  [[gnu::noinline]] static Block load_some(const T* data, std::int64_t count, T rest) {
     Block block;
-    for (std::int64_t i = 0; i < width; ++i) block.values[i] = rest;
-    __builtin_memcpy(&block, data, static_cast<std::size_t>(count) * sizeof(T));
+    const int some = static_cast<int>(count);
+    for (int i = 0; i < width; ++i) block.values[i] = i < some ? data[i] : rest;
     return block;
+  }
+  [[gnu::noinline]] static void store_some(const Block& block, T* target, std::int64_t count) {
+    const int some = static_cast<int>(count);
+#pragma GCC ivdep
+    for (int i = 0; i < width; ++i) {
+      if (i < some) target[i] = block.values[i];
+    }
+  }
+  /// All of a block, or so many of its elements as a shorter row has.
+  AFTERGLOW_INLINE static void store(const Block& block, T* target, std::int64_t count) {
+    if (count >= width)
+      __builtin_memcpy(target, &block, sizeof(block));
+    else
+      store_some(block, target, count);
   }
 
   /// Calls `step(block, position, seen)` for a row. The last block overlaps the one before it where
@@ -71,10 +86,7 @@ struct Rows {
                                    Step&& step) {
     walk(row, count, rest, [&](Block& block, std::int64_t position, std::int64_t seen) {
       step(block, position, seen);
-      if (count >= width)
-        __builtin_memcpy(target + position, &block, sizeof(block));
-      else
-        __builtin_memcpy(target, &block, static_cast<std::size_t>(count) * sizeof(T));
+      store(block, target + position, count);
     });
   }
 
@@ -110,10 +122,7 @@ AFTERGLOW_INLINE T raise_row(const T* source, std::int64_t columns, T greatest, 
   typename R::Lanes lanes{};
   const auto raise = [&](Block& block, std::int64_t position, std::int64_t seen) {
     block.map([&](T value) { return exponential_of_negative(value - greatest); });
-    if (target && columns >= R::width)
-      __builtin_memcpy(target + position, &block, sizeof(block));
-    else if (target)
-      __builtin_memcpy(target, &block, static_cast<std::size_t>(columns) * sizeof(T));
+    if (target) R::store(block, target + position, columns);
     R::add_unseen(block, seen, lanes);
   };
   R::walk(source, columns, neutral_value<Fold::maximum, T>(), raise);
@@ -158,7 +167,9 @@ AFTERGLOW_INLINE void scale_row(T* row, std::int64_t columns, T factor) {
   using Block = typename R::Block;
   const auto multiply = [&](Block& block) { block.map([&](T value) { return value * factor; }); };
   if (columns < R::width) {
-    for (std::int64_t i = 0; i < columns; ++i) row[i] *= factor;
+    Block all = R::load_some(row, columns, T(0));
+    multiply(all);
+    R::store(all, row, columns);
     return;
   }
   Block end = R::load(row + columns - R::width);

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What layers and losses are written with: functions for whatever a layer is called with.
+
+For users ``F`` is what MXNet makes it, ``nd`` or ``sym``, and each of them has another idea of
+what a function is called and takes. Layers of our own ask for the functions that go with their
+input: ops of arrays, which answer in the world of these, or nodes of symbols, as MXNet writes them.
+Both are named as in the table of ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from .. import symbol
+from .._core import Array, operation
+from .._ctc import ctc_loss
+from .._layers import all_axes_but, pick_labels
+from .._op_functions import table
+from .._shapes import Shape, legacy_reshape
+from .._worlds import where
+from ..symbol.numpy import _Symbol
+
+_symbols: Any = symbol
+
+Function = Callable[..., Any]
+
+
+class _Arrays:
+    """Ops of arrays of ``nd`` (legacy) or ``np``, and what is made of several of them."""
+
+    def __init__(self, legacy: bool) -> None:
+        self._legacy = legacy
+
+    def __getattr__(self, name: str) -> Any:
+        found = operation(name, self._legacy)
+        setattr(self, name, found)  # asked for once
+        return found
+
+    where = staticmethod(where)
+    pick_labels = staticmethod(pick_labels)
+
+    @staticmethod
+    def reshape_like(x: Any, other: Any) -> Any:
+        return x if x.shape == other.shape else x._shaped(other.shape)
+
+    @staticmethod
+    def reshape(x: Any, codes: Shape) -> Any:
+        """Return an array in another shape, with the codes of ``nd``."""
+        return x._shaped(legacy_reshape(x.shape, codes))
+
+    @staticmethod
+    def transpose(x: Any, order: Shape) -> Any:
+        return x.transpose(order)
+
+    def over_samples(self, name: str, x: Any, axis: int) -> Any:
+        """Return a reduction over all axes but that of the batch."""
+        axes = all_axes_but(x, axis)
+        return getattr(self, name)(x, axis=axes) if axes else x
+
+    @staticmethod
+    def join(parts: list[Any], axis: int) -> Any:
+        return operation("concat", parts[0]._legacy)(parts, axis=axis)
+
+    @staticmethod
+    def CTCLoss(pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
+        return ctc_loss(pred, label, pred_lengths, label_lengths, blank_first=False)
+
+
+class _Symbols:
+    """Nodes of symbols of ``nd``."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _legacy_function(name)
+
+    def reshape(self, x: Any, codes: Shape) -> Any:
+        """Return a symbol in another shape, with the codes of ``nd``."""
+        return _symbols.reshape(x, shape=codes)
+
+    def transpose(self, x: Any, order: Shape) -> Any:
+        return _symbols.transpose(x, axes=order)
+
+    def pick_labels(self, x: Any, labels: Any, axis: int) -> Any:
+        return self.pick(x, labels, axis=axis, keepdims=True, __labels__=True)
+
+    def over_samples(self, name: str, x: Any, axis: int) -> Any:
+        """Return a reduction over all axes but that of the batch."""
+        return getattr(_symbols, name)(x, axis=axis, exclude=True)
+
+    def join(self, parts: list[Any], axis: int) -> Any:
+        return _symbols.concat(*parts, dim=axis)
+
+    def CTCLoss(self, pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
+        lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
+        given = {name: value for name, value in lengths.items() if value is not None}
+        used = {f"use_{name}": True for name in given}
+        return _symbols.CTCLoss(pred, label, blank_label="last", **given, **used)
+
+
+#: Functions that stretch their arguments have names of their own among symbols of ``nd``.
+_LEGACY_NAMES = {"copy": "identity", "multiply": "broadcast_mul", "subtract": "broadcast_sub"}
+
+
+class _NumpySymbols(_Symbols):
+    """Nodes of symbols of ``np``, and those of ``nd`` for what there is no other."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _numpy_function(name)
+
+    def over_samples(self, name: str, x: Any, axis: int) -> Any:
+        """Return a reduction over all axes but that of the batch."""
+        first = x if axis == 0 else x.swapaxes(0, axis)
+        return getattr(_symbols.np, name)(_symbols.npx.batch_flatten(first), axis=1)
+
+    def join(self, parts: list[Any], axis: int) -> Any:
+        return _symbols.np.concatenate(parts, axis=axis)
+
+    def sigmoid(self, x: Any, name: str | None = None) -> Any:
+        return _symbols.npx.sigmoid(x)  # MXNet gives the node of a layer no name here
+
+
+@cache
+def _legacy_function(name: str) -> Function:
+    """Return the function of ``sym`` that a name of the table stands for."""
+    public = _LEGACY_NAMES.get(name, name)
+    found = getattr(_symbols, public, None) or getattr(_symbols.contrib, public)
+    function: Function = found
+    return function
+
+
+@cache
+def _numpy_function(name: str) -> Function:
+    """Return the function of ``npx``, ``np`` or ``nd`` that a name of the table stands for."""
+    known = table()[name]["mxnet_names"] if name in table() else ()
+    for spelling in known:
+        if spelling.startswith("_npx_"):
+            function: Function = getattr(_symbols.npx, spelling.removeprefix("_npx_"))
+            return function
+    return getattr(_symbols.np, name, None) or _legacy_function(name)
+
+
+_ARRAYS = (_Arrays(False), _Arrays(True))
+_SYMBOLS, _NUMPY_SYMBOLS = _Symbols(), _NumpySymbols()
+
+
+def functions(x: Any) -> Any:
+    """Return the functions that go with an array or a symbol."""
+    if isinstance(x, Array):
+        return _ARRAYS[x._legacy]  # type: ignore[attr-defined]
+    return _NUMPY_SYMBOLS if isinstance(x, _Symbol) else _SYMBOLS
+
+
+def has_shape(x: Any) -> bool:
+    """Tell whether the shape is known: that of symbols is not."""
+    return isinstance(x, Array)

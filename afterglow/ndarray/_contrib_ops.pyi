@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: N802
+# Written by `python -m tests.stubs`.
+
+from typing import Any
+
+from .ndarray import NDArray
+
+__all__ = [
+    "BatchNormWithReLU",
+    "SyncBatchNorm",
+    "gradientmultiplier",
+    "round_ste",
+    "sign_ste",
+]
+
+def BatchNormWithReLU(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> Any: ...
+def SyncBatchNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    ndev: int = 1,
+    key: str = "",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> Any: ...
+def gradientmultiplier(
+    data: NDArray,
+    scalar: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def round_ste(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sign_ste(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of the core's table as functions of ``nd``; the stub beside this says which."""
+
+from .._op_functions import functions
+
+globals().update(functions("nd"))
+__all__ = sorted(functions("nd"))

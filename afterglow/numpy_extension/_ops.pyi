@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by `python -m tests.stubs`.
+
+from typing import Any
+
+from ..numpy import ndarray
+
+__all__ = [
+    "activation",
+    "batch_flatten",
+    "batch_norm",
+    "dropout",
+    "embedding",
+    "fully_connected",
+    "layer_norm",
+    "leaky_relu",
+]
+
+def activation(
+    data: ndarray,
+    act_type: str | None = None,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def batch_norm(
+    data: ndarray,
+    gamma: ndarray,
+    beta: ndarray,
+    moving_mean: ndarray,
+    moving_var: ndarray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> Any: ...
+def dropout(
+    data: ndarray,
+    p: float = 0.5,
+    mode: str = "training",
+    axes: int | tuple[int, ...] = (),
+    cudnn_off: bool = False,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def embedding(
+    data: ndarray,
+    weight: ndarray,
+    input_dim: int | None = None,
+    output_dim: int | None = None,
+    dtype: Any = "float32",
+    sparse_grad: bool = False,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def batch_flatten(
+    data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def fully_connected(
+    data: ndarray,
+    weight: ndarray,
+    bias: ndarray | None = None,
+    num_hidden: int | None = None,
+    no_bias: bool = False,
+    flatten: bool = True,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def layer_norm(
+    data: ndarray,
+    gamma: ndarray,
+    beta: ndarray,
+    axis: int = -1,
+    eps: float = 1e-05,
+    output_mean_var: bool = False,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> Any: ...
+def leaky_relu(
+    data: ndarray,
+    gamma: ndarray | None = None,
+    act_type: str = "leaky",
+    slope: float = 0.25,
+    lower_bound: float = 0.125,
+    upper_bound: float = 0.334,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> Any: ...

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an op that is made of others sees when it is called. Its results are computed with ops
+// (ops/operators.h), always with NumPy's answers; whoever called it takes them into its world.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autograd/handle.h"
+
+namespace afterglow::autograd {
+
+class Composition {
+ public:
+  /// Inputs and arguments stay alive meanwhile. An input that was not given is none.
+  Composition(const lazy::Op& op, std::span<const Value> inputs,
+              std::span<const lazy::Argument> arguments)
+      : op_(op), arguments_(arguments), is_recorded_(state().recording) {
+    for (const Value& input : inputs) {
+      inputs_.push_back(input);
+      inputs_.back().legacy = false;
+    }
+  }
+
+  const lazy::Op& op() const { return op_; }
+  const Value& operator[](std::size_t input) const { return inputs_[input]; }
+  /// For those that the op writes to.
+  Value& written(std::size_t input) { return inputs_[input]; }
+  std::span<const Value> inputs() const { return inputs_; }
+  /// Whether gradients may be asked for.
+  bool is_recorded() const { return is_recorded_; }
+
+  template <class Parameters>
+  Parameters parameters() const {
+    return lazy::read_parameters<Parameters>(
+        arguments_, [&](const lazy::Refusal& refusal) { refuse(refusal.text, refusal.kind); });
+  }
+
+  /// The second result, the third and so on; the first is what the composition returns.
+  void add_output(Value value) { more_.push_back(std::move(value)); }
+  std::vector<Value>& more_outputs() { return more_; }
+
+  /// An error that starts with the op's name and ends with the inputs seen.
+  [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
+
+ private:
+  const lazy::Op& op_;
+  std::vector<Value> inputs_;
+  const std::span<const lazy::Argument> arguments_;
+  const bool is_recorded_;
+  std::vector<Value> more_;
+};
+
+/// The declaration of an op that is made of others, with parameters of type `Parameters`.
+template <class Parameters>
+struct Composed {
+  std::string_view name;
+  std::vector<std::string_view> mxnet_names = {};
+  std::string_view doc = {};
+  std::vector<std::string_view> inputs = {};
+  int optional_inputs = 0;
+  std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
+  Value (*compose)(Composition&, const Parameters&) = nullptr;
+  void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
+};
+
+template <class Parameters>
+lazy::Op make_op(Composed<Parameters> declaration) {
+  lazy::Op op = lazy::make_op<Parameters>({.name = declaration.name,
+                                           .mxnet_names = std::move(declaration.mxnet_names),
+                                           .doc = declaration.doc,
+                                           .inputs = std::move(declaration.inputs),
+                                           .gradients = std::move(declaration.gradients),
+                                           .complete = declaration.complete});
+  op.infer = nullptr;
+  op.optional_inputs = declaration.optional_inputs;
+  op.compose = [](Composition& composition) {
+    using Compose = Value (*)(Composition&, const Parameters&);
+    const auto parameters = composition.parameters<Parameters>();
+    return reinterpret_cast<Compose>(composition.op().typed_compose)(composition, parameters);
+  };
+  op.typed_compose = reinterpret_cast<void (*)()>(declaration.compose);
+  return op;
+}
+
+}  // namespace afterglow::autograd

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/compose.h"
+
+#include "lazy/composing.h"
+#include "ops/operators.h"
+
+namespace afterglow::ops {
+
+using autograd::Handle;
+
+namespace {
+
+/// A composition with gradients of its own: one node of the tape, and its parts leave none.
+class OwnGradients {
+ public:
+  OwnGradients(const lazy::Op& op, std::span<const Value> inputs,
+               std::span<const lazy::Argument> arguments) {
+    if (!autograd::state().recording) return;
+    std::vector<autograd::Source> sources;
+    std::vector<lazy::Operand> operands(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i].is_number()) {
+        sources.push_back({});
+        lazy::set_immediate(operands[i], inputs[i].number());
+      } else {
+        sources.push_back({&inputs[i].array, &inputs[i].origin});
+        held_.share(inputs[i].held);
+      }
+    }
+    node_ = autograd::record(op, arguments, false, sources, operands);
+    if (node_) node_->site = autograd::front_end().site();
+  }
+
+  void end(Handle& result) const {
+    if (!autograd::state().recording) return;
+    result.origin = node_ ? autograd::add_output(*node_, result.array)
+                          : autograd::Origin{{}, autograd::Origin::constant};
+    result.held = node_ ? held_ : autograd::Held();
+  }
+
+ private:
+  autograd::Held held_;
+  Reference<autograd::Node> node_;
+};
+
+Handle composed(const lazy::Op& op, autograd::Composition& composition,
+                std::span<const Value> inputs, std::span<const lazy::Argument> arguments) {
+  if (op.gradients.empty()) return op.compose(composition);
+  const OwnGradients own(op, inputs, arguments);
+  Handle result;
+  {
+    const autograd::Unrecorded pause;
+    result = op.compose(composition);
+  }
+  own.end(result);
+  return result;
+}
+
+}  // namespace
+
+Handle call(const lazy::Op& op, std::span<const Value> inputs,
+            const autograd::CallBuilder::Options& options, bool legacy, std::vector<Handle>* more) {
+  if (!op.compose) {
+    autograd::CallBuilder builder(op, legacy);
+    for (const Value& input : inputs) builder.add(input);
+    return builder.issue(options, more);
+  }
+  autograd::Composition composition(op, inputs, options.arguments);
+  const lazy::Composing scope(op);
+  Handle result = composed(op, composition, inputs, options.arguments);
+  for (Value& other : composition.more_outputs()) {
+    if (!more) break;
+    more->push_back(std::move(other));
+    more->back().legacy = legacy;
+  }
+  if (options.out) {
+    static const lazy::Op& copy = op_named("copy");
+    result.legacy = legacy;
+    autograd::CallBuilder builder(copy, legacy);
+    builder.add(result);
+    return builder.issue({copy.defaults, {}, options.out});
+  }
+  result.legacy = legacy;
+  return result;
+}
+
+}  // namespace afterglow::ops
