@@ -129,13 +129,23 @@ TEST("arguments become members, and members arguments") {
   CHECK(lazy::write_arguments(all) == given);
 }
 
+TEST("an integer is a shape of one, and types have names") {
+  std::vector<Argument> given = arguments();
+  given[place_of("shape")] = std::int64_t{5};
+  given[place_of("dtype")] = std::string("uint8");
+  const Everything all = read(given);
+  CHECK((all.shape == Shape{5}));
+  CHECK(all.dtype == DType::uint8);
+}
+
 TEST("what a field does not take is refused by name, with what it takes") {
-  CHECK_EQUAL(refusal("count", {}), "type: count must be an integer");
+  CHECK_EQUAL(refusal("count", {}), "value: needs count");
   CHECK_EQUAL(refusal("count", 1.5), "type: count must be an integer");
   CHECK_EQUAL(refusal("rate", std::string("2")), "type: rate must be a number");
   CHECK_EQUAL(refusal("bound", Shape{1}), "type: bound must be a number");
   CHECK_EQUAL(refusal("keep", 0.5), "type: keep must be a boolean");
-  CHECK_EQUAL(refusal("shape", {}), "type: shape must be a tuple of integers");
+  CHECK_EQUAL(refusal("shape", {}), "type: shape must be an integer or a tuple of integers");
+  CHECK_EQUAL(refusal("dtype", std::string("float1")), "type: dtype must be a data type");
   CHECK_EQUAL(refusal("dtype", std::int64_t{dtype_count}), "type: dtype must be a data type");
   CHECK_EQUAL(refusal("context", std::int64_t{1}), "type: context must be a device");
 }
