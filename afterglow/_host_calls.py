@@ -32,6 +32,15 @@ def _kept(value: Any, shape: Shape, number: int, like: Any, legacy: bool) -> Any
     return from_buffer(host, shape, number, like._context_numbers, legacy)
 
 
+def _is_quick(cost: float, inputs: Sequence[Any], legacy: bool) -> bool:
+    """Tell whether a call is computed at once; not with arrays of both worlds, which it refuses."""
+    return (
+        0 < cost < _quick
+        and all(each._legacy == legacy for each in inputs)
+        and at_hand(list(inputs))
+    )
+
+
 _Value = TypeVar("_Value")
 
 
@@ -67,7 +76,7 @@ def on_host(
     is computed at once where the inputs are there. An exception of the function poisons the result.
     """
     number = dtype if isinstance(dtype, int) else dtype_number(dtype)
-    if 0 < cost < _quick and at_hand(list(inputs)):
+    if _is_quick(cost, inputs, legacy):
         hosts = [each.asnumpy() for each in inputs]
         kept = _at_once(lambda: _kept(function(*hosts), shape, number, inputs[0], legacy))
         if kept is not None:  # else a queued call fails again, and the read tells of it
@@ -90,7 +99,7 @@ def on_host_several(
     """Queue a function that returns several values; ``outputs`` holds shape and type of each."""
     shapes = [shape for shape, _ in outputs]
     numbers = [dtype if isinstance(dtype, int) else dtype_number(dtype) for _, dtype in outputs]
-    if 0 < cost < _quick and at_hand(list(inputs)):
+    if _is_quick(cost, inputs, legacy):
         hosts = [each.asnumpy() for each in inputs]
         several = _at_once(
             lambda: [

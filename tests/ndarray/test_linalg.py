@@ -496,3 +496,17 @@ def test_functions_of_numpy() -> None:
     close(onp.linalg.svd(x, compute_uv=False), values.asnumpy())
     close(onp.trace(x, dtype="float64"), onp.trace(a, dtype="float64"))
     close(onp.einsum("ij,ik->jk", x, x), a.T @ a)
+
+
+@pytest.mark.parametrize("computed", [True, False])
+def test_both_worlds_are_refused_whether_the_inputs_are_there_or_not(computed: bool) -> None:
+    old, new = nd.array([[2, 0], [1, 3]]) + 0, np.ones((2, 2)) + 0
+    if computed:
+        nd.waitall()
+    for call in (
+        lambda: nd.linalg.trsm(old, new),
+        lambda: nd.linalg.trsm(new, old),
+        lambda: np.linalg.lstsq(new, old, rcond=None),
+    ):
+        with pytest.raises(TypeError, match="converts it"):
+            call()
