@@ -30,6 +30,15 @@ def pick(data: Any, index: Any, axis: Any, keepdims: bool, mode: str, out: Any) 
     return call(data, index, axis=axis, keepdims=bool(keepdims), mode=mode, out=out)
 
 
+def pick_labels(data: Any, labels: Any, axis: int) -> Any:
+    """Return the element of each line along an axis that its label names; the axis is kept.
+
+    A negative label names the first element. The result of one that is too great cannot be read.
+    """
+    index = labels._as_class(data._legacy)
+    return _pick[data._legacy](data, index, axis=axis, keepdims=True, mode="label")
+
+
 def one_hot(
     indices: Any, depth: int, on_value: float, off_value: float, dtype: Any, out: Any
 ) -> Any:

@@ -44,7 +44,7 @@ def test_public_modules_have_them() -> None:
 def test_texts_begin_with_the_signature_and_tell_the_truth(function: Any) -> None:
     signature, line, *_ = [one for one in function.__doc__.splitlines() if one]
     assert signature == function.__name__ + str(inspect.signature(function))
-    assert line.endswith((".", "element.")) or len(line) > 60
+    assert line.endswith("."), line
     examples = doctest.DocTestParser().get_doctest(
         function.__doc__, {}, function.__name__, None, None
     )

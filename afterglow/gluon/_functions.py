@@ -16,9 +16,9 @@ from typing import Any
 from .. import symbol
 from .._core import Array, operation
 from .._ctc import ctc_loss
-from .._layers import all_axes_but, pick_labels
 from .._op_functions import table
-from .._shapes import Shape, legacy_reshape
+from .._picking import pick_labels
+from .._shapes import Shape, legacy_reshape, normal_axis
 from .._worlds import where
 from ..symbol.numpy import _Symbol
 
@@ -56,7 +56,8 @@ class _Arrays:
 
     def over_samples(self, name: str, x: Any, axis: int) -> Any:
         """Return a reduction over all axes but that of the batch."""
-        axes = all_axes_but(x, axis)
+        kept = normal_axis(axis, x.ndim)
+        axes = tuple(other for other in range(x.ndim) if other != kept)
         return getattr(self, name)(x, axis=axes) if axes else x
 
     @staticmethod

@@ -18,7 +18,6 @@ from typing import Any, TypeGuard
 from .. import _picking, ndarray
 from .._core import Operation, complete_shapes
 from .._dtype import BOOL, FLOAT32, INT64, dtype_number
-from .._layers import pick_labels
 from .._op_functions import table
 from ..error import ArrayNotImplementedError, MXNetError
 from . import _custom, _np_ops
@@ -170,7 +169,7 @@ def _pick(
 ) -> Any:
     """Pick elements. Losses say of their node that the indices are labels, which are checked."""
     if __labels__:
-        return pick_labels(data, index, axis)
+        return _picking.pick_labels(data, index, axis)
     return _picking.pick(data, index, axis, keepdims, mode, None)
 
 
