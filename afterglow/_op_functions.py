@@ -7,73 +7,127 @@ declarations (src/ops) and nowhere else.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._core import Operation, describe_table, operation
+from ._core import Operation, describe_spellings, describe_table, op_function
 
 if TYPE_CHECKING:
     import inspect
 
-#: By namespace: its module, and how MXNet's names of its ops begin. Those of ``nd`` are plain.
-SPACES = {
-    "nd": ("afterglow.ndarray", ""),
-    "nd.contrib": ("afterglow.ndarray.contrib", "_contrib_"),
-    "npx": ("afterglow.numpy_extension", "_npx_"),
+#: By namespace: its module.
+MODULES = {
+    "nd": "afterglow.ndarray",
+    "nd.contrib": "afterglow.ndarray.contrib",
+    "nd.linalg": "afterglow.ndarray.linalg",
+    "np": "afterglow.numpy",
+    "np.linalg": "afterglow.numpy.linalg",
+    "np.random": "afterglow.numpy.random",
+    "npx": "afterglow.numpy_extension",
 }
+
+#: Calls that need more than one op, by the name of the function.
+RareForms = Mapping[str, Callable[..., Any]]
 
 table = cache(describe_table)
 
 
-def names_in(space: str, op: str) -> list[str]:
-    """Return the names that an op has in a namespace."""
-    prefix = SPACES[space][1]
-    names = table()[op]["mxnet_names"]
-    if not prefix:
-        return [name for name in names if not name.startswith("_")]
-    return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+class Slot(NamedTuple):
+    """An argument of a function."""
+
+    name: str
+    role: str  # input, inputs, parameter, out, name, context, option, options
+    parameter: str  # of the op
+    required: bool
+    by_position: bool
+    starred: bool
+    default: Any
 
 
-def functions(space: str) -> dict[str, Operation]:
-    """Return the ops of a namespace, by all of their names there."""
+class Spelling(NamedTuple):
+    """How programs call an op in a namespace."""
+
+    op: str
+    number: int
+    space: str
+    names: list[str]
+    slots: list[Slot]
+
+    def arguments(self) -> list[str]:
+        """Return what the function takes, as its signature has it."""
+        shown = []
+        stars = False
+        for slot in self.slots:
+            if not (slot.by_position or slot.starred or stars):
+                shown.append("*")
+            stars = stars or slot.starred or not slot.by_position
+            star = ("**" if slot.role == "options" else "*") if slot.starred else ""
+            default = "" if slot.required or slot.starred else f"={slot.default!r}"
+            shown.append(f"{star}{slot.name}{default}")
+        return shown
+
+
+@cache
+def spellings() -> list[Spelling]:
+    """Return all spellings of all ops."""
+    return [
+        Spelling(op, number, space, names, [Slot(*slot) for slot in slots])
+        for op in table()
+        for number, (space, names, slots) in enumerate(describe_spellings(op))
+    ]
+
+
+def spelling_of(function: Any) -> Spelling:
+    """Return how a function is called."""
+    return _spelling_of(function.name, function.__module__, function.__name__)
+
+
+@cache
+def _spelling_of(op: str, module: str, name: str) -> Spelling:
+    return next(
+        one
+        for one in spellings()
+        if one.op == op and MODULES[one.space] == module and one.names[0] == name
+    )
+
+
+def functions(space: str, rare: RareForms | None = None) -> dict[str, Operation]:
+    """Return the ops of a namespace, by all of their names there.
+
+    ``rare`` has the forms of calls that a function leaves to Python.
+    """
     found: dict[str, Operation] = {}
-    for op, description in table().items():
-        names = names_in(space, op) if description["doc"] else []
-        if not names:
+    for spelling in spellings():
+        if spelling.space != space:
             continue
-        function: Any = operation(op, space.startswith("nd"), True)
-        function.__name__ = function.__qualname__ = names[0]
-        function.__module__ = SPACES[space][0]
-        function.__doc__ = f"{names[0]}({', '.join(arguments(op))})\n\n{description['doc']}\n"
-        found |= dict.fromkeys(names, function)
+        name = spelling.names[0]
+        function: Any = op_function(spelling.op, spelling.number, (rare or {}).get(name))
+        function.__name__ = function.__qualname__ = name
+        function.__module__ = MODULES[space]
+        doc = table()[spelling.op]["doc"]
+        function.__doc__ = f"{name}({', '.join(spelling.arguments())})\n\n{doc}\n"
+        found |= dict.fromkeys(spelling.names, function)
     return found
-
-
-def arguments(op: str) -> list[str]:
-    """Return what a function takes, as its signature has it."""
-    inputs, parameters = table()[op]["inputs"], table()[op]["parameters"]
-    needed = len(inputs) - table()[op]["optional"]
-    given = [f"{name}={value!r}" for name, value in parameters.items()]
-    left_out = [f"{name}=None" for name in inputs[needed:]]
-    return [*inputs[:needed], *left_out, *given, "out=None", "name=None"]
 
 
 def signature_of(function: Any) -> inspect.Signature:
     """Return the signature of a function for those who inspect it."""
     import inspect
 
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    description = table()[function.name]
-    inputs = description["inputs"]
-    needed = len(inputs) - description["optional"]
-    values = {**dict.fromkeys(inputs[needed:]), **description["parameters"]}
-    values |= {"out": None, "name": None}
-    return inspect.Signature(
-        [
-            *(inspect.Parameter(name, kind) for name in inputs[:needed]),
-            *(inspect.Parameter(name, kind, default=value) for name, value in values.items()),
-        ]
-    )
+    kinds = {
+        (True, False): inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        (False, False): inspect.Parameter.KEYWORD_ONLY,
+        (False, True): inspect.Parameter.VAR_POSITIONAL,
+    }
+    parameters = []
+    for slot in spelling_of(function).slots:
+        kind = kinds[slot.by_position, slot.starred]
+        if slot.role == "options":
+            kind = inspect.Parameter.VAR_KEYWORD
+        default = inspect.Parameter.empty if slot.required or slot.starred else slot.default
+        parameters.append(inspect.Parameter(slot.name, kind, default=default))
+    return inspect.Signature(parameters)
 
 
 def need_array(value: Any, name: str, legacy: bool) -> Any:

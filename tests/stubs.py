@@ -9,14 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from afterglow import _op_functions
+from afterglow._op_functions import Slot, Spelling
 
 PACKAGE = Path(_op_functions.__file__).parent
 
-#: By file: the namespace, and the class of its arrays with the module that has it.
+#: By file: the namespace, what its arrays are, and where that is from.
 STUBS = {
-    "ndarray/_ops.pyi": ("nd", "NDArray", ".ndarray"),
-    "ndarray/_contrib_ops.pyi": ("nd.contrib", "NDArray", ".ndarray"),
-    "numpy_extension/_ops.pyi": ("npx", "ndarray", "..numpy"),
+    "ndarray/_ops.pyi": ("nd", "NDArray", "from .ndarray import NDArray\n\n"),
+    "ndarray/_contrib_ops.pyi": ("nd.contrib", "NDArray", "from .ndarray import NDArray\n\n"),
+    "numpy/_ops.pyi": ("np", "Any", ""),
+    "numpy_extension/_ops.pyi": ("npx", "ndarray", "from ..numpy import ndarray\n\n"),
 }
 _KINDS = {
     "a boolean": "bool",
@@ -26,44 +28,64 @@ _KINDS = {
     "an integer or a tuple of integers": "int | tuple[int, ...]",
 }
 #: Ops that return a list where they are asked for more than one result.
-_SEVERAL = frozenset(("BatchNorm", "BatchNormWithReLU", "GroupNorm", "LayerNorm", "LeakyReLU"))
+_SEVERAL = frozenset(
+    ("BatchNorm", "BatchNormWithReLU", "GroupNorm", "LayerNorm", "LeakyReLU", "SyncBatchNorm")
+)
 
 
-def _function(op: str, name: str, array: str) -> str:
-    description = _op_functions.table()[op]
-    inputs = description["inputs"]
-    needed = len(inputs) - description["optional"]
-    arguments = [f"{one}: {array}" for one in inputs[:needed]]
-    arguments += [f"{one}: {array} | None = None" for one in inputs[needed:]]
-    for one, value in description["parameters"].items():
-        kind = _KINDS.get(description["described"][one][0], "str")
-        missing = " | None" if value is None and kind != "Any" else ""
-        default = f'"{value}"' if isinstance(value, str) else repr(value)
-        arguments.append(f"{one}: {kind}{missing} = {default}")
-    arguments += [f"out: {array} | None = None", "name: str | None = None"]
-    result = "Any" if op in _SEVERAL or op == "SyncBatchNorm" else array
-    lines = "".join(f"    {one},\n" for one in arguments)
-    return f"def {name}(\n{lines}) -> {result}: ...\n"
+def _type_of(spelling: Spelling, slot: Slot, array: str) -> str:
+    if slot.role == "inputs":
+        return array if slot.starred or array == "Any" else f"Sequence[{array}]"
+    if slot.role in ("input", "out"):
+        return array
+    if slot.role == "name":
+        return "str"
+    if slot.role != "parameter" or array == "Any":
+        return "Any"
+    described = _op_functions.table()[spelling.op]["described"]
+    return _KINDS.get(described[slot.parameter][0], "str")
+
+
+def _argument(spelling: Spelling, slot: Slot, array: str) -> str:
+    kind = _type_of(spelling, slot, array)
+    if slot.starred:
+        return f"{'**' if slot.role == 'options' else '*'}{slot.name}: {kind}"
+    if slot.required:
+        return f"{slot.name}: {kind}"
+    missing = " | None" if slot.default is None and kind != "Any" else ""
+    default = f'"{slot.default}"' if isinstance(slot.default, str) else repr(slot.default)
+    return f"{slot.name}: {kind}{missing} = {default}"
+
+
+def _function(spelling: Spelling, array: str) -> str:
+    result = "Any" if spelling.op in _SEVERAL else array
+    lines = ""
+    is_open = True  # whether arguments may be given by position
+    for slot in spelling.slots:
+        if is_open and not slot.by_position and not slot.starred:
+            lines += "    *,\n"
+        is_open = is_open and slot.by_position
+        lines += f"    {_argument(spelling, slot, array)},\n"
+    return f"def {spelling.names[0]}(\n{lines}) -> {result}: ...\n"
 
 
 def text_of(file: str) -> str:
     """Return what a stub should be."""
-    space, array, module = STUBS[file]
-    functions = [
-        (names[0], op, names)
-        for op, description in _op_functions.table().items()
-        if description["doc"] and (names := _op_functions.names_in(space, op))
-    ]
-    parts = [_function(op, first, array) for first, op, _ in functions]
-    aliases = [f"{alias} = {names[0]}\n" for _, _, names in functions for alias in names[1:]]
+    space, array, imported = STUBS[file]
+    spellings = [one for one in _op_functions.spellings() if one.space == space]
+    parts = [_function(one, array) for one in spellings]
+    aliases = [f"{alias} = {one.names[0]}\n" for one in spellings for alias in one.names[1:]]
     parts += ["\n", *aliases] if aliases else []
-    used = "from typing import Any\n\n" if any("Any" in part for part in parts) else ""
+    text = "".join(parts)
+    used = "from collections.abc import Sequence\n" if "Sequence[" in text else ""
+    used += "from typing import Any\n" if "Any" in text else ""
+    used += "\n" if used else ""
     names = "".join(f'    "{one}",\n' for one in sorted(_op_functions.functions(space)))
     head = "# SPDX-License-Identifier: Apache-2.0\n"
-    if any(first != first.lower() for first, _, _ in functions):
+    if any(name != name.lower() for one in spellings for name in (one.names[0],)):
         head += "# ruff: noqa: N802\n"
     head += "# Written by `python -m tests.stubs`.\n\n"
-    return f"{head}{used}from {module} import {array}\n\n__all__ = [\n{names}]\n\n{''.join(parts)}"
+    return f"{head}{used}{imported}__all__ = [\n{names}]\n\n{text}"
 
 
 if __name__ == "__main__":

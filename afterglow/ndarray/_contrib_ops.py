@@ -3,5 +3,6 @@
 
 from .._op_functions import functions
 
-globals().update(functions("nd.contrib"))
-__all__ = sorted(functions("nd.contrib"))
+_functions = functions("nd.contrib")
+globals().update(_functions)
+__all__ = sorted(_functions)

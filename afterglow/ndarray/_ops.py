@@ -3,5 +3,6 @@
 
 from .._op_functions import functions
 
-globals().update(functions("nd"))
-__all__ = sorted(functions("nd"))
+_functions = functions("nd")
+globals().update(_functions)
+__all__ = sorted(_functions)

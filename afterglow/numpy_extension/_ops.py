@@ -3,5 +3,6 @@
 
 from .._op_functions import functions
 
-globals().update(functions("npx"))
-__all__ = sorted(functions("npx"))
+_functions = functions("npx")
+globals().update(_functions)
+__all__ = sorted(_functions)

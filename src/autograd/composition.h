@@ -58,8 +58,10 @@ template <class Parameters>
 struct Composed {
   std::string_view name;
   std::vector<std::string_view> mxnet_names = {};
+  std::vector<std::string_view> spellings = {};
   std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
+  bool variadic = false;
   int optional_inputs = 0;
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
   Value (*compose)(Composition&, const Parameters&) = nullptr;
@@ -70,8 +72,10 @@ template <class Parameters>
 lazy::Op make_op(Composed<Parameters> declaration) {
   lazy::Op op = lazy::make_op<Parameters>({.name = declaration.name,
                                            .mxnet_names = std::move(declaration.mxnet_names),
+                                           .spellings = std::move(declaration.spellings),
                                            .doc = declaration.doc,
                                            .inputs = std::move(declaration.inputs),
+                                           .variadic = declaration.variadic,
                                            .gradients = std::move(declaration.gradients),
                                            .complete = declaration.complete});
   op.infer = nullptr;

@@ -10,6 +10,7 @@
 #include "bindings/operations.h"
 #include "bindings/shortcuts.h"
 #include "bindings/site.h"
+#include "bindings/stand_ins.h"
 #include "bindings/tape.h"
 
 NB_MODULE(_core, module) {
@@ -35,7 +36,9 @@ NB_MODULE(_core, module) {
   bind_array_type(module);
   bind_held();
   bind_keys(module);
+  bind_op_objects(module);
   bind_operations(module);
+  bind_stand_ins(module);
   bind_shortcuts(module);
   bind_host(module);
   bind_python_calls(module);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calling ops from Python: the callable `_core.Operation`, and the path that operators share with
-// it.
+// Calling ops from Python: what the objects that ops are (op_object.cpp) share with operators.
 #pragma once
 
 #include <span>
@@ -11,6 +10,7 @@
 
 namespace afterglow::bindings {
 
+void bind_op_objects(nb::module_& module);
 void bind_operations(nb::module_& module);
 
 /// A number from Python. False (no error set) when `object` is none.
@@ -21,6 +21,12 @@ bool add_input(autograd::CallBuilder& builder, PyObject* object);
 /// The same with an error for a mixture of nd and np; anything like an array is converted, and kept
 /// alive by `held`.
 void need_input(autograd::CallBuilder& builder, PyObject* object, std::vector<nb::object>& held);
+
+/// mx.nd and NumPy answer differently, so one call takes arrays of one of them only.
+[[noreturn]] void refuse_mixed(const lazy::Op& op, bool legacy);
+
+/// The items of a sequence. A tuple: a list may change while code of the user's looks at an item.
+nb::object items_of(PyObject* sequence, const char* needed);
 
 /// A list of new Python arrays.
 nb::list wrap_all(std::span<const autograd::Handle> handles);
@@ -33,6 +39,8 @@ Shape to_shape(PyObject* sequence);
 
 /// A parameter of an op from what Python gave for it.
 lazy::Argument to_argument(PyObject* object);
+/// The other way round; data types are named.
+nb::object to_python(const lazy::Argument& value, bool is_type);
 
 /// left (op) right for the operators; nullptr with an error set. `out`: the array to write, or
 /// nullptr.

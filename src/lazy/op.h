@@ -90,6 +90,8 @@ struct Op {
   std::string_view name;
   /// The names under which MXNet knows it (legacy, numpy and internal spellings).
   std::vector<std::string_view> mxnet_names = {};
+  /// How programs call it, where that is not plain: see lazy/spelling.h.
+  std::vector<std::string_view> spellings = {};
   /// For users: a line on what it does, more where there is more to say, and examples in Python,
   /// which are run. An op that has it is a function of the namespaces that its names belong to.
   std::string_view doc = {};
@@ -135,6 +137,7 @@ template <class Parameters>
 struct Declaration {
   std::string_view name;
   std::vector<std::string_view> mxnet_names = {};
+  std::vector<std::string_view> spellings = {};
   std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;
@@ -164,6 +167,7 @@ template <class Parameters>
 Op make_op(Declaration<Parameters> declaration) {
   return {.name = declaration.name,
           .mxnet_names = std::move(declaration.mxnet_names),
+          .spellings = std::move(declaration.spellings),
           .doc = declaration.doc,
           .inputs = std::move(declaration.inputs),
           .variadic = declaration.variadic,

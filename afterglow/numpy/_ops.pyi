@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by `python -m tests.stubs`.
+
+__all__ = []

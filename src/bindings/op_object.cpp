@@ -1,0 +1,626 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops as objects of Python, called with whatever arguments a spelling of theirs takes.
+#include "bindings/python.h"
+// Behind Python's own header, which it lacks.
+#include <structmember.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/held.h"
+#include "bindings/operations.h"
+#include "bindings/shortcuts.h"
+#include "bindings/stand_ins.h"
+#include "lazy/spelling.h"
+#include "ops/compose.h"
+#include "ops/table.h"
+
+namespace afterglow::bindings {
+namespace {
+
+using lazy::Spelling;
+using Role = Spelling::Role;
+
+PyTypeObject* operation_type = nullptr;
+PyObject* need_array = nullptr;       // (object, name, legacy) -> array, or raises
+PyObject* number_of_type = nullptr;   // (object) -> the number of a data type, or raises
+PyObject* signature_of = nullptr;     // (function) -> inspect.Signature
+PyObject* current_numbers = nullptr;  // () -> those of the device that new arrays are made on
+
+nb::object ask(PyObject* function, std::initializer_list<PyObject*> arguments) {
+  nb::object answer =
+      nb::steal(PyObject_Vectorcall(function, arguments.begin(), arguments.size(), nullptr));
+  if (!answer.is_valid()) throw nb::python_error();
+  return answer;
+}
+
+/// More arguments than this no op has.
+constexpr std::size_t most_slots = 40;
+
+/// A spelling as calls need it. Lives as long as the process.
+struct Signature {
+  const lazy::Op& op;
+  Spelling spelling;
+  bool legacy;
+  /// For programs: it takes arrays where it wants some, and data types and devices in any spelling.
+  /// Otherwise it is for the package itself, and takes whatever it can use.
+  bool is_function;
+  /// Whether numbers may stand beside arrays.
+  bool takes_numbers = false;
+  bool takes_options = false;
+  std::size_t by_position = 0;         ///< so many slots
+  std::optional<std::size_t> starred;  ///< the slot of all further arguments by position
+  std::vector<PyObject*> names;        ///< interned, one per slot
+
+  Signature(const lazy::Op& op, Spelling its, bool legacy, bool is_function)
+      : op(op), spelling(std::move(its)), legacy(legacy), is_function(is_function) {
+    if (spelling.slots.size() > most_slots)
+      throw Error(ErrorKind::value, std::string(op.name) + " has too many parameters");
+    takes_options = spelling.takes(Role::options);
+    // In nd they are for the functions that MXNet wrote by hand, which make no nodes.
+    takes_numbers =
+        !is_function || (legacy ? !spelling.takes(Role::name) : op.formula || takes_options);
+    for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
+      const Spelling::Slot& slot = spelling.slots[i];
+      by_position += slot.by_position;
+      if (slot.is_starred && slot.role == Role::inputs) starred = i;
+      names.push_back(PyUnicode_InternFromString(slot.name.c_str()));
+      if (!names.back()) throw nb::python_error();
+    }
+  }
+};
+
+/// What the package itself calls: inputs, parameters, then `out` and `ctx` by name.
+Spelling inner_spelling(const lazy::Op& op) {
+  Spelling spelling{{}, {}, {}, op.defaults};
+  if (op.variadic) {
+    spelling.slots.push_back({.name = {}, .role = Role::inputs, .required = true});
+  } else {
+    for (std::size_t i = 0; i < op.inputs.size(); ++i)
+      spelling.slots.push_back({std::string(op.inputs[i]), Role::input, i, true});
+  }
+  for (std::size_t i = 0; i < op.parameters.size(); ++i)
+    spelling.slots.push_back({std::string(op.parameters[i].name), Role::parameter, i});
+  for (const auto& [name, role] : {std::pair{"out", Role::out}, std::pair{"ctx", Role::context},
+                                   std::pair{"name", Role::name}})
+    spelling.slots.push_back({.name = name, .role = role, .by_position = false});
+  return spelling;
+}
+
+/// An op of one of both worlds.
+struct OperationObject {
+  PyObject_HEAD vectorcallfunc call;
+  const Signature* signature;
+  PyObject* rare;  ///< the function that has the forms which need more than the call of one op
+  PyObject* dict;  ///< name, module and text
+};
+
+bool is_number(PyObject* object) {
+  return PyFloat_Check(object) || PyLong_Check(object);
+}
+
+bool is_number(const lazy::Argument& argument) {
+  return std::holds_alternative<std::int64_t>(argument) || std::holds_alternative<double>(argument);
+}
+
+/// The arguments of one call, sorted into inputs, parameters and `out`.
+class CallArguments {
+ public:
+  CallArguments(const Signature& signature, bool has_rare_forms)
+      : signature_(signature), op_(signature.op), has_rare_forms_(has_rare_forms) {}
+
+  /// False for a rare form.
+  bool sort(PyObject* const* values, std::size_t positional, PyObject* names) {
+    const std::size_t count = signature_.spelling.slots.size();
+    std::fill_n(given_.begin(), count, nullptr);
+    const std::size_t plain = std::min(positional, signature_.by_position);
+    std::copy_n(values, plain, given_.begin());
+    if (positional > plain) {
+      if (!signature_.starred) refuse("got too many arguments");
+      more_inputs_ = {values + plain, positional - plain};
+    }
+    const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+    for (Py_ssize_t i = 0; i < named; ++i) {
+      PyObject* const name = PyTuple_GET_ITEM(names, i);
+      const std::size_t slot = slot_of(name);
+      if (slot == count) {
+        if (signature_.takes_options && has_rare_forms_) return false;
+        refuse_name(name);
+      }
+      if (given_[slot])
+        refuse("got more than one value for " + signature_.spelling.slots[slot].name);
+      given_[slot] = values[positional + static_cast<std::size_t>(i)];
+    }
+    return true;
+  }
+
+  /// What stands for arrays whose shape is not known yet becomes these, if the op knows the shapes.
+  void complete() {
+    if (!op_.complete || std::none_of(given_.begin(), given_end(), is_given_stand_in)) return;
+    std::vector<lazy::Argument> arguments = signature_.spelling.defaults;
+    StandIns stand_ins(op_, arguments);
+    for (std::size_t i = 0; i < signature_.spelling.slots.size(); ++i) {
+      const Spelling::Slot& slot = signature_.spelling.slots[i];
+      if (!given_[i]) continue;
+      if (slot.role == Role::parameter) arguments[slot.index] = to_parameter(slot, given_[i]);
+      if (slot.role == Role::input) stand_ins.read(slot.index, &given_[i]);
+    }
+    stand_ins.complete(held_);
+  }
+
+  /// False for a rare form.
+  bool read() {
+    if (signature_.takes_numbers && has_rare_forms_ && !has_array()) return false;
+    if (!op_.compose) builder_.emplace(op_, signature_.legacy);
+    const auto& slots = signature_.spelling.slots;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (!read(slots[i], given_[i])) return false;
+    }
+    if (op_.compose) values_.resize(std::max(values_.size(), op_.inputs.size()));
+    return true;
+  }
+
+  PyObject* issue() {
+    std::vector<autograd::Handle> more;
+    const autograd::CallBuilder::Options options{arguments(), context_,
+                                                 out_ ? &as_array(out_) : nullptr};
+    autograd::Handle result = builder_ ? builder_->issue(options, &more)
+                                       : ops::call(op_, values_, options, signature_.legacy, &more);
+    nb::object first = nb::borrow(out_);
+    if (out_) {
+      look_after(as_array(out_));
+    } else {
+      first = nb::steal(wrap(std::move(result)));
+    }
+    if (more.empty()) return first.release().ptr();
+    nb::list all = wrap_all(more);
+    all.insert(0, first);
+    return all.release().ptr();
+  }
+
+ private:
+  std::array<PyObject*, most_slots>::iterator given_end() {
+    return given_.begin() + static_cast<std::ptrdiff_t>(signature_.spelling.slots.size());
+  }
+
+  static bool is_given_stand_in(PyObject* object) { return object && is_stand_in(object); }
+
+  std::size_t slot_of(PyObject* name) const {
+    const auto& names = signature_.names;
+    std::size_t slot = 0;
+    while (slot < names.size() && names[slot] != name) ++slot;
+    if (slot < names.size()) return slot;
+    for (slot = 0; slot < names.size(); ++slot) {
+      if (PyUnicode_Compare(names[slot], name) == 0 &&
+          !(signature_.spelling.slots[slot].is_starred))
+        break;
+    }
+    return slot;
+  }
+
+  bool has_array() const {
+    for (std::size_t i = 0; i < signature_.spelling.slots.size(); ++i) {
+      const Role role = signature_.spelling.slots[i].role;
+      if (role == Role::inputs || (role == Role::input && given_[i] && is_array(given_[i])))
+        return true;
+    }
+    return false;
+  }
+
+  bool read(const Spelling::Slot& slot, PyObject* object) {
+    switch (slot.role) {
+      case Role::input:
+        return read_input(slot, object);
+      case Role::inputs:
+        read_inputs(slot, object);
+        return true;
+      case Role::parameter:
+        if (object) {
+          own()[slot.index] = to_parameter(slot, object);
+        } else if (slot.required) {
+          refuse("needs " + slot.name);
+        }
+        return true;
+      case Role::out:
+        if (!object || object == Py_None) return true;
+        if (!is_array(object)) {
+          if (PyBool_Check(object) && has_rare_forms_) return false;  // where others have keepdims
+          refuse("out must be an array");
+        }
+        out_ = object;
+        return true;
+      case Role::context:
+        read_context(object);
+        return true;
+      case Role::option:
+        if (!object || is_default(slot, object)) return true;
+        if (!has_rare_forms_) refuse(slot.name + " must be left out");
+        return false;
+      case Role::name:
+      case Role::options:
+        return true;
+    }
+    return true;
+  }
+
+  bool read_input(const Spelling::Slot& slot, PyObject* object) {
+    const std::size_t needed = op_.inputs.size() - static_cast<std::size_t>(op_.optional_inputs);
+    if ((!object || object == Py_None) && slot.index >= needed) {
+      add_none(slot.index);
+      return true;
+    }
+    if (!object && is_number(slot.default_value)) {
+      lazy::Operand& operand = builder_->add_operand();
+      if (const auto* integer = std::get_if<std::int64_t>(&slot.default_value)) {
+        lazy::set_immediate(operand, *integer);
+      } else {
+        lazy::set_immediate(operand, std::get<double>(slot.default_value));
+      }
+      return true;
+    }
+    if (!object || (object == Py_None && !slot.required)) {
+      if (!slot.required && has_rare_forms_) return false;
+      if (!object)
+        refuse("takes " + std::to_string(needed) + " arrays, got " +
+               std::to_string(given_inputs()));
+    }
+    add(slot, slot.index, object);
+    return true;
+  }
+
+  /// Those of a variadic op: the rest of the arguments, or a sequence.
+  void read_inputs(const Spelling::Slot& slot, PyObject* object) {
+    if (slot.is_starred) {
+      for (std::size_t i = 0; i < more_inputs_.size(); ++i) add(slot, i, more_inputs_[i]);
+      return;
+    }
+    if (!object) refuse("needs " + slot.name);
+    const nb::object items = items_of(object, "a sequence of arrays is needed");
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i)
+      add(slot, static_cast<std::size_t>(i), PyTuple_GET_ITEM(items.ptr(), i));
+    held_.push_back(items);
+  }
+
+  void add(const Spelling::Slot& slot, std::size_t position, PyObject* object) {
+    if (!is_array(object) && !signature_.takes_numbers && !is_number(slot.default_value)) {
+      held_.push_back(ask(need_array, {object, nb::str(slot.name.c_str()).ptr(),
+                                       signature_.legacy ? Py_True : Py_False}));
+      object = held_.back().ptr();
+    }
+    if (builder_) {
+      need_input(*builder_, object, held_);
+    } else {
+      add_none(position);
+      values_[position] = need_value(object);
+    }
+  }
+
+  void add_none(std::size_t position) {
+    if (!builder_ && values_.size() <= position) values_.resize(position + 1);
+  }
+
+  /// An input of a composition.
+  autograd::Value need_value(PyObject* object) {
+    if (object == Py_None) return {};
+    const bool legacy = signature_.legacy;
+    if (is_array(object)) {
+      if (as_array(object).legacy != legacy) refuse_mixed(op_, legacy);
+      return autograd::Value(as_array(object));
+    }
+    lazy::Operand number;
+    if (set_number(number, object)) return to_value(number);
+    held_.push_back(nb::steal(convert_foreign(object, legacy, nullptr, false)));
+    if (!held_.back().is_valid()) throw nb::python_error();
+    return autograd::Value(as_array(held_.back().ptr()));
+  }
+
+  lazy::Argument to_parameter(const Spelling::Slot& slot, PyObject* object) const {
+    const std::string_view kind = op_.parameters[slot.index].kind;
+    if (!signature_.is_function || object == Py_None) return to_argument(object);
+    if (kind == lazy::FieldType<DType>::kind) {
+      if (const auto number = plain_dtype(object)) return *number;
+      return to_integer(ask(number_of_type, {object}).ptr());
+    }
+    if (kind == lazy::FieldType<double>::kind) return to_number(slot, object);
+    return to_argument(object);
+  }
+
+  /// Numbers of any size; an array without dimensions is waited for.
+  lazy::Argument to_number(const Spelling::Slot& slot, PyObject* object) const {
+    if (is_array(object) && as_array(object).array.layout->rank() == 0)
+      return to_argument(nb::object(nb::handle(object).attr("item")()).ptr());
+    if (PyLong_Check(object) && !PyBool_Check(object)) {
+      lazy::Operand number;
+      set_number(number, object);
+      const autograd::Value value = to_value(number);
+      return value.is_integer() ? lazy::Argument(value.integer()) : lazy::Argument(value.number());
+    }
+    if (is_array(object) || (PySequence_Check(object) && !PyUnicode_Check(object)))
+      throw Error(ErrorKind::type, "[" + std::string(op_.name) + "] " + slot.name +
+                                       " must be a number, not " + Py_TYPE(object)->tp_name);
+    return to_argument(object);
+  }
+
+  void read_context(PyObject* object) {
+    if (object && object != Py_None) {
+      nb::object numbers = nb::borrow(object);
+      if (signature_.is_function) numbers = numbers.attr("numbers");
+      context_ = to_context(to_shape(numbers.ptr()));
+    } else if (signature_.is_function && !contexts_are_plain()) {
+      context_ = to_context(to_shape(ask(current_numbers, {}).ptr()));
+    }
+  }
+
+  static bool is_default(const Spelling::Slot& slot, PyObject* object) {
+    if (object == Py_None) return std::holds_alternative<std::monostate>(slot.default_value);
+    if (!PyBool_Check(object) && !PyUnicode_Check(object) && !is_number(object)) return false;
+    return to_argument(object) == slot.default_value;
+  }
+
+  /// The arguments with the defaults of those that are not given; a copy of them from the first on
+  /// that is.
+  std::span<lazy::Argument> own() {
+    const auto& defaults = signature_.spelling.defaults;
+    if (defaults.size() > few_arguments) {
+      if (many_.empty()) many_ = defaults;
+      return many_;
+    }
+    if (!few_) std::ranges::copy(defaults, few_.emplace().begin());
+    return std::span(*few_).first(defaults.size());
+  }
+
+  std::span<const lazy::Argument> arguments() {
+    const auto& defaults = signature_.spelling.defaults;
+    if (!few_ && many_.empty()) return defaults;
+    return own();
+  }
+
+  std::size_t given_inputs() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < signature_.spelling.slots.size(); ++i)
+      count += signature_.spelling.slots[i].role == Role::input && given_[i];
+    return count;
+  }
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(ErrorKind::type, "[" + name() + "] " + what);
+  }
+
+  [[noreturn]] void refuse_name(PyObject* name) const {
+    const char* text = PyUnicode_AsUTF8(name);
+    if (!text) throw nb::python_error();
+    std::string known;
+    const auto& slots = signature_.spelling.slots;
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      known += (i == 0 ? "" : i + 1 < slots.size() ? ", " : " and ") + slots[i].name;
+    refuse("got an unexpected argument '" + std::string(text) + "'; it takes " + known);
+  }
+
+  std::string name() const {
+    return signature_.is_function ? signature_.spelling.names[0] : std::string(op_.name);
+  }
+
+  static constexpr std::size_t few_arguments = 5;
+
+  const Signature& signature_;
+  const lazy::Op& op_;
+  const bool has_rare_forms_;
+  std::array<PyObject*, most_slots> given_;  ///< by slot; not set at all behind the last
+  std::span<PyObject* const> more_inputs_;
+  std::vector<nb::object> held_;  ///< keeps inputs alive that the caller does not
+  std::optional<autograd::CallBuilder> builder_;
+  std::vector<autograd::Value> values_;  ///< instead of the builder: inputs of a composition
+  std::optional<std::array<lazy::Argument, few_arguments>> few_;
+  std::vector<lazy::Argument> many_;
+  Context context_;
+  PyObject* out_ = nullptr;
+};
+
+PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
+                         PyObject* names) {
+  const auto& operation = *reinterpret_cast<OperationObject*>(self);
+  bool is_rare = false;
+  PyObject* const result = guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    CallArguments arguments(*operation.signature, operation.rare != nullptr);
+    const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    if (!arguments.sort(values, positional, names)) {
+      is_rare = true;
+      return nullptr;
+    }
+    arguments.complete();
+    is_rare = !arguments.read();
+    return is_rare ? nullptr : arguments.issue();
+  });
+  return is_rare ? PyObject_Vectorcall(operation.rare, values, flags, names) : result;
+}
+
+void deallocate_operation(PyObject* self) {
+  auto& operation = *reinterpret_cast<OperationObject*>(self);
+  PyTypeObject* type = Py_TYPE(self);
+  Py_XDECREF(operation.rare);
+  Py_XDECREF(operation.dict);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyObject* text_object(std::string_view text) {
+  return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+}
+
+const Signature& signature(PyObject* self) {
+  return *reinterpret_cast<OperationObject*>(self)->signature;
+}
+
+PyObject* get_name(PyObject* self, void*) {
+  return text_object(signature(self).op.name);
+}
+
+PyObject* get_legacy(PyObject* self, void*) {
+  return PyBool_FromLong(signature(self).legacy);
+}
+
+PyObject* get_signature(PyObject* self, void*) {
+  return PyObject_CallOneArg(signature_of, self);
+}
+
+PyObject* bind_operation(PyObject* self, PyObject* instance, PyObject*) {
+  const bool is_method = signature(self).is_function && instance && instance != Py_None;
+  return is_method ? PyMethod_New(self, instance) : Py_NewRef(self);
+}
+
+PyObject* describe_operation(PyObject* self) {
+  const Signature& its = signature(self);
+  const std::string text =
+      its.is_function
+          ? "<op " + its.spelling.space + "." + its.spelling.names[0] + ">"
+          : "<op " + std::string(its.op.name) + (its.legacy ? " of mx.nd>" : " of mx.np>");
+  return PyUnicode_FromString(text.c_str());
+}
+
+/// A function is pickled as those of Python are: by its name.
+PyObject* reduce_operation(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(self, "__qualname__");
+}
+
+PyMethodDef operation_methods[] = {
+    {"__reduce__", reduce_operation, METH_NOARGS, "Pickled by name."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMemberDef operation_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OperationObject, call), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(OperationObject, dict), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyGetSetDef operation_properties[] = {
+    {"name", get_name, nullptr, "Name in the op table.", nullptr},
+    {"legacy", get_legacy, nullptr, "Whether it answers as mx.nd does.", nullptr},
+    {"__signature__", get_signature, nullptr, "What the function takes.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyType_Slot operation_slots[] = {
+    {Py_tp_doc, const_cast<char*>("An op of the table, callable; answers as mx.nd or as NumPy.")},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(deallocate_operation)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(bind_operation)},
+    {Py_tp_repr, reinterpret_cast<void*>(describe_operation)},
+    {Py_tp_methods, operation_methods},
+    {Py_tp_members, operation_members},
+    {Py_tp_getset, operation_properties},
+    {0, nullptr}};
+
+PyType_Spec operation_spec = {"afterglow._core.Operation", sizeof(OperationObject), 0,
+                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                                  Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+                              operation_slots};
+
+nb::object make_object(const Signature* signature, PyObject* rare) {
+  auto* operation = PyObject_New(OperationObject, operation_type);
+  if (!operation) throw nb::python_error();
+  operation->call = call_operation;
+  operation->signature = signature;
+  operation->rare = rare;
+  operation->dict = nullptr;
+  return nb::steal(reinterpret_cast<PyObject*>(operation));
+}
+
+const lazy::Op& op_of(const char* name) {
+  const lazy::Op* op = ops::table().find(name);
+  if (!op) throw Error(ErrorKind::value, std::string("there is no op named ") + name);
+  return *op;
+}
+
+/// One object for each, for good.
+nb::object make_operation(const char* name, bool legacy) {
+  static auto* known = new std::map<std::pair<std::string_view, bool>, nb::object>;
+  const lazy::Op& op = op_of(name);
+  nb::object& object = (*known)[{op.name, legacy}];
+  if (!object.is_valid())
+    object = make_object(new Signature(op, inner_spelling(op), legacy, false), nullptr);
+  return object;
+}
+
+nb::object make_function(const char* name, std::size_t spelling, nb::handle rare) {
+  const lazy::Op& op = op_of(name);
+  Spelling its = lazy::spellings_of(op).at(spelling);
+  const bool legacy = its.is_legacy();
+  return make_object(new Signature(op, std::move(its), legacy, true),
+                     rare.is_none() ? nullptr : Py_NewRef(rare.ptr()));
+}
+
+void set_function_helpers(nb::handle array, nb::handle type, nb::handle signature,
+                          nb::handle numbers) {
+  need_array = Py_NewRef(array.ptr());
+  number_of_type = Py_NewRef(type.ptr());
+  signature_of = Py_NewRef(signature.ptr());
+  current_numbers = Py_NewRef(numbers.ptr());
+}
+
+const char* name_of(Role role) {
+  switch (role) {
+    case Role::input:
+      return "input";
+    case Role::inputs:
+      return "inputs";
+    case Role::parameter:
+      return "parameter";
+    case Role::out:
+      return "out";
+    case Role::name:
+      return "name";
+    case Role::context:
+      return "context";
+    case Role::option:
+      return "option";
+    case Role::options:
+      return "options";
+  }
+  return "";
+}
+
+/// namespace, names, and for each argument: name, role, parameter of the op, required, by position,
+/// starred, default.
+nb::list describe_spellings(const char* name) {
+  nb::list result;
+  const lazy::Op& op = op_of(name);
+  const auto text = [](std::string_view view) { return nb::str(view.data(), view.size()); };
+  for (const Spelling& one : lazy::spellings_of(op)) {
+    nb::list names, slots;
+    for (const std::string& each : one.names) names.append(text(each));
+    for (const Spelling::Slot& slot : one.slots) {
+      const bool is_parameter = slot.role == Role::parameter;
+      const std::string_view parameter = is_parameter ? op.parameters[slot.index].name : "";
+      const bool is_type =
+          is_parameter && op.parameters[slot.index].kind == lazy::FieldType<DType>::kind;
+      slots.append(nb::make_tuple(text(slot.name), name_of(slot.role), text(parameter),
+                                  slot.required, slot.by_position, slot.is_starred,
+                                  to_python(slot.default_value, is_type)));
+    }
+    result.append(nb::make_tuple(text(one.space), names, slots));
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind_op_objects(nb::module_& module) {
+  operation_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&operation_spec));
+  if (!operation_type) throw nb::python_error();
+  module.attr("Operation") = nb::handle(reinterpret_cast<PyObject*>(operation_type));
+  module.def("operation", make_operation, nb::arg("name"), nb::arg("legacy"),
+             "The op of that name, answering as mx.nd (legacy) or as NumPy.");
+  module.def("op_function", make_function, nb::arg("name"), nb::arg("spelling"),
+             nb::arg("rare").none(), "The function that a spelling of an op is.");
+  module.def("describe_spellings", describe_spellings, nb::arg("name"),
+             "How programs call an op: namespace, names, arguments.");
+  module.def("set_function_helpers", set_function_helpers, nb::arg("need_array"),
+             nb::arg("number_of_type"), nb::arg("signature_of"), nb::arg("current_numbers"),
+             "What functions ask Python for.");
+}
+
+}  // namespace afterglow::bindings
