@@ -115,7 +115,7 @@ def signature_of(function: Any) -> inspect.Signature:
     """Return the signature of a function for those who inspect it."""
     import inspect
 
-    kinds = {
+    kinds: dict[tuple[bool, bool], Any] = {
         (True, False): inspect.Parameter.POSITIONAL_OR_KEYWORD,
         (False, False): inspect.Parameter.KEYWORD_ONLY,
         (False, True): inspect.Parameter.VAR_POSITIONAL,

@@ -14,12 +14,12 @@ from functools import cache
 from typing import Any
 
 from .. import symbol
-from .._core import Array, operation
+from .._core import Array
 from .._ctc import ctc_loss
 from .._op_functions import table
 from .._picking import pick_labels
 from .._shapes import Shape, legacy_reshape, normal_axis
-from .._worlds import where
+from .._worlds import WORLDS, World, where
 from ..symbol.numpy import _Symbol
 
 _symbols: Any = symbol
@@ -27,16 +27,8 @@ _symbols: Any = symbol
 Function = Callable[..., Any]
 
 
-class _Arrays:
+class _Arrays(World):
     """Ops of arrays of ``nd`` (legacy) or ``np``, and what is made of several of them."""
-
-    def __init__(self, legacy: bool) -> None:
-        self._legacy = legacy
-
-    def __getattr__(self, name: str) -> Any:
-        found = operation(name, self._legacy)
-        setattr(self, name, found)  # asked for once
-        return found
 
     where = staticmethod(where)
     pick_labels = staticmethod(pick_labels)
@@ -62,7 +54,7 @@ class _Arrays:
 
     @staticmethod
     def join(parts: list[Any], axis: int) -> Any:
-        return operation("concat", parts[0]._legacy)(parts, axis=axis)
+        return WORLDS[parts[0]._legacy].concat(parts, axis=axis)
 
     @staticmethod
     def CTCLoss(pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
