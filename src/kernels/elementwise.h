@@ -9,88 +9,24 @@
 
 namespace afterglow::kernels {
 
-/// What a block kernel computes. One line per formula in formulas.h.
+/// What a block kernel computes.
 enum class Formula : std::uint8_t {
-  // one input
-  copy,
-  negative,
-  absolute,
-  rectify,
-  square,
-  cube,
-  sign,
-  truncate,
-  round_down,
-  round_up,
-  round_half_away,     ///< ties away from 0
-  round_half_to_even,  ///< ties to the even number
-  round_half_down,     ///< ties to the lower number
-  soft_sign,
-  // one input, a nanosecond or so
-  exponential,
-  logarithm,
-  square_root,
-  hyperbolic_tangent,
-  sigmoid,
-  reciprocal_square_root,
-  cube_root,
-  exponential_minus_1,
-  logarithm_of_1_plus,
-  logarithm_2,
-  logarithm_10,
-  sine,
-  cosine,
-  tangent,
-  arc_sine,
-  arc_cosine,
-  arc_tangent,
-  hyperbolic_sine,
-  hyperbolic_cosine,
-  inverse_hyperbolic_sine,
-  inverse_hyperbolic_cosine,
-  inverse_hyperbolic_tangent,
-  error_function,
-  gaussian_linear_unit,
-  soft_rectify,
-  // one input, tens of nanoseconds, in float64 only
-  inverse_error_function,
-  gamma_function,
-  logarithm_of_gamma,
-  digamma,
-  // two inputs
-  add,
-  subtract,
-  multiply,
-  divide,
-  modulo,
-  power,
-  maximum,
-  minimum,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  // two inputs, of reals only
-  copy_sign,
-  hypotenuse,
-  arc_tangent_of_point,
-  logical_and,
-  logical_or,
-  logical_xor,
-  leaky_rectify,       ///< the first, times the second where it is negative
-  exponential_linear,  ///< the first, or the second times (e^first - 1) where it is negative
-  smooth_absolute,
-  // two inputs, of int64 only
-  bitwise_and,
-  bitwise_or,
-  bitwise_xor,
-  // three inputs
-  select,  ///< the second where the first is not zero, else the third
-  clip,    ///< the first, between the second and the third
+#define FORMULA(name, ...) name,
+#include "kernels/formulas.def"
   count_of_formulas,
 };
+
+/// How long an element takes: hardly longer than reading and writing it, a nanosecond or so, tens
+/// of them.
+enum class Work : std::uint8_t { light, costly, slow };
+
+inline constexpr Work works[] = {
+#define FORMULA(name, work, ...) Work::work,
+#include "kernels/formulas.def"
+};
+constexpr Work work_of(Formula formula) {
+  return works[static_cast<int>(formula)];
+}
 
 /// Computes `count` contiguous elements. Inputs are of the compute type, the output of the produced
 /// type; the output may be the same memory as an input, else they do not overlap.

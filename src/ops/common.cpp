@@ -191,16 +191,8 @@ void finish_elementwise(Inference& inference, DType compute, kernels::Formula fo
     inference.refuse(std::string("no kernel for ") + name_of(compute), ErrorKind::type);
   }
   // Nanoseconds: reading and writing memory, plus the work of one element.
-  using kernels::Formula;
-  const auto is_between = [&](Formula first, Formula last) {
-    return formula >= first && formula <= last;
-  };
-  const bool costly = is_between(Formula::exponential, Formula::soft_rectify) ||
-                      formula == Formula::power || formula == Formula::modulo ||
-                      formula == Formula::arc_tangent_of_point ||
-                      formula == Formula::exponential_linear;
-  const bool slow = is_between(Formula::inverse_error_function, Formula::digamma);
-  const double per_element = slow ? 20 : costly ? 0.8 : 0.25;
+  constexpr double per_element_by_work[] = {0.25, 0.8, 20};
+  const double per_element = per_element_by_work[static_cast<int>(kernels::work_of(formula))];
   call.cost = 60 + per_element * static_cast<double>(call.outputs[0].size()) *
                        static_cast<double>(size_of(compute)) / 4;
 }

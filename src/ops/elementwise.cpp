@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise ops. The formula itself is one line in kernels/formulas.h.
+// Elementwise ops. The formula itself is one line in kernels/formulas.def.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -436,7 +436,7 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"abs", "_npi_absolute"},
              .inputs = {"data"},
              .infer = keep_truth<false>,
-             .formula = Formula::absolute,
+             .formula = Formula::abs,
              .gradients = {reading({0}, [](Gradient& c) {
                return where(c[0] > 0, c.g, where(c[0] < 0, -c.g, 0));
              })}});
@@ -444,19 +444,19 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"exp", "_npi_exp"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::exponential,
+             .formula = Formula::exp,
              .gradients = {reading_output([](Gradient& c) { return c.g * c.output(); })}});
   table.add({.name = "log",
              .mxnet_names = {"log", "_npi_log"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::logarithm,
+             .formula = Formula::log,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / c[0]; })}});
   table.add({.name = "sqrt",
              .mxnet_names = {"sqrt", "_npi_sqrt"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::square_root,
+             .formula = Formula::sqrt,
              .gradients = {reading_output([](Gradient& c) { return c.g * 0.5 / c.output(); })}});
   table.add({.name = "square",
              .mxnet_names = {"square", "_npi_square"},
@@ -468,7 +468,7 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"tanh", "_npi_tanh"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::hyperbolic_tangent,
+             .formula = Formula::tanh,
              .gradients = {
                  reading_output([](Gradient& c) { return c.g * (1 - c.output() * c.output()); })}});
   table.add({.name = "sigmoid",
@@ -482,7 +482,7 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"relu", "_npx_relu"},
              .inputs = {"data"},
              .infer = keep_type,
-             .formula = Formula::rectify,
+             .formula = Formula::relu,
              .gradients = {// No result is negative.
                            reading_output([](Gradient& c) { return where(c.output(), c.g, 0); })}});
 
@@ -490,19 +490,19 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"sin", "_npi_sin"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::sine,
+             .formula = Formula::sin,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * cos(c[0]); })}});
   table.add({.name = "cos",
              .mxnet_names = {"cos", "_npi_cos"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::cosine,
+             .formula = Formula::cos,
              .gradients = {reading({0}, [](Gradient& c) { return -c.g * sin(c[0]); })}});
   table.add({.name = "tan",
              .mxnet_names = {"tan", "_npi_tan"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::tangent,
+             .formula = Formula::tan,
              .gradients = {
                  reading_output([](Gradient& c) { return c.g * (1 + c.output() * c.output()); })}});
   table.add(
@@ -510,84 +510,84 @@ void declare_elementwise(Table& table) {
        .mxnet_names = {"arcsin", "_npi_arcsin"},
        .inputs = {"data"},
        .infer = real_function,
-       .formula = Formula::arc_sine,
+       .formula = Formula::arcsin,
        .gradients = {reading({0}, [](Gradient& c) { return c.g * rsqrt(1 - c[0] * c[0]); })}});
   table.add(
       {.name = "arccos",
        .mxnet_names = {"arccos", "_npi_arccos"},
        .inputs = {"data"},
        .infer = real_function,
-       .formula = Formula::arc_cosine,
+       .formula = Formula::arccos,
        .gradients = {reading({0}, [](Gradient& c) { return -c.g * rsqrt(1 - c[0] * c[0]); })}});
   table.add({.name = "arctan",
              .mxnet_names = {"arctan", "_npi_arctan"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::arc_tangent,
+             .formula = Formula::arctan,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / (1 + c[0] * c[0]); })}});
   table.add({.name = "sinh",
              .mxnet_names = {"sinh", "_npi_sinh"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::hyperbolic_sine,
+             .formula = Formula::sinh,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * cosh(c[0]); })}});
   table.add({.name = "cosh",
              .mxnet_names = {"cosh", "_npi_cosh"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::hyperbolic_cosine,
+             .formula = Formula::cosh,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * sinh(c[0]); })}});
   table.add(
       {.name = "arcsinh",
        .mxnet_names = {"arcsinh", "_npi_arcsinh"},
        .inputs = {"data"},
        .infer = real_function,
-       .formula = Formula::inverse_hyperbolic_sine,
+       .formula = Formula::arcsinh,
        .gradients = {reading({0}, [](Gradient& c) { return c.g * rsqrt(c[0] * c[0] + 1); })}});
   table.add(
       {.name = "arccosh",
        .mxnet_names = {"arccosh", "_npi_arccosh"},
        .inputs = {"data"},
        .infer = real_function,
-       .formula = Formula::inverse_hyperbolic_cosine,
+       .formula = Formula::arccosh,
        .gradients = {reading({0}, [](Gradient& c) { return c.g * rsqrt(c[0] * c[0] - 1); })}});
   table.add({.name = "arctanh",
              .mxnet_names = {"arctanh", "_npi_arctanh"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::inverse_hyperbolic_tangent,
+             .formula = Formula::arctanh,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / (1 - c[0] * c[0]); })}});
   table.add({.name = "expm1",
              .mxnet_names = {"expm1", "_npi_expm1"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::exponential_minus_1,
+             .formula = Formula::expm1,
              .gradients = {reading_output([](Gradient& c) { return c.g * (c.output() + 1); })}});
   table.add({.name = "log1p",
              .mxnet_names = {"log1p", "_npi_log1p"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::logarithm_of_1_plus,
+             .formula = Formula::log1p,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / (1 + c[0]); })}});
   table.add(
       {.name = "log2",
        .mxnet_names = {"log2", "_npi_log2"},
        .inputs = {"data"},
        .infer = real_function,
-       .formula = Formula::logarithm_2,
+       .formula = Formula::log2,
        .gradients = {reading({0}, [](Gradient& c) { return c.g / (c[0] * std::numbers::ln2); })}});
   table.add(
       {.name = "log10",
        .mxnet_names = {"log10", "_npi_log10"},
        .inputs = {"data"},
        .infer = real_function,
-       .formula = Formula::logarithm_10,
+       .formula = Formula::log10,
        .gradients = {reading({0}, [](Gradient& c) { return c.g / (c[0] * std::numbers::ln10); })}});
   table.add({.name = "cbrt",
              .mxnet_names = {"cbrt", "_npi_cbrt"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::cube_root,
+             .formula = Formula::cbrt,
              .gradients = {
                  reading_output([](Gradient& c) { return c.g / (3 * c.output() * c.output()); })}});
   table.add({.name = "sign",
@@ -600,62 +600,62 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"rsqrt"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::reciprocal_square_root,
+             .formula = Formula::rsqrt,
              .gradients = {reading_output(
                  [](Gradient& c) { return -0.5 * c.g * c.output() * c.output() * c.output(); })}});
   table.add({.name = "erf",
              .mxnet_names = {"erf", "_npx_erf"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::error_function,
+             .formula = Formula::erf,
              .gradients = {reading(
                  {0}, [](Gradient& c) { return c.g * (2 / std::sqrt(pi)) * exp(-c[0] * c[0]); })}});
   table.add({.name = "softsign",
              .mxnet_names = {"softsign"},
              .inputs = {"data"},
              .infer = real_function,
-             .formula = Formula::soft_sign,
+             .formula = Formula::softsign,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / square(1 + abs(c[0])); })}});
   table.add({.name = "softrelu",
              .inputs = {"data"},
              .infer = floats_only,
-             .formula = Formula::soft_rectify,
+             .formula = Formula::softrelu,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * sigmoid(c[0]); })}});
   table.add({.name = "gelu",
              .inputs = {"data"},
              .infer = floats_only,
-             .formula = Formula::gaussian_linear_unit,
+             .formula = Formula::gelu,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * gelu_slope(c[0]); })}});
 
   table.add({.name = "floor",
              .mxnet_names = {"floor", "_npi_floor"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_down,
+             .formula = Formula::floor,
              .gradients = {flat}});
   table.add({.name = "ceil",
              .mxnet_names = {"ceil", "_npi_ceil"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_up,
+             .formula = Formula::ceil,
              .gradients = {flat}});
   table.add({.name = "trunc",
              .mxnet_names = {"trunc", "fix", "_npi_trunc", "_npi_fix"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::truncate,
+             .formula = Formula::trunc,
              .gradients = {flat}});
   table.add({.name = "round",
              .mxnet_names = {"round"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_half_away,
+             .formula = Formula::round,
              .gradients = {flat}});
   table.add({.name = "rint",
              .mxnet_names = {"rint", "_npi_rint"},
              .inputs = {"data"},
              .infer = keep_truth<true>,
-             .formula = Formula::round_half_down,
+             .formula = Formula::rint,
              .gradients = {flat}});
   table.add({.name = "round_half_to_even",
              .mxnet_names = {"_npi_around"},
@@ -687,14 +687,14 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"gamma", "_npx_gamma"},
              .inputs = {"data"},
              .infer = double_function,
-             .formula = Formula::gamma_function,
+             .formula = Formula::gamma,
              .gradients = {reading_output_and(
                  {0}, [](Gradient& c) { return c.g * c.output() * digamma(c[0]); })}});
   table.add({.name = "gammaln",
              .mxnet_names = {"gammaln", "_npx_gammaln"},
              .inputs = {"data"},
              .infer = double_function,
-             .formula = Formula::logarithm_of_gamma,
+             .formula = Formula::gammaln,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * digamma(c[0]); })}});
   table.add({.name = "digamma",
              .mxnet_names = {"digamma"},
@@ -706,7 +706,7 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"erfinv", "_npx_erfinv"},
              .inputs = {"data"},
              .infer = double_function,
-             .formula = Formula::inverse_error_function,
+             .formula = Formula::erfinv,
              .gradients = {reading_output([](Gradient& c) {
                return c.g * (std::sqrt(pi) / 2) * exp(c.output() * c.output());
              })}});
@@ -820,7 +820,7 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"broadcast_hypot", "_hypot", "_npi_hypot"},
              .inputs = {"lhs", "rhs"},
              .infer = real_function_of_two,
-             .formula = Formula::hypotenuse,
+             .formula = Formula::hypot,
              .gradients = {reading_output_and(
                                {0}, [](Gradient& c) { return fit(c, 0, c.g * c[0] / c.output()); }),
                            reading_output_and({1}, [](Gradient& c) {
@@ -830,7 +830,7 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"_npi_arctan2"},
              .inputs = {"x1", "x2"},
              .infer = real_function_of_two,
-             .formula = Formula::arc_tangent_of_point,
+             .formula = Formula::arctan2,
              .gradients = {reading({0, 1},
                                    [](Gradient& c) {
                                      return fit(c, 0, c.g * c[1] / (c[0] * c[0] + c[1] * c[1]));
@@ -843,7 +843,7 @@ void declare_elementwise(Table& table) {
        .mxnet_names = {"_npi_copysign"},
        .inputs = {"x1", "x2"},
        .infer = real_function_of_two,
-       .formula = Formula::copy_sign,
+       .formula = Formula::copysign,
        .gradients = {
            reading_output_and(
                {0}, [](Gradient& c) { return fit(c, 0, where(c[0] * c.output() < 0, -c.g, c.g)); }),
@@ -888,14 +888,14 @@ void declare_elementwise(Table& table) {
       {.name = "leaky_relu",
        .inputs = {"data", "slope"},
        .infer = floats_only,
-       .formula = Formula::leaky_rectify,
+       .formula = Formula::leaky_relu,
        .gradients = {
            reading({0, 1}, [](Gradient& c) { return fit(c, 0, where(c[0] > 0, c.g, c.g * c[1])); }),
            reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0] > 0, 0, c.g * c[0])); })}});
   table.add({.name = "elu",
              .inputs = {"data", "slope"},
              .infer = floats_only,
-             .formula = Formula::exponential_linear,
+             .formula = Formula::elu,
              .gradients = {reading({0, 1},
                                    [](Gradient& c) {
                                      return fit(c, 0, where(c[0] > 0, c.g, c.g * c[1] * exp(c[0])));
@@ -907,7 +907,7 @@ void declare_elementwise(Table& table) {
              .mxnet_names = {"smooth_l1", "_npx_smooth_l1"},
              .inputs = {"data", "scalar"},
              .infer = real_function_of_two,
-             .formula = Formula::smooth_absolute,
+             .formula = Formula::smooth_l1,
              .gradients = {reading({0, 1}, smooth_slope), no_gradient}});
 
   table.add(
@@ -915,7 +915,7 @@ void declare_elementwise(Table& table) {
        .mxnet_names = {"where", "_npi_where"},
        .inputs = {"condition", "x", "y"},
        .infer = infer_where,
-       .formula = Formula::select,
+       .formula = Formula::where,
        .gradients = {no_gradient,
                      reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0], c.g, 0)); }),
                      reading({0}, [](Gradient& c) { return fit(c, 2, where(c[0], 0, c.g)); })}});

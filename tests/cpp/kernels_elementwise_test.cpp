@@ -92,14 +92,14 @@ TEST("vector functions are within two units in the last place") {
   auto log = [](double x) { return std::log(x); };
   auto tanh = [](double x) { return std::tanh(x); };
   auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
-  CHECK(worst_ulps(Formula::exponential, -104, 89, exp) < 1.5);
-  CHECK(worst_ulps(Formula::exponential, -1, 1, exp) < 1.5);
-  CHECK(worst_ulps(Formula::logarithm, 0, 2, log) < 1.5);
-  CHECK(worst_ulps(Formula::logarithm, 0, 1e-37, log) < 1.5);
-  CHECK(worst_ulps(Formula::logarithm, 0, 1e30, log) < 1.5);
-  CHECK(worst_ulps(Formula::hyperbolic_tangent, -10, 10, tanh) < 2.5);
-  CHECK(worst_ulps(Formula::hyperbolic_tangent, -0.5, 0.5, tanh) < 2.5);
-  CHECK(worst_ulps(Formula::hyperbolic_tangent, -1e-20, 1e-20, tanh) < 2.5);
+  CHECK(worst_ulps(Formula::exp, -104, 89, exp) < 1.5);
+  CHECK(worst_ulps(Formula::exp, -1, 1, exp) < 1.5);
+  CHECK(worst_ulps(Formula::log, 0, 2, log) < 1.5);
+  CHECK(worst_ulps(Formula::log, 0, 1e-37, log) < 1.5);
+  CHECK(worst_ulps(Formula::log, 0, 1e30, log) < 1.5);
+  CHECK(worst_ulps(Formula::tanh, -10, 10, tanh) < 2.5);
+  CHECK(worst_ulps(Formula::tanh, -0.5, 0.5, tanh) < 2.5);
+  CHECK(worst_ulps(Formula::tanh, -1e-20, 1e-20, tanh) < 2.5);
   CHECK(worst_ulps(Formula::sigmoid, -105, 20, sigmoid) < 2.5);
   CHECK(worst_ulps(Formula::sigmoid, -2, 2, sigmoid) < 2.5);
   auto sin = [](double x) { return std::sin(x); };
@@ -109,14 +109,14 @@ TEST("vector functions are within two units in the last place") {
   auto erf = [](double x) { return std::erf(x); };
   auto acosh = [](double x) { return std::acosh(x); };
   for (double range : {1.0, 100.0, 1e6, 1e30}) {
-    CHECK(worst_ulps(Formula::sine, -range, range, sin) < 1.6);
-    CHECK(worst_ulps(Formula::cosine, -range, range, cos) < 1.6);
-    CHECK(worst_ulps(Formula::inverse_hyperbolic_cosine, -range, range, acosh) < 0.51);
+    CHECK(worst_ulps(Formula::sin, -range, range, sin) < 1.6);
+    CHECK(worst_ulps(Formula::cos, -range, range, cos) < 1.6);
+    CHECK(worst_ulps(Formula::arccosh, -range, range, acosh) < 0.51);
   }
   for (double range : {1e-20, 1e-3, 1.0, 80.0}) {
-    CHECK(worst_ulps(Formula::exponential_minus_1, -range, range, expm1) < 2.0);
-    CHECK(worst_ulps(Formula::logarithm_of_1_plus, -range, range, log1p) < 2.0);
-    CHECK(worst_ulps(Formula::error_function, -range, range, erf) < 1.5);
+    CHECK(worst_ulps(Formula::expm1, -range, range, expm1) < 2.0);
+    CHECK(worst_ulps(Formula::log1p, -range, range, log1p) < 2.0);
+    CHECK(worst_ulps(Formula::erf, -range, range, erf) < 1.5);
   }
   constexpr std::int64_t count = 1 << 16;
   std::vector<float> a(count), b(count), c(count);
@@ -138,10 +138,10 @@ TEST("sines near the multiples of a quarter turn") {
   y.resize(x.size());
   const auto count = static_cast<std::int64_t>(x.size());
   double worst = 0;
-  run_block(Formula::sine, DType::float32, x.data(), nullptr, y.data(), count);
+  run_block(Formula::sin, DType::float32, x.data(), nullptr, y.data(), count);
   for (std::size_t i = 0; i < x.size(); ++i)
     worst = std::max(worst, ulps(y[i], std::sin(static_cast<double>(x[i]))));
-  run_block(Formula::cosine, DType::float32, x.data(), nullptr, y.data(), count);
+  run_block(Formula::cos, DType::float32, x.data(), nullptr, y.data(), count);
   for (std::size_t i = 0; i < x.size(); ++i)
     worst = std::max(worst, ulps(y[i], std::cos(static_cast<double>(x[i]))));
   CHECK(worst < 1.5);
@@ -155,7 +155,7 @@ TEST("blocks of normal numbers take a shorter way to the same bits") {
       a[i] = static_cast<float>(std::exp(random_real(-80, 80) / size));
       b[i] = static_cast<float>(random_real(-size, size));
     }
-    for (Formula formula : {Formula::logarithm, Formula::power}) {
+    for (Formula formula : {Formula::log, Formula::power}) {
       run_block(formula, DType::float32, a.data(), b.data(), plain.data(), count);
       for (float odd : {0.0f, tiny, -2.0f, infinity, not_a_number}) {
         std::vector<float> other = a;
@@ -180,13 +180,13 @@ TEST("blocks of normal numbers take a shorter way to the same bits") {
 TEST("the Gaussian linear unit keeps small results and ends in lines") {
   for (double x = -5; x < 6; x += 1.0 / 64) {
     const double truth = 0.5 * x * std::erfc(-x / std::sqrt(2.0));
-    const float result = one(Formula::gaussian_linear_unit, static_cast<float>(x));
+    const float result = one(Formula::gelu, static_cast<float>(x));
     CHECK(std::fabs(result - truth) <= 1e-6 * std::max(std::fabs(truth), 0.05));
   }
-  CHECK_EQUAL(one(Formula::gaussian_linear_unit, infinity), infinity);
-  CHECK_EQUAL(one(Formula::gaussian_linear_unit, -infinity), 0.0f);
-  CHECK_EQUAL(one(Formula::gaussian_linear_unit, -1e30f), 0.0f);
-  CHECK(std::isnan(one(Formula::gaussian_linear_unit, not_a_number)));
+  CHECK_EQUAL(one(Formula::gelu, infinity), infinity);
+  CHECK_EQUAL(one(Formula::gelu, -infinity), 0.0f);
+  CHECK_EQUAL(one(Formula::gelu, -1e30f), 0.0f);
+  CHECK(std::isnan(one(Formula::gelu, not_a_number)));
 }
 
 TEST("special values") {
@@ -195,14 +195,14 @@ TEST("special values") {
                           tiny,     -tiny,     1e-40f,      16777216.0f, 16777217.0f, 8388609.0f,
                           infinity, -infinity, not_a_number};
   for (float a : values) {
-    CHECK(ulps(one(Formula::exponential, a), std::exp(static_cast<double>(a))) < 1.5);
-    CHECK(ulps(one(Formula::logarithm, a), std::log(static_cast<double>(a))) < 1.5);
-    CHECK(ulps(one(Formula::hyperbolic_tangent, a), std::tanh(static_cast<double>(a))) < 2.5);
-    const float error = one(Formula::error_function, a);
+    CHECK(ulps(one(Formula::exp, a), std::exp(static_cast<double>(a))) < 1.5);
+    CHECK(ulps(one(Formula::log, a), std::log(static_cast<double>(a))) < 1.5);
+    CHECK(ulps(one(Formula::tanh, a), std::tanh(static_cast<double>(a))) < 2.5);
+    const float error = one(Formula::erf, a);
     CHECK(ulps(error, std::erf(static_cast<double>(a))) < 1.5);
     if (!std::isnan(a)) CHECK(std::signbit(error) == std::signbit(a));
-    CHECK(ulps(one(Formula::sine, a), std::sin(static_cast<double>(a))) < 1.5);
-    CHECK(ulps(one(Formula::cosine, a), std::cos(static_cast<double>(a))) < 1.5);
+    CHECK(ulps(one(Formula::sin, a), std::sin(static_cast<double>(a))) < 1.5);
+    CHECK(ulps(one(Formula::cos, a), std::cos(static_cast<double>(a))) < 1.5);
     CHECK(ulps(one(Formula::sigmoid, a), 1 / (1 + std::exp(-static_cast<double>(a)))) < 2.5);
     for (float b : values) {
       CHECK(ulps(one(Formula::power, a, b),
@@ -215,10 +215,10 @@ TEST("special values") {
       if (b == 0) CHECK_EQUAL(one(Formula::modulo, a, b), 0.0f);
     }
   }
-  CHECK(std::signbit(one(Formula::hyperbolic_tangent, -0.0f)));
-  CHECK(std::signbit(one(Formula::sine, -0.0f)));
-  CHECK(std::isnan(one(Formula::rectify, not_a_number)));
-  CHECK(one(Formula::exponential, -103.0f) > 0);
+  CHECK(std::signbit(one(Formula::tanh, -0.0f)));
+  CHECK(std::signbit(one(Formula::sin, -0.0f)));
+  CHECK(std::isnan(one(Formula::relu, not_a_number)));
+  CHECK(one(Formula::exp, -103.0f) > 0);
   CHECK_EQUAL(one(Formula::modulo, -1.0f, infinity), infinity);
   CHECK_EQUAL(one(Formula::modulo, -7.0f, 3.0f), 2.0f);
 }
@@ -238,7 +238,7 @@ TEST("integers wrap and never trap") {
     CHECK(result == 0);
     run_block(Formula::negative, dtype, &low, nullptr, &result, 1);
     CHECK(result == low);
-    run_block(Formula::absolute, dtype, &low, nullptr, &result, 1);
+    run_block(Formula::abs, dtype, &low, nullptr, &result, 1);
     CHECK(result == low);
     run_block(Formula::subtract, dtype, &low, &low, &result, 1);
     CHECK(result == 0);

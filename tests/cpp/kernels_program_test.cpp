@@ -62,12 +62,12 @@ bool chance(int one_in) {
   return random_integer(1, one_in) == 1;
 }
 
-constexpr Formula some_formulas[] = {
-    Formula::copy,       Formula::negative, Formula::absolute, Formula::rectify,
-    Formula::square,     Formula::add,      Formula::subtract, Formula::multiply,
-    Formula::maximum,    Formula::minimum,  Formula::less,     Formula::greater_equal,
-    Formula::divide,     Formula::select,   Formula::clip,     Formula::hyperbolic_tangent,
-    Formula::exponential};
+constexpr Formula some_formulas[] = {Formula::copy,     Formula::negative, Formula::abs,
+                                     Formula::relu,     Formula::square,   Formula::add,
+                                     Formula::subtract, Formula::multiply, Formula::maximum,
+                                     Formula::minimum,  Formula::less,     Formula::greater_equal,
+                                     Formula::divide,   Formula::where,    Formula::clip,
+                                     Formula::tanh,     Formula::exp};
 constexpr Reduction all_reductions[] = {Reduction::sum,     Reduction::mean,  Reduction::maximum,
                                         Reduction::minimum, Reduction::norm1, Reduction::norm2,
                                         Reduction::product};

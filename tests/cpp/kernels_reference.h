@@ -64,19 +64,19 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a;
     case Formula::negative:
       return -a;
-    case Formula::absolute:
+    case Formula::abs:
       return std::fabs(a);
-    case Formula::exponential:
+    case Formula::exp:
       return std::exp(a);
-    case Formula::logarithm:
+    case Formula::log:
       return std::log(a);
-    case Formula::square_root:
+    case Formula::sqrt:
       return std::sqrt(a);
-    case Formula::hyperbolic_tangent:
+    case Formula::tanh:
       return std::tanh(a);
     case Formula::sigmoid:
       return 1 / (1 + std::exp(-a));
-    case Formula::rectify:
+    case Formula::relu:
       return a > 0 ? a : 0;
     case Formula::square:
       return a * a;
@@ -84,73 +84,73 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a * a * a;
     case Formula::sign:
       return a > 0 ? 1 : (a < 0 ? -1 : 0);
-    case Formula::truncate:
+    case Formula::trunc:
       return std::trunc(a);
-    case Formula::round_down:
+    case Formula::floor:
       return std::floor(a);
-    case Formula::round_up:
+    case Formula::ceil:
       return std::ceil(a);
-    case Formula::round_half_away:
+    case Formula::round:
       return std::round(a);
     case Formula::round_half_to_even:
       return std::nearbyint(a);
-    case Formula::round_half_down:
+    case Formula::rint:
       return std::ceil(a - 0.5L);
-    case Formula::soft_sign:
+    case Formula::softsign:
       return a / (1 + std::fabs(a));
-    case Formula::reciprocal_square_root:
+    case Formula::rsqrt:
       return 1 / std::sqrt(a);
-    case Formula::cube_root:
+    case Formula::cbrt:
       return std::cbrt(a);
-    case Formula::exponential_minus_1:
+    case Formula::expm1:
       return std::expm1(a);
-    case Formula::logarithm_of_1_plus:
+    case Formula::log1p:
       return std::log1p(a);
-    case Formula::logarithm_2:
+    case Formula::log2:
       return std::log2(a);
-    case Formula::logarithm_10:
+    case Formula::log10:
       return std::log10(a);
-    case Formula::sine:
+    case Formula::sin:
       return std::sin(a);
-    case Formula::cosine:
+    case Formula::cos:
       return std::cos(a);
-    case Formula::tangent:
+    case Formula::tan:
       return std::tan(a);
-    case Formula::arc_sine:
+    case Formula::arcsin:
       return std::asin(a);
-    case Formula::arc_cosine:
+    case Formula::arccos:
       return std::acos(a);
-    case Formula::arc_tangent:
+    case Formula::arctan:
       return std::atan(a);
-    case Formula::hyperbolic_sine:
+    case Formula::sinh:
       return std::sinh(a);
-    case Formula::hyperbolic_cosine:
+    case Formula::cosh:
       return std::cosh(a);
-    case Formula::inverse_hyperbolic_sine:
+    case Formula::arcsinh:
       return std::asinh(a);
-    case Formula::inverse_hyperbolic_cosine:
+    case Formula::arccosh:
       return std::acosh(a);
-    case Formula::inverse_hyperbolic_tangent:
+    case Formula::arctanh:
       return std::atanh(a);
-    case Formula::error_function:
+    case Formula::erf:
       return std::erf(a);
-    case Formula::gaussian_linear_unit:
+    case Formula::gelu:
       return a / 2 * std::erfc(-a / std::sqrt(2.0L));
-    case Formula::soft_rectify:
+    case Formula::softrelu:
       return std::log1p(std::exp(a));
-    case Formula::inverse_error_function:
+    case Formula::erfinv:
       return inverse_error(a);
-    case Formula::gamma_function:
+    case Formula::gamma:
       return std::tgamma(a);
-    case Formula::logarithm_of_gamma:
+    case Formula::gammaln:
       return std::lgamma(a);
     case Formula::digamma:
       return digamma(a);
-    case Formula::copy_sign:
+    case Formula::copysign:
       return std::copysign(a, b);
-    case Formula::hypotenuse:
+    case Formula::hypot:
       return std::hypot(a, b);
-    case Formula::arc_tangent_of_point:
+    case Formula::arctan2:
       return std::atan2(a, b);
     case Formula::logical_and:
       return a != 0 && b != 0;
@@ -158,11 +158,11 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a != 0 || b != 0;
     case Formula::logical_xor:
       return (a != 0) != (b != 0);
-    case Formula::leaky_rectify:
+    case Formula::leaky_relu:
       return a > 0 ? a : a * b;
-    case Formula::exponential_linear:
+    case Formula::elu:
       return a > 0 ? a : b * std::expm1(a);
-    case Formula::smooth_absolute:
+    case Formula::smooth_l1:
       return std::fabs(a) > 1 / (b * b) ? std::fabs(a) - 1 / (2 * b * b) : a * a * b * b / 2;
     case Formula::bitwise_and:
     case Formula::bitwise_or:
@@ -196,7 +196,7 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a > b;
     case Formula::greater_equal:
       return a >= b;
-    case Formula::select:  // between b and b
+    case Formula::where:  // between b and b
     case Formula::clip:
       return b;
     case Formula::count_of_formulas:
@@ -207,9 +207,8 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
 
 /// What errors are relative to: the result, or at least 1 where terms of that size cancel.
 inline long double scale_of_errors(Formula formula, long double result) {
-  const bool cancels = formula == Formula::gaussian_linear_unit ||
-                       formula == Formula::logarithm_of_gamma || formula == Formula::digamma ||
-                       formula == Formula::smooth_absolute;
+  const bool cancels = formula == Formula::gelu || formula == Formula::gammaln ||
+                       formula == Formula::digamma || formula == Formula::smooth_l1;
   return cancels ? std::max(std::fabs(result), 1.0L) : std::fabs(result);
 }
 

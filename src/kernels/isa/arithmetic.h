@@ -45,7 +45,7 @@ AFTERGLOW_INLINE T modulo(T a, T b) {
 }
 
 template <class T>
-AFTERGLOW_INLINE T absolute(T x) {
+AFTERGLOW_INLINE T abs(T x) {
   if constexpr (sizeof(T) == 4 && is_real<T>)
     return __builtin_fabsf(x);
   else if constexpr (is_real<T>)
@@ -55,7 +55,7 @@ AFTERGLOW_INLINE T absolute(T x) {
 }
 
 template <class T>
-AFTERGLOW_INLINE T square_root(T x) {
+AFTERGLOW_INLINE T sqrt(T x) {
   if constexpr (sizeof(T) == 4)
     return __builtin_sqrtf(x);
   else
@@ -65,7 +65,7 @@ AFTERGLOW_INLINE T square_root(T x) {
 // Rounding. These instructions vectorise; ties go away from 0, to the even or to the lower number.
 
 template <class T>
-AFTERGLOW_INLINE T truncate(T x) {
+AFTERGLOW_INLINE T trunc(T x) {
   if constexpr (sizeof(T) == 4)
     return __builtin_truncf(x);
   else
@@ -73,7 +73,7 @@ AFTERGLOW_INLINE T truncate(T x) {
 }
 
 template <class T>
-AFTERGLOW_INLINE T round_down(T x) {
+AFTERGLOW_INLINE T floor(T x) {
   if constexpr (sizeof(T) == 4)
     return __builtin_floorf(x);
   else
@@ -81,7 +81,7 @@ AFTERGLOW_INLINE T round_down(T x) {
 }
 
 template <class T>
-AFTERGLOW_INLINE T round_up(T x) {
+AFTERGLOW_INLINE T ceil(T x) {
   if constexpr (sizeof(T) == 4)
     return __builtin_ceilf(x);
   else
@@ -98,14 +98,14 @@ AFTERGLOW_INLINE T round_half_to_even(T x) {
 
 template <class T>
 AFTERGLOW_INLINE T round_half_away(T x) {
-  const T whole = truncate(x);
+  const T whole = trunc(x);
   const T away = whole + (x < T(0) ? T(-1) : T(1));
-  return absolute(x - whole) >= T(0.5) ? away : whole;
+  return abs(x - whole) >= T(0.5) ? away : whole;
 }
 
 template <class T>
 AFTERGLOW_INLINE T round_half_down(T x) {
-  const T low = round_down(x), high = round_up(x);
+  const T low = floor(x), high = ceil(x);
   return x - low <= high - x ? low : high;
 }
 
@@ -115,21 +115,21 @@ AFTERGLOW_INLINE T sign(T x) {
   return x > T(0) ? T(1) : (x < T(0) ? T(-1) : neither);
 }
 
-AFTERGLOW_INLINE float hypotenuse(float a, float b) {
+AFTERGLOW_INLINE float hypot(float a, float b) {
   const double x = a, y = b;
-  const bool infinite = absolute(a) == __builtin_inff() || absolute(b) == __builtin_inff();
-  return infinite ? __builtin_inff() : static_cast<float>(square_root(x * x + y * y));
+  const bool infinite = abs(a) == __builtin_inff() || abs(b) == __builtin_inff();
+  return infinite ? __builtin_inff() : static_cast<float>(sqrt(x * x + y * y));
 }
-AFTERGLOW_INLINE double hypotenuse(double a, double b) {
+AFTERGLOW_INLINE double hypot(double a, double b) {
   return __builtin_hypot(a, b);
 }
 
 /// Half the square near 0, where |x| < 1 / sigma^2, and straight beyond.
 template <class T>
-AFTERGLOW_INLINE T smooth_absolute(T x, T sigma) {
+AFTERGLOW_INLINE T smooth_l1(T x, T sigma) {
   const T square = sigma * sigma;
   const T inverse = T(1) / square;
-  const T size = absolute(x);
+  const T size = abs(x);
   return size > inverse ? size - T(0.5) * inverse : T(0.5) * x * x * square;
 }
 

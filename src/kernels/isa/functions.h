@@ -130,7 +130,7 @@ AFTERGLOW_INLINE T exponential_of_negative(T x) {
 }
 
 template <class T>
-AFTERGLOW_INLINE T exponential(T x) {
+AFTERGLOW_INLINE T exp(T x) {
   using R = Real<T>;
   T result = exponential_within_limits(x);
   // Comparisons keep nan.
@@ -140,7 +140,7 @@ AFTERGLOW_INLINE T exponential(T x) {
 
 /// e^x - 1 with its relative precision near 0.
 template <class T>
-AFTERGLOW_INLINE T exponential_minus_1(T x) {
+AFTERGLOW_INLINE T expm1(T x) {
   using R = Real<T>;
   const T limited = x < R::exponential_minus_1_low ? R::exponential_minus_1_low : x;
   const auto [n, r] = split_exponent(limited);
@@ -212,7 +212,7 @@ AFTERGLOW_INLINE T logarithm_of_normal(T x) {
 }
 
 template <class T>
-AFTERGLOW_INLINE T logarithm(T x) {
+AFTERGLOW_INLINE T log(T x) {
   using R = Real<T>;
   constexpr T infinity = __builtin_inf();
   constexpr T lift = T(std::uint64_t(1) << (R::mantissa_bits + 1));
@@ -226,7 +226,7 @@ AFTERGLOW_INLINE T logarithm(T x) {
 
 /// log(1 + x) with its relative precision near 0.
 template <class T>
-AFTERGLOW_INLINE T logarithm_of_1_plus(T x) {
+AFTERGLOW_INLINE T log1p(T x) {
   using R = Real<T>;
   constexpr T infinity = __builtin_inf();
   constexpr T alone = T(std::uint64_t(1) << (R::mantissa_bits + 1));
@@ -252,7 +252,7 @@ AFTERGLOW_INLINE T magnitude(T x) {
 
 /// The size of one number and the sign of another.
 template <class T>
-AFTERGLOW_INLINE T copy_sign(T size, T sign) {
+AFTERGLOW_INLINE T copysign(T size, T sign) {
   if constexpr (sizeof(T) == 4)
     return __builtin_copysignf(size, sign);
   else
@@ -268,7 +268,7 @@ AFTERGLOW_INLINE T tanh(T x) {
   const auto [n, r] = split_exponent(twice);
   const T scale = __builtin_bit_cast(T, (n + R::bias) << R::mantissa_bits);
   const T minus_1 = multiply_add(small_exponential_minus_1(r), scale, scale - T(1));
-  return copy_sign(minus_1 / (minus_1 + T(2)), x);
+  return copysign(minus_1 / (minus_1 + T(2)), x);
 }
 
 template <class T>
@@ -280,8 +280,8 @@ AFTERGLOW_INLINE T sigmoid(T x) {
 
 /// log(1 + e^x).
 template <class T>
-AFTERGLOW_INLINE T soft_rectify(T x) {
-  return (x > T(0) ? x : T(0)) + logarithm_of_1_plus(exponential_of_negative(-magnitude(x)));
+AFTERGLOW_INLINE T softrelu(T x) {
+  return (x > T(0) ? x : T(0)) + log1p(exponential_of_negative(-magnitude(x)));
 }
 
 /// log2 of a positive normal number of float32, good enough to be rounded to float32. A division
@@ -370,26 +370,26 @@ AFTERGLOW_INLINE Integer power(Integer a, Integer b) {
   }
 }
 
-AFTERGLOW_INLINE float logarithm_2(float x) {
+AFTERGLOW_INLINE float log2(float x) {
   return x < 0.0f ? __builtin_nanf("") : static_cast<float>(binary_logarithm(x));
 }
-AFTERGLOW_INLINE double logarithm_2(double x) {
+AFTERGLOW_INLINE double log2(double x) {
   return __builtin_log2(x);
 }
 
-AFTERGLOW_INLINE float logarithm_10(float x) {
+AFTERGLOW_INLINE float log10(float x) {
   constexpr double log10_of_2 = 0.30102999566398119521;
   return x < 0.0f ? __builtin_nanf("") : static_cast<float>(binary_logarithm(x) * log10_of_2);
 }
-AFTERGLOW_INLINE double logarithm_10(double x) {
+AFTERGLOW_INLINE double log10(double x) {
   return __builtin_log10(x);
 }
 
-AFTERGLOW_INLINE float cube_root(float x) {
+AFTERGLOW_INLINE float cbrt(float x) {
   const double size = binary_exponential(binary_logarithm(magnitude(x)) * (1.0 / 3.0));
-  return copy_sign(static_cast<float>(size), x);
+  return copysign(static_cast<float>(size), x);
 }
-AFTERGLOW_INLINE double cube_root(double x) {
+AFTERGLOW_INLINE double cbrt(double x) {
   return __builtin_cbrt(x);
 }
 
@@ -398,51 +398,51 @@ AFTERGLOW_INLINE double cube_root(double x) {
 /// e^|x| - 1 as far as float32 reaches.
 AFTERGLOW_INLINE double growth(float x) {
   const double size = magnitude(x);
-  return exponential_minus_1(size > 100.0 ? 100.0 : size);
+  return expm1(size > 100.0 ? 100.0 : size);
 }
 
-AFTERGLOW_INLINE float hyperbolic_sine(float x) {
+AFTERGLOW_INLINE float sinh(float x) {
   const double t = growth(x);
-  return copy_sign(static_cast<float>(0.5 * (t + t / (t + 1.0))), x);
+  return copysign(static_cast<float>(0.5 * (t + t / (t + 1.0))), x);
 }
-AFTERGLOW_INLINE double hyperbolic_sine(double x) {
+AFTERGLOW_INLINE double sinh(double x) {
   return __builtin_sinh(x);
 }
 
-AFTERGLOW_INLINE float hyperbolic_cosine(float x) {
+AFTERGLOW_INLINE float cosh(float x) {
   const double e = growth(x) + 1.0;
   return static_cast<float>(0.5 * (e + 1.0 / e));
 }
-AFTERGLOW_INLINE double hyperbolic_cosine(double x) {
+AFTERGLOW_INLINE double cosh(double x) {
   return __builtin_cosh(x);
 }
 
-AFTERGLOW_INLINE float inverse_hyperbolic_sine(float x) {
+AFTERGLOW_INLINE float arcsinh(float x) {
   const double size = magnitude(x);
   const double square = size * size;
   const double more = square / (1.0 + __builtin_sqrt(1.0 + square));
-  const double result = logarithm_of_1_plus(size + (size < __builtin_inf() ? more : 0.0));
-  return copy_sign(static_cast<float>(result), x);
+  const double result = log1p(size + (size < __builtin_inf() ? more : 0.0));
+  return copysign(static_cast<float>(result), x);
 }
-AFTERGLOW_INLINE double inverse_hyperbolic_sine(double x) {
+AFTERGLOW_INLINE double arcsinh(double x) {
   return __builtin_asinh(x);
 }
 
-AFTERGLOW_INLINE float inverse_hyperbolic_cosine(float x) {
+AFTERGLOW_INLINE float arccosh(float x) {
   const double above = static_cast<double>(x) - 1.0;
-  const double result = logarithm_of_1_plus(above + __builtin_sqrt(above * (above + 2.0)));
+  const double result = log1p(above + __builtin_sqrt(above * (above + 2.0)));
   return x < 1.0f ? __builtin_nanf("") : static_cast<float>(result);
 }
-AFTERGLOW_INLINE double inverse_hyperbolic_cosine(double x) {
+AFTERGLOW_INLINE double arccosh(double x) {
   return __builtin_acosh(x);
 }
 
-AFTERGLOW_INLINE float inverse_hyperbolic_tangent(float x) {
+AFTERGLOW_INLINE float arctanh(float x) {
   const double size = magnitude(x);
-  const double result = 0.5 * logarithm_of_1_plus(2.0 * size / (1.0 - size));
-  return copy_sign(static_cast<float>(result), x);
+  const double result = 0.5 * log1p(2.0 * size / (1.0 - size));
+  return copysign(static_cast<float>(result), x);
 }
-AFTERGLOW_INLINE double inverse_hyperbolic_tangent(double x) {
+AFTERGLOW_INLINE double arctanh(double x) {
   return __builtin_atanh(x);
 }
 

@@ -126,7 +126,7 @@ void exponential_float(PhiloxPosition position, std::int64_t groups, float scale
     for (int i = 0; i < floats_per_group; ++i) {
       // Below 1, so that the logarithm of the result is finite.
       const float unit = positive_unit(words[i]);
-      output[i] = -scale * logarithm(unit > 0x1.fffffep-1f ? 0x1.fffffep-1f : unit);
+      output[i] = -scale * log(unit > 0x1.fffffep-1f ? 0x1.fffffep-1f : unit);
     }
   }
 }
@@ -142,7 +142,7 @@ void exponential_double(PhiloxPosition position, std::int64_t groups, double sca
         const std::uint64_t bits =
             bits_of_pair(group.words[2 * pair][i], group.words[2 * pair + 1][i]);
         const double unit = (static_cast<double>(bits >> 1) + 0.5) * 0x1p-52;
-        output[pair * lanes_per_group + i] = -scale * logarithm(unit);
+        output[pair * lanes_per_group + i] = -scale * log(unit);
       }
     }
   }
@@ -178,8 +178,7 @@ void normal_float(PhiloxPosition position, std::int64_t groups, float mean, floa
       float* first = output + 2 * pair * lanes_per_group;
       float* second = first + lanes_per_group;
       for (int i = 0; i < lanes_per_group; ++i) {
-        const float radius =
-            deviation * __builtin_sqrtf(-2.0f * logarithm(positive_unit(sizes[i])));
+        const float radius = deviation * __builtin_sqrtf(-2.0f * log(positive_unit(sizes[i])));
         float sine, cosine;
         sine_and_cosine(turns[i], sine, cosine);
         first[i] = multiply_add(radius, cosine, mean);
@@ -200,7 +199,7 @@ void normal_double(PhiloxPosition position, std::int64_t groups, double mean, do
       const std::uint64_t turn = bits_of_pair(group.words[2][i], group.words[3][i]);
       const double unit = static_cast<double>(size + 1) * 0x1p-53;
       const double angle = static_cast<double>(turn) * (6.283185307179586477 * 0x1p-53);
-      const double radius = deviation * __builtin_sqrt(-2.0 * logarithm(unit));
+      const double radius = deviation * __builtin_sqrt(-2.0 * log(unit));
       output[i] = multiply_add(radius, __builtin_cos(angle), mean);
       output[lanes_per_group + i] = multiply_add(radius, __builtin_sin(angle), mean);
     }

@@ -150,7 +150,7 @@ AFTERGLOW_INLINE void log_softmax(const T* source, std::int64_t rows, std::int64
   for (std::int64_t i = 0; i < rows; ++i) greatest[i] = R::greatest(source + i * columns, columns);
   for (std::int64_t i = 0; i < rows; ++i)
     totals.values[i] = raise_row<T>(source + i * columns, columns, greatest[i], nullptr);
-  totals.map([](T value) { return logarithm(value); });
+  totals.map([](T value) { return log(value); });
   for (std::int64_t i = 0; i < rows; ++i) {
     const T top = greatest[i], shift = totals.values[i];
     R::map(source + i * columns, target + i * columns, columns, T(0),
@@ -266,7 +266,7 @@ void layer_norm(const T* source, const T* scale, const T* shift, std::int64_t ro
       R::add_unseen(block, seen, squares);
     });
     const T variance = R::template folded<Fold::sum>(squares) / count;
-    const T deviation = square_root(variance + epsilon);
+    const T deviation = sqrt(variance + epsilon);
     const T factor = T(1) / deviation;
     R::map(source, target, columns, mean, [&](Block& block, std::int64_t position, std::int64_t) {
       const bool whole = columns >= R::width;

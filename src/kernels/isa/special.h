@@ -42,17 +42,17 @@ AFTERGLOW_INLINE float at_most(float x, float limit) {
 AFTERGLOW_INLINE float error_function_argument(float x) {
   return at_most(magnitude(x), error_function_is_one);
 }
-AFTERGLOW_INLINE float error_function(float x, float excess) {
+AFTERGLOW_INLINE float erf(float x, float excess) {
   const float size = error_function_argument(x);
   const float sum = size + excess;
   const auto [scale, lost] = split_decay(sum, excess - (sum - size));  // which counts near 0
-  const float result = copy_sign(multiply_add(scale, lost, 1.0f - scale), x);
+  const float result = copysign(multiply_add(scale, lost, 1.0f - scale), x);
   return x == x ? result : x;
 }
-AFTERGLOW_INLINE float error_function(float x) {
-  return error_function(x, excess_decay(error_function_argument(x)));
+AFTERGLOW_INLINE float erf(float x) {
+  return erf(x, excess_decay(error_function_argument(x)));
 }
-AFTERGLOW_INLINE double error_function(double x) {
+AFTERGLOW_INLINE double erf(double x) {
   return __builtin_erf(x);
 }
 
@@ -62,23 +62,23 @@ AFTERGLOW_INLINE float gaussian_decay(float x) {
   const float size = at_most(magnitude(x), gaussian_limit) * 0.70710678118654752f;
   return size + excess_decay(size);
 }
-AFTERGLOW_INLINE float gaussian_linear_unit(float x, float decay) {
+AFTERGLOW_INLINE float gelu(float x, float decay) {
   const auto [scale, lost] = split_decay(decay, 0.0f);
   const float twice_above = multiply_add(-scale, lost, scale);
   const float size = magnitude(x);
   const float factor = size < gaussian_limit ? -0.5f * size : 0.0f;
   return multiply_add(factor, twice_above, x < 0.0f ? 0.0f : x);
 }
-AFTERGLOW_INLINE float gaussian_linear_unit(float x) {
-  return gaussian_linear_unit(x, gaussian_decay(x));
+AFTERGLOW_INLINE float gelu(float x) {
+  return gelu(x, gaussian_decay(x));
 }
-AFTERGLOW_INLINE double gaussian_linear_unit(double x) {
-  return 0.5 * x * (1.0 + error_function(x * 0.70710678118654752440));
+AFTERGLOW_INLINE double gelu(double x) {
+  return 0.5 * x * (1.0 + erf(x * 0.70710678118654752440));
 }
 
 /// Newton's method on erf, or on its complement where erf is near 1, from an estimate by
 /// elementary functions.
-AFTERGLOW_INLINE double inverse_error_function(double y) {
+AFTERGLOW_INLINE double erfinv(double y) {
   const double size = __builtin_fabs(y);
   if (size == 1.0) return __builtin_copysign(__builtin_inf(), y);
   if (!(size < 1.0)) return __builtin_nan("");
@@ -96,11 +96,11 @@ AFTERGLOW_INLINE double inverse_error_function(double y) {
   return __builtin_copysign(x, y);
 }
 
-AFTERGLOW_INLINE double gamma_function(double x) {
+AFTERGLOW_INLINE double gamma(double x) {
   return __builtin_tgamma(x);
 }
 
-AFTERGLOW_INLINE double logarithm_of_gamma(double x) {
+AFTERGLOW_INLINE double gammaln(double x) {
   int sign;
   return __builtin_lgamma_r(x, &sign);
 }

@@ -85,18 +85,18 @@ AFTERGLOW_INLINE T sine_after(T x, std::int32_t quarters) {
 }
 
 template <class T>
-AFTERGLOW_INLINE T sine(T x) {
+AFTERGLOW_INLINE T sin(T x) {
   const T value = sine_after(x, 0);
   return x == T(0) ? x : value;  // keeps -0
 }
 
 template <class T>
-AFTERGLOW_INLINE T cosine(T x) {
+AFTERGLOW_INLINE T cos(T x) {
   return sine_after(x, 1);
 }
 
 template <class T>
-AFTERGLOW_INLINE T tangent(T x) {
+AFTERGLOW_INLINE T tan(T x) {
   const SplitAngle<double> angle = split_angle(static_cast<double>(x));
   const double sine = small_sine(angle.rest, angle.lost), cosine = small_cosine(angle.rest);
   const bool odd = angle.quarters & 1;
@@ -118,19 +118,19 @@ AFTERGLOW_INLINE double first_quadrant_angle(double y, double x) {
   return y > x ? pi / 2 - angle : angle;
 }
 
-AFTERGLOW_INLINE float arc_tangent(float x) {
-  return copy_sign(static_cast<float>(first_quadrant_angle(magnitude(x), 1.0)), x);
+AFTERGLOW_INLINE float arctan(float x) {
+  return copysign(static_cast<float>(first_quadrant_angle(magnitude(x), 1.0)), x);
 }
-AFTERGLOW_INLINE double arc_tangent(double x) {
+AFTERGLOW_INLINE double arctan(double x) {
   return __builtin_atan(x);
 }
 
-AFTERGLOW_INLINE float arc_tangent_of_point(float y, float x) {
+AFTERGLOW_INLINE float arctan2(float y, float x) {
   const double angle = first_quadrant_angle(magnitude(y), magnitude(x));
-  const bool left = copy_sign(1.0f, x) < 0.0f;
-  return copy_sign(static_cast<float>(left ? pi - angle : angle), y);
+  const bool left = copysign(1.0f, x) < 0.0f;
+  return copysign(static_cast<float>(left ? pi - angle : angle), y);
 }
-AFTERGLOW_INLINE double arc_tangent_of_point(double y, double x) {
+AFTERGLOW_INLINE double arctan2(double y, double x) {
   return __builtin_atan2(y, x);
 }
 
@@ -139,21 +139,21 @@ AFTERGLOW_INLINE double on_unit_circle(double x) {
   return __builtin_sqrt((1.0 - x) * (1.0 + x));
 }
 
-AFTERGLOW_INLINE float arc_sine(float x) {
+AFTERGLOW_INLINE float arcsin(float x) {
   const double size = magnitude(x);
   const double angle = first_quadrant_angle(size, on_unit_circle(size));
-  return copy_sign(static_cast<float>(angle), x);
+  return copysign(static_cast<float>(angle), x);
 }
-AFTERGLOW_INLINE double arc_sine(double x) {
+AFTERGLOW_INLINE double arcsin(double x) {
   return __builtin_asin(x);
 }
 
-AFTERGLOW_INLINE float arc_cosine(float x) {
+AFTERGLOW_INLINE float arccos(float x) {
   const double size = magnitude(x);
   const double angle = first_quadrant_angle(on_unit_circle(size), size);
   return static_cast<float>(x < 0.0f ? pi - angle : angle);
 }
-AFTERGLOW_INLINE double arc_cosine(double x) {
+AFTERGLOW_INLINE double arccos(double x) {
   return __builtin_acos(x);
 }
 

@@ -24,15 +24,14 @@ constexpr void fill_casts(KernelTable& table, std::integer_sequence<int, to...>)
 
 /// Which inputs get kernels that take one element for them, as bits of `singles`. Powers and
 /// remainders take so long that a block of equal elements does not matter.
-constexpr bool takes_first_single(Formula formula) {
-  return formula >= Formula::add && formula <= Formula::greater_equal &&
-         formula != Formula::power && formula != Formula::modulo;
-}
-constexpr bool takes_rest_single(Formula formula) {
-  return takes_first_single(formula) || formula == Formula::clip ||
-         formula == Formula::leaky_rectify || formula == Formula::exponential_linear ||
-         formula == Formula::smooth_absolute;
-}
+template <Formula formula>
+constexpr bool takes_first_single =
+    inputs_of_type<formula, double> == 2 && inputs_of_type<formula, std::int64_t> == 2 &&
+    work_of(formula) == Work::light;
+template <Formula formula>
+constexpr bool takes_rest_single =
+    takes_first_single<formula> || formula == Formula::clip || formula == Formula::leaky_relu ||
+    formula == Formula::elu || formula == Formula::smooth_l1;
 
 template <Formula formula, int dtype>
 constexpr void fill_formula(KernelTable& table) {
@@ -41,9 +40,9 @@ constexpr void fill_formula(KernelTable& table) {
   if constexpr (!is_half<T>) {
     if constexpr (inputs_of_type<formula, T> != 0) table.formulas[row][dtype] = apply<formula, T>;
   }
-  if constexpr (is_real<T> && takes_first_single(formula))
+  if constexpr (is_real<T> && takes_first_single<formula>)
     table.first_single[row][dtype] = apply<formula, T, 1u>;
-  if constexpr (is_real<T> && takes_rest_single(formula))
+  if constexpr (is_real<T> && takes_rest_single<formula>)
     table.rest_single[row][dtype] = apply < formula, T, inputs_of<formula> == 3 ? 6u : 2u > ;
 }
 
