@@ -6,7 +6,6 @@ from __future__ import annotations
 from .._core import waitall
 from . import (
     _ops,
-    broadcast,
     contrib,
     creation,
     elementwise,
@@ -24,7 +23,6 @@ from . import (
 )
 from . import softmax as softmax_family  # the name is the function's
 from ._ops import *  # noqa: F403
-from .broadcast import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
@@ -46,7 +44,6 @@ __all__ = [
     "random",
     "waitall",
     *_ops.__all__,
-    *broadcast.__all__,
     *creation.__all__,
     *elementwise.__all__,
     *files.__all__,

@@ -2,7 +2,8 @@
 """Ops of the core's table as functions of ``nd``; the stub beside this says which."""
 
 from .._op_functions import functions
+from ._rare_forms import forms
 
-_functions = functions("nd")
+_functions = functions("nd", forms())
 globals().update(_functions)
 __all__ = sorted(_functions)

@@ -11,7 +11,9 @@ __all__ = [
     "BatchNorm",
     "BatchNorm_v1",
     "BlockGrad",
+    "Cast",
     "Dropout",
+    "ElementWiseSum",
     "Embedding",
     "Flatten",
     "FullyConnected",
@@ -26,9 +28,113 @@ __all__ = [
     "SVMOutput",
     "Softmax",
     "SoftmaxOutput",
+    "abs",
+    "add",
+    "add_n",
+    "amp_cast",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "argmax",
+    "argmin",
+    "broadcast_add",
+    "broadcast_div",
+    "broadcast_equal",
+    "broadcast_greater",
+    "broadcast_greater_equal",
+    "broadcast_hypot",
+    "broadcast_lesser",
+    "broadcast_lesser_equal",
+    "broadcast_logical_and",
+    "broadcast_logical_or",
+    "broadcast_logical_xor",
+    "broadcast_maximum",
+    "broadcast_minimum",
+    "broadcast_minus",
+    "broadcast_mod",
+    "broadcast_mul",
+    "broadcast_not_equal",
+    "broadcast_plus",
+    "broadcast_power",
+    "broadcast_sub",
+    "cast",
+    "cbrt",
+    "ceil",
+    "clip",
+    "cos",
+    "cosh",
+    "cumsum",
+    "degrees",
+    "digamma",
+    "divide",
+    "elemwise_add",
+    "elemwise_div",
+    "elemwise_mul",
+    "elemwise_sub",
+    "equal",
+    "erf",
+    "erfinv",
+    "exp",
+    "expm1",
+    "fix",
     "flatten",
+    "floor",
+    "gamma",
+    "gammaln",
+    "greater",
+    "greater_equal",
+    "hard_sigmoid",
+    "lesser",
+    "lesser_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
     "make_loss",
+    "max",
+    "max_axis",
+    "maximum",
+    "mean",
+    "min",
+    "min_axis",
+    "minimum",
+    "modulo",
+    "multiply",
+    "negative",
+    "not_equal",
+    "power",
+    "prod",
+    "radians",
+    "rcbrt",
+    "reciprocal",
+    "relu",
+    "rint",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "smooth_l1",
+    "softsign",
+    "sqrt",
+    "square",
     "stop_gradient",
+    "subtract",
+    "sum",
+    "sum_axis",
+    "tan",
+    "tanh",
+    "true_divide",
+    "trunc",
+    "where",
 ]
 
 def Activation(
@@ -184,8 +290,528 @@ def SoftmaxOutput(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def abs(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def add(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_add(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def add_n(
+    *args: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def amp_cast(
+    data: NDArray,
+    dtype: Any,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def arccos(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def arccosh(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def arcsin(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def arcsinh(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def arctan(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def arctanh(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def argmax(
+    data: NDArray,
+    axis: int | None = None,
+    keepdims: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def argmin(
+    data: NDArray,
+    axis: int | None = None,
+    keepdims: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def cast(
+    data: NDArray,
+    dtype: Any,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def cbrt(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ceil(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def clip(
+    data: NDArray,
+    a_min: float,
+    a_max: float,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def cos(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def cosh(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def cumsum(
+    a: NDArray,
+    axis: int | None = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def degrees(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def digamma(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def divide(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_div(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def elemwise_add(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def elemwise_div(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def elemwise_mul(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def elemwise_sub(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def equal(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def erf(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def erfinv(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def exp(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def expm1(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def floor(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def gamma(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def gammaln(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def greater(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_greater(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def greater_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_greater_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def hard_sigmoid(
+    data: NDArray,
+    alpha: float = 0.2,
+    beta: float = 0.5,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def broadcast_hypot(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def lesser(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_lesser(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def lesser_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_lesser_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def log(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def log10(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def log1p(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def log2(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def logical_and(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_logical_and(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def logical_not(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def logical_or(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_logical_or(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def logical_xor(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_logical_xor(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def make_loss(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def max(
+    data: NDArray,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def maximum(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_maximum(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def mean(
+    data: NDArray,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def min(
+    data: NDArray,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def minimum(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_minimum(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def modulo(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_mod(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def multiply(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_mul(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def negative(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def not_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_not_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def power(
+    base: NDArray,
+    exp: NDArray,
+) -> NDArray: ...
+def broadcast_power(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def prod(
+    data: NDArray,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def radians(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def rcbrt(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def reciprocal(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def relu(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def rint(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def round(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def rsqrt(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sigmoid(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sign(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sin(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sinh(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def smooth_l1(
+    data: NDArray,
+    scalar: NDArray = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def softsign(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sqrt(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def square(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def subtract(
+    lhs: NDArray,
+    rhs: NDArray,
+) -> NDArray: ...
+def broadcast_sub(
+    lhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sum(
+    data: NDArray,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def tan(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def tanh(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def trunc(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def where(
+    condition: NDArray,
+    x: NDArray,
+    y: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -194,3 +820,12 @@ BatchNorm_v1 = BatchNorm
 stop_gradient = BlockGrad
 flatten = Flatten
 Softmax = SoftmaxOutput
+broadcast_plus = broadcast_add
+ElementWiseSum = add_n
+Cast = cast
+true_divide = divide
+max_axis = max
+min_axis = min
+broadcast_minus = broadcast_sub
+sum_axis = sum
+fix = trunc

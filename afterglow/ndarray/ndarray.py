@@ -13,7 +13,7 @@ from .._dtype import TYPES
 from .._rearrange import write_part
 from .._shapes import as_integers, expanded, legacy_reshape, squeezed
 from ..error import ArgumentError, ArrayValueError
-from . import elementwise, indexing, reduce, shape, sorting
+from . import _ops, indexing, reduce, shape, sorting
 from . import softmax as softmax_family
 
 __all__ = ["NDArray"]
@@ -205,179 +205,55 @@ class NDArray(ArrayBase):
 
     # --- elementwise ---
 
-    def abs(self, **kwargs: Any) -> NDArray:
-        """Return the absolute values."""
-        return elementwise.abs(self, **kwargs)
-
-    def exp(self, **kwargs: Any) -> NDArray:
-        """Return e to the power of each element."""
-        return elementwise.exp(self, **kwargs)
-
-    def log(self, **kwargs: Any) -> NDArray:
-        """Return the natural logarithms."""
-        return elementwise.log(self, **kwargs)
-
-    def sqrt(self, **kwargs: Any) -> NDArray:
-        """Return the square roots."""
-        return elementwise.sqrt(self, **kwargs)
-
-    def square(self, **kwargs: Any) -> NDArray:
-        """Return the elements multiplied by themselves."""
-        return elementwise.square(self, **kwargs)
-
-    def tanh(self, **kwargs: Any) -> NDArray:
-        """Return the hyperbolic tangents."""
-        return elementwise.tanh(self, **kwargs)
-
-    def sigmoid(self, **kwargs: Any) -> NDArray:
-        """Return 1 / (1 + exp(-x))."""
-        return elementwise.sigmoid(self, **kwargs)
-
-    def relu(self, **kwargs: Any) -> NDArray:
-        """Return the elements with negative ones replaced by 0."""
-        return elementwise.relu(self, **kwargs)
-
-    def sin(self, **kwargs: Any) -> NDArray:
-        """Return the sines."""
-        return elementwise.sin(self, **kwargs)
-
-    def cos(self, **kwargs: Any) -> NDArray:
-        """Return the cosines."""
-        return elementwise.cos(self, **kwargs)
-
-    def tan(self, **kwargs: Any) -> NDArray:
-        """Return the tangents."""
-        return elementwise.tan(self, **kwargs)
-
-    def arcsin(self, **kwargs: Any) -> NDArray:
-        """Return the angles with these sines."""
-        return elementwise.arcsin(self, **kwargs)
-
-    def arccos(self, **kwargs: Any) -> NDArray:
-        """Return the angles with these cosines."""
-        return elementwise.arccos(self, **kwargs)
-
-    def arctan(self, **kwargs: Any) -> NDArray:
-        """Return the angles with these tangents."""
-        return elementwise.arctan(self, **kwargs)
-
-    def sinh(self, **kwargs: Any) -> NDArray:
-        """Return the hyperbolic sines."""
-        return elementwise.sinh(self, **kwargs)
-
-    def cosh(self, **kwargs: Any) -> NDArray:
-        """Return the hyperbolic cosines."""
-        return elementwise.cosh(self, **kwargs)
-
-    def arcsinh(self, **kwargs: Any) -> NDArray:
-        """Return the inverses of the hyperbolic sine."""
-        return elementwise.arcsinh(self, **kwargs)
-
-    def arccosh(self, **kwargs: Any) -> NDArray:
-        """Return the inverses of the hyperbolic cosine."""
-        return elementwise.arccosh(self, **kwargs)
-
-    def arctanh(self, **kwargs: Any) -> NDArray:
-        """Return the inverses of the hyperbolic tangent."""
-        return elementwise.arctanh(self, **kwargs)
-
-    def degrees(self, **kwargs: Any) -> NDArray:
-        """Return the angles of radians in degrees."""
-        return elementwise.degrees(self, **kwargs)
-
-    def radians(self, **kwargs: Any) -> NDArray:
-        """Return the angles of degrees in radians."""
-        return elementwise.radians(self, **kwargs)
-
-    def expm1(self, **kwargs: Any) -> NDArray:
-        """Return the values of exp(x) - 1."""
-        return elementwise.expm1(self, **kwargs)
-
-    def log1p(self, **kwargs: Any) -> NDArray:
-        """Return the values of log(1 + x)."""
-        return elementwise.log1p(self, **kwargs)
-
-    def log2(self, **kwargs: Any) -> NDArray:
-        """Return the logarithms to base 2."""
-        return elementwise.log2(self, **kwargs)
-
-    def log10(self, **kwargs: Any) -> NDArray:
-        """Return the logarithms to base 10."""
-        return elementwise.log10(self, **kwargs)
-
-    def rsqrt(self, **kwargs: Any) -> NDArray:
-        """Return the values of 1 / sqrt(x)."""
-        return elementwise.rsqrt(self, **kwargs)
-
-    def cbrt(self, **kwargs: Any) -> NDArray:
-        """Return the cube roots."""
-        return elementwise.cbrt(self, **kwargs)
-
-    def rcbrt(self, **kwargs: Any) -> NDArray:
-        """Return the values of 1 / cbrt(x)."""
-        return elementwise.rcbrt(self, **kwargs)
-
-    def reciprocal(self, **kwargs: Any) -> NDArray:
-        """Return the values of 1 / x."""
-        return elementwise.reciprocal(self, **kwargs)
-
-    def sign(self, **kwargs: Any) -> NDArray:
-        """Return the signs: -1, 0 or 1."""
-        return elementwise.sign(self, **kwargs)
-
-    def floor(self, **kwargs: Any) -> NDArray:
-        """Return the greatest integers that are not greater."""
-        return elementwise.floor(self, **kwargs)
-
-    def ceil(self, **kwargs: Any) -> NDArray:
-        """Return the smallest integers that are not smaller."""
-        return elementwise.ceil(self, **kwargs)
-
-    def trunc(self, **kwargs: Any) -> NDArray:
-        """Return the elements without their fractions."""
-        return elementwise.trunc(self, **kwargs)
-
-    def fix(self, **kwargs: Any) -> NDArray:
-        """Return the elements without their fractions."""
-        return elementwise.fix(self, **kwargs)
-
-    def rint(self, **kwargs: Any) -> NDArray:
-        """Return the nearest integers; ties go to the lower one."""
-        return elementwise.rint(self, **kwargs)
-
-    def round(self, **kwargs: Any) -> NDArray:
-        """Return the nearest integers; ties go away from 0."""
-        return elementwise.round(self, **kwargs)
-
-    def clip(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the elements, but no smaller and no greater than two bounds."""
-        return elementwise.clip(self, *args, **kwargs)
-
+    abs = _ops.abs
+    exp = _ops.exp
+    log = _ops.log
+    sqrt = _ops.sqrt
+    square = _ops.square
+    tanh = _ops.tanh
+    sigmoid = _ops.sigmoid
+    relu = _ops.relu
+    sin = _ops.sin
+    cos = _ops.cos
+    tan = _ops.tan
+    arcsin = _ops.arcsin
+    arccos = _ops.arccos
+    arctan = _ops.arctan
+    sinh = _ops.sinh
+    cosh = _ops.cosh
+    arcsinh = _ops.arcsinh
+    arccosh = _ops.arccosh
+    arctanh = _ops.arctanh
+    degrees = _ops.degrees
+    radians = _ops.radians
+    expm1 = _ops.expm1
+    log1p = _ops.log1p
+    log2 = _ops.log2
+    log10 = _ops.log10
+    rsqrt = _ops.rsqrt
+    cbrt = _ops.cbrt
+    rcbrt = _ops.rcbrt
+    reciprocal = _ops.reciprocal
+    sign = _ops.sign
+    floor = _ops.floor
+    ceil = _ops.ceil
+    trunc = _ops.trunc
+    fix = _ops.fix
+    rint = _ops.rint
+    round = _ops.round
+    clip = _ops.clip
     # --- reductions ---
 
-    def sum(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the sum over axes."""
-        return reduce.sum(self, *args, **kwargs)
-
-    def mean(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the mean over axes."""
-        return reduce.mean(self, *args, **kwargs)
-
-    def max(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the greatest element along axes."""
-        return reduce.max(self, *args, **kwargs)
-
-    def min(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the smallest element along axes."""
-        return reduce.min(self, *args, **kwargs)
+    sum = _ops.sum
+    mean = _ops.mean
+    max = _ops.max
+    min = _ops.min
 
     def norm(self, *args: Any, **kwargs: Any) -> NDArray:
         """Return the 1-norm or 2-norm."""
         return reduce.norm(self, *args, **kwargs)
 
-    def prod(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the product over axes."""
-        return reduce.prod(self, *args, **kwargs)
+    prod = _ops.prod
 
     def nansum(self, *args: Any, **kwargs: Any) -> NDArray:
         """Return the sum over axes; nan counts as 0."""
@@ -387,13 +263,8 @@ class NDArray(ArrayBase):
         """Return the product over axes; nan counts as 1."""
         return reduce.nanprod(self, *args, **kwargs)
 
-    def argmax(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return where the greatest elements along an axis are."""
-        return reduce.argmax(self, *args, **kwargs)
-
-    def argmin(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return where the smallest elements along an axis are."""
-        return reduce.argmin(self, *args, **kwargs)
+    argmax = _ops.argmax
+    argmin = _ops.argmin
 
     def argmax_channel(self, *args: Any, **kwargs: Any) -> NDArray:
         """Return where the greatest elements along axis 1 are."""

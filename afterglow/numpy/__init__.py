@@ -20,7 +20,7 @@ from numpy import (
 )
 
 from . import (
-    bitwise,
+    _ops,
     creation,
     elementwise,
     fallback,
@@ -35,7 +35,7 @@ from . import (
     sorting,
 )
 from . import shape as shapes  # np.shape is a function
-from .bitwise import *  # noqa: F403
+from ._ops import *  # noqa: F403
 from .creation import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
@@ -78,7 +78,7 @@ __all__ = [
     "random",
     "set_printoptions",
     "uint8",
-    *bitwise.__all__,
+    *_ops.__all__,
     *creation.__all__,
     *elementwise.__all__,
     *files.__all__,

@@ -2,7 +2,8 @@
 """Ops of the core's table as functions of ``np``; the stub beside this says which."""
 
 from .._op_functions import functions
+from ._rare_forms import forms
 
-_functions = functions("np")
+_functions = functions("np", forms())
 globals().update(_functions)
 __all__ = sorted(_functions)

@@ -1,4 +1,510 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by `python -m tests.stubs`.
 
-__all__ = []
+from typing import Any
+
+__all__ = [
+    "abs",
+    "absolute",
+    "add",
+    "amax",
+    "amin",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "argmax",
+    "argmin",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "cbrt",
+    "ceil",
+    "clip",
+    "copysign",
+    "cos",
+    "cosh",
+    "cumsum",
+    "deg2rad",
+    "degrees",
+    "divide",
+    "equal",
+    "exp",
+    "expm1",
+    "fabs",
+    "fix",
+    "floor",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "invert",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "ldexp",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "mod",
+    "multiply",
+    "negative",
+    "not_equal",
+    "positive",
+    "power",
+    "prod",
+    "rad2deg",
+    "radians",
+    "reciprocal",
+    "remainder",
+    "rint",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "sum",
+    "tan",
+    "tanh",
+    "true_divide",
+    "trunc",
+    "where",
+]
+
+def abs(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def add(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def arccos(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def arccosh(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def arcsin(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def arcsinh(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def arctan(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def arctan2(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def arctanh(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def argmax(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+) -> Any: ...
+def argmin(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+) -> Any: ...
+def bitwise_and(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def bitwise_or(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def bitwise_xor(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def cbrt(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def ceil(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def clip(
+    a: Any,
+    a_min: Any,
+    a_max: Any,
+    out: Any = None,
+) -> Any: ...
+def copysign(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def cos(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def cosh(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def cumsum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any: ...
+def degrees(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def divide(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def equal(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def exp(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def expm1(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def floor(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def greater(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def greater_equal(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def hypot(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def invert(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def isfinite(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def isinf(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def isnan(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def isneginf(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def isposinf(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def ldexp(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def less(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def less_equal(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def log(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def log10(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def log1p(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def log2(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def logical_and(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def logical_not(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def logical_or(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def logical_xor(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def max(
+    a: Any,
+    axis: Any = None,
+    keepdims: Any = False,
+    out: Any = None,
+    initial: Any = None,
+    where: Any = True,
+) -> Any: ...
+def maximum(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    where: Any = True,
+) -> Any: ...
+def min(
+    a: Any,
+    axis: Any = None,
+    keepdims: Any = False,
+    out: Any = None,
+    initial: Any = None,
+    where: Any = True,
+) -> Any: ...
+def minimum(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def mod(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def multiply(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def negative(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def not_equal(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def positive(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def power(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Any: ...
+def radians(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def reciprocal(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def rint(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def sign(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def sin(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def sinh(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def sqrt(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def square(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def subtract(
+    x1: Any,
+    x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    out: Any = None,
+    where: Any = True,
+) -> Any: ...
+def tan(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def tanh(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def trunc(
+    x: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def where(
+    condition: Any,
+    x: Any = None,
+    y: Any = None,
+) -> Any: ...
+
+absolute = abs
+fabs = abs
+rad2deg = degrees
+true_divide = divide
+bitwise_not = invert
+amax = max
+amin = min
+remainder = mod
+deg2rad = radians
+fix = trunc

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from .. import _decompositions
-from .._core import is_recording, operation
+from .._core import Operation, is_recording, operation
 from .._dtype import DTYPES, FLOAT16, FLOATING
 from .._host import from_host
 from .._host_calls import Host, on_host, on_host_several
 from .._shapes import Shape, as_axes, normal_axis
 from .._shortcut import shortcut
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError, as_ours
-from . import elementwise
-from . import reduce as reductions
+from . import _ops, elementwise
 from ._arguments import need
 from .products import dot, matmul
-from .reduce import reduce
 
 if TYPE_CHECKING:
     from .multiarray import ndarray
@@ -102,6 +100,12 @@ def _several(
 # --- norms ---
 
 
+def reduce(call: Operation, x: Any, axis: Any, keepdims: bool) -> ndarray:
+    """Call a reduction."""
+    result: ndarray = call(x, as_axes(axis), keepdims=bool(keepdims))
+    return result
+
+
 @shortcut("norm2", "array", "other", "two axes", "boolean")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> ndarray:
     """Return the norm of vectors or matrices; by default the 2-norm of all elements.
@@ -134,22 +138,22 @@ def _vector_norm(x: ndarray, ord: Any, axis: Shape, keepdims: bool) -> ndarray:
     if ord in (1, 2, "fro"):
         return reduce(_norm1 if ord == 1 else _norm2, x, axis, keepdims)
     if ord == inf:
-        return reductions.max(abs(x), axis, keepdims=keepdims)
+        return _ops.max(abs(x), axis, keepdims=keepdims)
     if ord == -inf:
-        return reductions.min(abs(x), axis, keepdims=keepdims)
+        return _ops.min(abs(x), axis, keepdims=keepdims)
     if ord == 0:
-        return reductions.sum(elementwise.not_equal(x, 0), axis, x.dtype, keepdims)
+        return _ops.sum(elementwise.not_equal(x, 0), axis, x.dtype, keepdims)
     if isinstance(ord, (int, float)):
-        result: ndarray = reductions.sum(abs(x) ** ord, axis, keepdims=keepdims) ** (1 / ord)
+        result: ndarray = _ops.sum(abs(x) ** ord, axis, keepdims=keepdims) ** (1 / ord)
         return result
     raise ArrayValueError(f"[norm] there is no norm {ord!r} of a vector")
 
 
 #: Norms that are made of singular values, and what makes them.
 _of_singular_values: dict[Any, Callable[..., Any]] = {
-    "nuc": reductions.sum,
-    2: reductions.max,
-    -2: reductions.min,
+    "nuc": _ops.sum,
+    2: _ops.max,
+    -2: _ops.min,
 }
 
 
@@ -170,7 +174,7 @@ def _matrix_norm(x: ndarray, ord: Any, axes: Shape, keepdims: bool) -> ndarray:
         raise ArrayValueError(f"[norm] there is no norm {ord!r} of a matrix")
     added, compared = (rows, columns) if ord in (1, -1) else (columns, rows)
     sums = reduce(_norm1, x, added, keepdims=True)
-    choose = reductions.max if ord > 0 else reductions.min
+    choose = _ops.max if ord > 0 else _ops.min
     return choose(sums, (added, compared), keepdims=keepdims)
 
 
@@ -367,7 +371,7 @@ def lstsq(a: Any, b: Any, rcond: Any = "warn") -> tuple[ndarray, ndarray, int, n
         singular = _decompositions.singular_values(left)
         if residuals.size:
             errors = elementwise.square(right - dot(left, x))
-            rest = reductions.sum(errors, 0, keepdims=right.ndim == 1)
+            rest = _ops.sum(errors, 0, keepdims=right.ndim == 1)
     return x, rest, int(rank), singular
 
 

@@ -16,7 +16,7 @@ from .._shortcut import shortcut
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
-from . import bitwise, elementwise, indexing, products, reduce, shape, sorting
+from . import _ops, elementwise, indexing, products, reduce, shape, sorting
 
 __all__ = ["ndarray"]
 
@@ -74,20 +74,20 @@ class ndarray(NDArray):  # noqa: N801
         return self
 
     def __and__(self, other: Any) -> Any:
-        return bitwise.bitwise_and(self, other)
+        return _ops.bitwise_and(self, other)
 
     def __or__(self, other: Any) -> Any:
-        return bitwise.bitwise_or(self, other)
+        return _ops.bitwise_or(self, other)
 
     def __xor__(self, other: Any) -> Any:
-        return bitwise.bitwise_xor(self, other)
+        return _ops.bitwise_xor(self, other)
 
     __rand__ = __and__
     __ror__ = __or__
     __rxor__ = __xor__
 
     def __invert__(self) -> Any:
-        return bitwise.invert(self)
+        return _ops.invert(self)
 
     def as_in_context(self, context: Context) -> Self:
         """Return the array on that device: the same memory when it is there already."""
@@ -158,7 +158,7 @@ class ndarray(NDArray):  # noqa: N801
 
     def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:
         """Return the elements, but no smaller and no greater than two bounds."""
-        return elementwise.clip(self, min, max, out)
+        return _ops.clip(self, min, max, out)
 
     def dot(self, b: Any, out: ndarray | None = None) -> ndarray:
         """Return the dot product."""
@@ -172,7 +172,7 @@ class ndarray(NDArray):  # noqa: N801
         keepdims: bool = False,
     ) -> ndarray:
         """Return the sum over axes."""
-        return reduce.sum(self, axis, dtype, keepdims, out=out)
+        return _ops.sum(self, axis, dtype, keepdims, out=out)
 
     def mean(
         self,
@@ -182,15 +182,15 @@ class ndarray(NDArray):  # noqa: N801
         keepdims: bool = False,
     ) -> ndarray:
         """Return the mean over axes."""
-        return reduce.mean(self, axis, dtype, out, keepdims)
+        return _ops.mean(self, axis, dtype, out, keepdims)
 
     def max(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return the greatest element along axes."""
-        return reduce.max(self, axis, keepdims, out)
+        return _ops.max(self, axis, keepdims, out)
 
     def min(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return the smallest element along axes."""
-        return reduce.min(self, axis, keepdims, out)
+        return _ops.min(self, axis, keepdims, out)
 
     # --- elementwise ---
 
@@ -200,24 +200,24 @@ class ndarray(NDArray):  # noqa: N801
         return result
 
     def __floor__(self) -> Any:
-        return elementwise.floor(self)
+        return _ops.floor(self)
 
     def __ceil__(self) -> Any:
-        return elementwise.ceil(self)
+        return _ops.ceil(self)
 
     def __trunc__(self) -> Any:
-        return elementwise.trunc(self)
+        return _ops.trunc(self)
 
     def __iand__(self, other: Any) -> Self:
-        bitwise.bitwise_and(self, other, out=self)
+        _ops.bitwise_and(self, other, out=self)
         return self
 
     def __ior__(self, other: Any) -> Self:
-        bitwise.bitwise_or(self, other, out=self)
+        _ops.bitwise_or(self, other, out=self)
         return self
 
     def __ixor__(self, other: Any) -> Self:
-        bitwise.bitwise_xor(self, other, out=self)
+        _ops.bitwise_xor(self, other, out=self)
         return self
 
     # --- reductions ---
@@ -230,7 +230,7 @@ class ndarray(NDArray):  # noqa: N801
         keepdims: bool = False,
     ) -> ndarray:
         """Return the product over axes."""
-        return reduce.prod(self, axis, dtype, out, keepdims)
+        return _ops.prod(self, axis, dtype, out, keepdims)
 
     def std(
         self,
@@ -264,17 +264,17 @@ class ndarray(NDArray):  # noqa: N801
 
     def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:
         """Return where the greatest elements along an axis are."""
-        return reduce.argmax(self, axis, out)
+        return _ops.argmax(self, axis, out)
 
     def argmin(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:
         """Return where the smallest elements along an axis are."""
-        return reduce.argmin(self, axis, out)
+        return _ops.argmin(self, axis, out)
 
     def cumsum(
         self, axis: int | None = None, dtype: Any = None, out: ndarray | None = None
     ) -> ndarray:
         """Return the running sums along an axis."""
-        return reduce.cumsum(self, axis, dtype, out)
+        return _ops.cumsum(self, axis, dtype, out)
 
     # --- sorting ---
 

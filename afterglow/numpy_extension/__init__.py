@@ -19,10 +19,9 @@ from ..util import (
     use_np_array,
     use_np_shape,
 )
-from . import _ops, elementwise, files, indexing, products, random, shape
+from . import _ops, files, indexing, products, random, shape
 from . import softmax as softmax_family  # the name is the function's
 from ._ops import *  # noqa: F403
-from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .products import *  # noqa: F403
@@ -52,7 +51,6 @@ __all__ = [
     "use_np_shape",
     "waitall",
     *_ops.__all__,
-    *elementwise.__all__,
     *files.__all__,
     *indexing.__all__,
     *products.__all__,

@@ -9,11 +9,20 @@ __all__ = [
     "activation",
     "batch_flatten",
     "batch_norm",
+    "cast",
+    "digamma",
     "dropout",
     "embedding",
+    "erf",
+    "erfinv",
     "fully_connected",
+    "gamma",
+    "gammaln",
     "layer_norm",
     "leaky_relu",
+    "relu",
+    "sigmoid",
+    "smooth_l1",
 ]
 
 def activation(
@@ -94,3 +103,50 @@ def leaky_relu(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def cast(
+    data: ndarray,
+    dtype: Any,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def digamma(
+    data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def erf(
+    data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def erfinv(
+    data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def gamma(
+    data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def gammaln(
+    data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def relu(
+    data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def sigmoid(
+    data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def smooth_l1(
+    data: ndarray,
+    scalar: ndarray = 1.0,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...

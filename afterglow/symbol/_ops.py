@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 from .. import _picking, ndarray
 from .._core import Operation, complete_shapes
 from .._dtype import BOOL, FLOAT32, INT64, dtype_number
-from .._op_functions import table
+from .._op_functions import spelling_of, table
 from ..error import ArrayNotImplementedError, MXNetError
 from . import _custom, _np_ops
 from . import _shape_rules as rules
@@ -618,18 +618,27 @@ def _is_function(value: Any) -> TypeGuard[Function]:
 
 def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
     """Return the entry that the declaration of an op tells."""
-    description = table()[function.name]
-    described = description["described"]
-    inputs = description["inputs"]
+    slots = spelling_of(function).slots
+    described = table()[function.name]["described"]
+    parameters = [slot for slot in slots if slot.role == "parameter"]
+    numbers = [slot.name for slot in slots if slot.role == "input" and slot.default is not None]
+    variadic = any(slot.role == "inputs" for slot in slots)
     return Entry(
         name,
-        tuple(inputs),
-        tuple(described),
+        tuple(slot.name for slot in slots if slot.role == "input" and slot.name not in numbers),
+        (*(slot.name for slot in parameters), *numbers, *(("num_args",) if variadic else ())),
         function,
         legacy,
-        required=frozenset(one for one, (_, needed, _) in described.items() if needed),
-        text=frozenset(one for one, (kind, _, _) in described.items() if kind[:1] in "'t"),
-        optional=frozenset(inputs[len(inputs) - description["optional"] :]),
+        variadic,
+        required=frozenset(
+            slot.name for slot in parameters if slot.required or described[slot.parameter][1]
+        ),
+        text=frozenset(
+            slot.name for slot in parameters if described[slot.parameter][0][:1] in "'t"
+        ),
+        optional=frozenset(
+            slot.name for slot in slots if slot.role == "input" and not slot.required
+        ),
     )
 
 

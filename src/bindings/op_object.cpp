@@ -51,20 +51,21 @@ struct Signature {
   /// Otherwise it is for the package itself, and takes whatever it can use.
   bool is_function;
   /// Whether numbers may stand beside arrays.
-  bool takes_numbers = false;
+  bool takes_numbers;
   bool takes_options = false;
   std::size_t by_position = 0;         ///< so many slots
   std::optional<std::size_t> starred;  ///< the slot of all further arguments by position
   std::vector<PyObject*> names;        ///< interned, one per slot
 
-  Signature(const lazy::Op& op, Spelling its, bool legacy, bool is_function)
-      : op(op), spelling(std::move(its)), legacy(legacy), is_function(is_function) {
+  Signature(const lazy::Op& op, Spelling its, bool legacy, bool is_function, bool takes_numbers)
+      : op(op),
+        spelling(std::move(its)),
+        legacy(legacy),
+        is_function(is_function),
+        takes_numbers(takes_numbers) {
     if (spelling.slots.size() > most_slots)
       throw Error(ErrorKind::value, std::string(op.name) + " has too many parameters");
     takes_options = spelling.takes(Role::options);
-    // In nd they are for the functions that MXNet wrote by hand, which make no nodes.
-    takes_numbers =
-        !is_function || (legacy ? !spelling.takes(Role::name) : op.formula || takes_options);
     for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = spelling.slots[i];
       by_position += slot.by_position;
@@ -316,7 +317,7 @@ class CallArguments {
     if (set_number(number, object)) return to_value(number);
     held_.push_back(nb::steal(convert_foreign(object, legacy, nullptr, false)));
     if (!held_.back().is_valid()) throw nb::python_error();
-    return autograd::Value(as_array(held_.back().ptr()));
+    return need_value(held_.back().ptr());  // an array now, or a number
   }
 
   lazy::Argument to_parameter(const Spelling::Slot& slot, PyObject* object) const {
@@ -327,6 +328,11 @@ class CallArguments {
       return to_integer(ask(number_of_type, {object}).ptr());
     }
     if (kind == lazy::FieldType<double>::kind) return to_number(slot, object);
+    if (kind == lazy::FieldType<bool>::kind && !PyUnicode_Check(object)) {
+      const int is_true = PyObject_IsTrue(object);
+      if (is_true < 0) throw nb::python_error();
+      return is_true == 1;
+    }
     return to_argument(object);
   }
 
@@ -541,7 +547,7 @@ nb::object make_operation(const char* name, bool legacy) {
   const lazy::Op& op = op_of(name);
   nb::object& object = (*known)[{op.name, legacy}];
   if (!object.is_valid())
-    object = make_object(new Signature(op, inner_spelling(op), legacy, false), nullptr);
+    object = make_object(new Signature(op, inner_spelling(op), legacy, false, true), nullptr);
   return object;
 }
 
@@ -549,7 +555,10 @@ nb::object make_function(const char* name, std::size_t spelling, nb::handle rare
   const lazy::Op& op = op_of(name);
   Spelling its = lazy::spellings_of(op).at(spelling);
   const bool legacy = its.is_legacy();
-  return make_object(new Signature(op, std::move(its), legacy, true),
+  // They are for the functions that MXNet wrote by hand, which name no nodes.
+  const bool takes_numbers =
+      !its.takes(Role::name) && (legacy || op.formula.has_value() || !rare.is_none());
+  return make_object(new Signature(op, std::move(its), legacy, true, takes_numbers),
                      rare.is_none() ? nullptr : Py_NewRef(rare.ptr()));
 }
 

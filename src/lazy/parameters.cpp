@@ -48,8 +48,8 @@ Argument FieldType<Number>::write(const Number& value) {
 }
 
 bool FieldType<Shape>::read(const Argument& argument, Shape& value) {
-  if (const auto* one = std::get_if<std::int64_t>(&argument)) {
-    value = {*one};
+  if (std::int64_t one = 0; FieldType<std::int64_t>::read(argument, one)) {
+    value = {one};
     return true;
   }
   const auto* shape = std::get_if<Shape>(&argument);

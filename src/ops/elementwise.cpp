@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise ops. The formula itself is one line in kernels/formulas.def.
+// Functions of each element by itself. The formula is one line in kernels/formulas.def.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -10,6 +9,7 @@
 
 #include "lazy/immediate.h"
 #include "ops/common.h"
+#include "ops/elementwise_infer.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
 
@@ -20,362 +20,6 @@ using kernels::Formula;
 using lazy::field;
 using lazy::Inference;
 using lazy::Operand;
-
-/// The common type of array inputs, from the input `begin` on; mx.nd demands that they are equal.
-DType common_type(const Inference& inference, std::size_t begin = 0) {
-  const Operand* first = nullptr;
-  DType type = DType::float32;
-  for (std::size_t i = begin; i < inference.call.inputs.size(); ++i) {
-    const Operand& input = inference.call.inputs[i];
-    if (input.is_immediate()) continue;
-    if (first && inference.legacy && input.dtype != first->dtype) {
-      inference.refuse("inputs must have the same type; convert one with astype");
-    }
-    type = first ? promote(type, input.dtype) : input.dtype;
-    if (!first) first = &input;
-  }
-  if (!first) inference.refuse("needs at least one array", ErrorKind::type);
-  return type;
-}
-
-bool has_immediate(const Inference& inference) {
-  for (const Operand& input : inference.call.inputs) {
-    if (input.is_immediate()) return true;
-  }
-  return false;
-}
-
-void add_result(Inference& inference, DType compute, DType result, Formula formula) {
-  for (Operand& input : inference.call.inputs) settle(inference, input, compute);
-  inference.add_output(broadcast_inputs(inference), result);
-  finish_elementwise(inference, compute_type(compute), formula);
-}
-
-void add_result(Inference& inference, DType compute, DType result) {
-  add_result(inference, compute, result, *inference.op.formula);
-}
-
-/// The type of the array stays, whatever the number beside it: `int_array + 1.5` adds 1. A boolean
-/// array meets a number as int64.
-DType arithmetic_type(const Inference& inference) {
-  const DType type = common_type(inference);
-  if (type != DType::boolean) return type;
-  if (has_immediate(inference)) return DType::int64;
-  const Formula formula = *inference.op.formula;
-  const bool logical = formula == Formula::add || formula == Formula::multiply ||
-                       formula == Formula::power || formula == Formula::maximum ||
-                       formula == Formula::minimum;
-  if (inference.legacy || !logical) {
-    inference.refuse("is not defined for booleans", ErrorKind::type);
-  }
-  return type;
-}
-
-void arithmetic(Inference& inference) {
-  const DType type = arithmetic_type(inference);
-  add_result(inference, type, type);
-}
-
-std::int64_t integer_given(const Operand& immediate) {
-  return std::bit_cast<std::int64_t>(immediate.immediate);
-}
-
-/// The value of a number as the user gave it, before it is settled to the type of an array.
-double number_given(const Operand& immediate) {
-  if (immediate.dtype == DType::float64) return std::bit_cast<double>(immediate.immediate);
-  return static_cast<double>(integer_given(immediate));
-}
-
-/// What computes a power of elements of `type`: multiplications where the exponent is 1, 2 or 3.
-/// The square root is none of them: it gives -0 for -0 and nan for -inf, where the power 0.5 gives
-/// 0 and inf.
-Formula power_formula(const Operand& exponent, DType type) {
-  if (!exponent.is_immediate()) return Formula::power;
-  const double given = number_given(exponent);
-  const double number = is_floating(type) ? given : std::trunc(given);
-  if (number == 1) return Formula::copy;
-  if (number == 2) return Formula::square;
-  if (number == 3) return Formula::cube;
-  return Formula::power;
-}
-
-void infer_power(Inference& inference) {
-  const DType type = arithmetic_type(inference);
-  auto& inputs = inference.call.inputs;
-  const Formula formula = power_formula(inputs[1], type);
-  if (formula != Formula::power) {  // the formula has the exponent in it
-    Operand base = std::move(inputs[0]);
-    inputs.clear();
-    inputs.emplace_back() = std::move(base);
-  }
-  add_result(inference, type, type, formula);
-}
-
-/// NumPy's true division: integers become float32. mx.nd divides integers as C does.
-void division(Inference& inference) {
-  DType type = common_type(inference);
-  if (!is_floating(type)) {
-    if (!inference.legacy) {
-      type = DType::float32;
-    } else if (type == DType::boolean) {
-      if (!has_immediate(inference)) {
-        inference.refuse("is not defined for booleans", ErrorKind::type);
-      }
-      type = DType::int64;
-    }
-  }
-  add_result(inference, type, type);
-}
-
-/// The comparison that says the same with its sides exchanged.
-Formula mirrored(Formula comparison) {
-  switch (comparison) {
-    case Formula::less:
-      return Formula::greater;
-    case Formula::less_equal:
-      return Formula::greater_equal;
-    case Formula::greater:
-      return Formula::less;
-    case Formula::greater_equal:
-      return Formula::less_equal;
-    default:
-      return comparison;
-  }
-}
-
-/// Replaces a number that elements of type `integer` cannot have by one that they can, and returns
-/// the comparison with it that says the same of each of them. The number stands on the right.
-Formula exact_comparison(Operand& immediate, DType integer, Formula formula) {
-  const IntegerRange range = range_of(integer);
-  const double number = number_given(immediate);
-  const bool is_float = immediate.dtype == DType::float64;
-  const double whole = std::floor(number);
-  // 2**63 is a float64, the highest integer is none.
-  const bool is_above = is_float ? whole >= static_cast<double>(range.highest) + 1
-                                 : integer_given(immediate) > range.highest;
-  const bool is_below = is_float ? number < static_cast<double>(range.lowest)
-                                 : integer_given(immediate) < range.lowest;
-  const bool asks_for_less = formula == Formula::less || formula == Formula::less_equal;
-  const bool asks_for_equal = formula == Formula::equal || formula == Formula::not_equal;
-  if (!is_above && !is_below && whole == number) {
-    if (is_float) lazy::set_immediate(immediate, static_cast<std::int64_t>(whole));
-    return formula;
-  }
-  if (!asks_for_equal && !is_above && !is_below && !std::isnan(number)) {
-    lazy::set_immediate(immediate, static_cast<std::int64_t>(whole));
-    return asks_for_less ? Formula::less_equal : Formula::greater;
-  }
-  bool answer = formula == Formula::not_equal;
-  if (!asks_for_equal && !std::isnan(number)) answer = asks_for_less == is_above;
-  lazy::set_immediate(immediate, range.lowest);
-  return answer ? Formula::greater_equal : Formula::less;
-}
-
-/// Truth values: booleans in NumPy, 0 and 1 of the input's type in mx.nd.
-void comparison(Inference& inference) {
-  DType type = common_type(inference);
-  if (type == DType::boolean && has_immediate(inference)) type = DType::int64;
-  Formula formula = *inference.op.formula;
-  if (!is_floating(type) && has_immediate(inference)) {
-    auto& inputs = inference.call.inputs;
-    if (inputs[0].is_immediate()) {
-      std::swap(inputs[0], inputs[1]);
-      formula = mirrored(formula);
-    }
-    formula = exact_comparison(inputs[1], type, formula);
-  }
-  add_result(inference, type, inference.legacy ? type : DType::boolean, formula);
-}
-
-/// The type of the only input. Functions of reals take booleans for the numbers 0 and 1; mx.nd
-/// refuses them.
-DType number_type(const Inference& inference) {
-  const DType type = common_type(inference);
-  if (type != DType::boolean) return type;
-  if (inference.legacy || *inference.op.formula == Formula::sign) {
-    inference.refuse("is not defined for booleans", ErrorKind::type);
-  }
-  return DType::float32;
-}
-
-void keep_type(Inference& inference) {
-  const DType type = number_type(inference);
-  add_result(inference, type, type);
-}
-
-/// Functions that leave integers among integers, and truth values as they are.
-template <bool of_integers>
-void keep_truth(Inference& inference) {
-  const DType type = common_type(inference);
-  const bool is_truth = type == DType::boolean && !inference.legacy;
-  if (type == DType::boolean && !is_truth) number_type(inference);
-  const bool is_copy = is_truth || (of_integers && !is_floating(type));
-  add_result(inference, type, type, is_copy ? Formula::copy : *inference.op.formula);
-}
-
-/// Where a function of reals is computed: integers in float64, from which the result is cut off.
-DType real_type(DType type) {
-  return is_floating(type) ? type : DType::float64;
-}
-
-/// Functions of reals that integers may have too: in MXNet, sin of 1 is 0 in an array of integers.
-void real_function(Inference& inference) {
-  const DType type = number_type(inference);
-  add_result(inference, real_type(type), type);
-}
-
-/// The same where there is a kernel for float64 only.
-void double_function(Inference& inference) {
-  add_result(inference, DType::float64, number_type(inference));
-}
-
-void floats_only(Inference& inference) {
-  const DType type = common_type(inference);
-  if (!is_floating(type)) inference.refuse("is for floats only", ErrorKind::type);
-  add_result(inference, type, type);
-}
-
-/// Multiplies by a number that the op stands for.
-template <double (*factor)()>
-void scaling(Inference& inference) {
-  const DType type = number_type(inference);
-  lazy::set_immediate(inference.call.inputs.emplace_back(), factor());
-  add_result(inference, real_type(type), type);
-}
-
-double degrees_per_radian() {
-  return 57.29577951308232;
-}
-double radians_per_degree() {
-  return 0.017453292519943295;
-}
-
-void reciprocal(Inference& inference) {
-  const DType type = number_type(inference);
-  auto& inputs = inference.call.inputs;
-  Operand divisor = std::move(inputs[0]);
-  inputs.clear();
-  lazy::set_immediate(inputs.emplace_back(), 1.0);
-  inputs.emplace_back() = std::move(divisor);
-  add_result(inference, real_type(type), type);
-}
-
-/// Functions of two reals. A boolean array meets a number as int64.
-void real_function_of_two(Inference& inference) {
-  DType type = common_type(inference);
-  if (type == DType::boolean) {
-    if (!has_immediate(inference)) {
-      inference.refuse("is not defined for booleans", ErrorKind::type);
-    }
-    type = DType::int64;
-  }
-  add_result(inference, real_type(type), type);
-}
-
-/// Truth values of "not zero", which no type loses on its way to float64.
-void logic(Inference& inference) {
-  DType type = common_type(inference);
-  const DType compute = real_type(type);
-  if (type == DType::boolean && has_immediate(inference)) type = DType::int64;
-  add_result(inference, compute, inference.legacy ? type : DType::boolean);
-}
-
-void bits(Inference& inference) {
-  const DType type = common_type(inference);
-  if (is_floating(type)) {
-    inference.refuse("is for integers and booleans, not for floats", ErrorKind::type);
-  }
-  for (const Operand& input : inference.call.inputs) {
-    if (!input.is_immediate()) continue;
-    Operand settled = input;  // computed in int64, but a number of the type all the same
-    settle(inference, settled, type);
-  }
-  add_result(inference, DType::int64, type);
-}
-
-void keep_type_but_boolean(Inference& inference) {
-  const DType type = inference.call.inputs[0].dtype;
-  add_result(inference, type == DType::boolean ? DType::int64 : type,
-             type == DType::boolean ? DType::int64 : type);
-}
-
-/// mx.nd stretches nothing but a condition with one value per row of x and y.
-void fit_condition(const Inference& inference) {
-  Operand& condition = inference.call.inputs[0];
-  const Operand& x = inference.call.inputs[1];
-  const Operand& y = inference.call.inputs[2];
-  const bool one_shape = same_shape(*x.layout, *y.layout);
-  if (one_shape && same_shape(*condition.layout, *x.layout)) return;
-  if (!one_shape || condition.layout->rank() != 1 || x.layout->rank() == 0 ||
-      condition.shape()[0] != x.shape()[0]) {
-    inference.refuse(
-        "x and y must have one shape, and the condition the same or one value per row");
-  }
-  Shape strides(x.shape().size(), 0);
-  strides[0] = condition.layout->strides()[0];
-  condition.given = std::exchange(condition.layout, Layout::strided(x.shape(), strides));
-}
-
-/// The condition is converted to the type of the result. Where that could make 0 of something else,
-/// the front end gives a mask instead.
-void infer_where(Inference& inference) {
-  const auto& inputs = inference.call.inputs;
-  if (inputs[0].is_immediate()) inference.refuse("condition must be an array", ErrorKind::type);
-  const bool numbers = inputs[1].is_immediate() && inputs[2].is_immediate();
-  if (inference.legacy) {
-    if (has_immediate(inference)) inference.refuse("x and y must be arrays", ErrorKind::type);
-    fit_condition(inference);
-  }
-  const DType type = numbers ? DType::float32 : common_type(inference, 1);
-  add_result(inference, type, type);
-}
-
-/// A bound for elements of type `integer`: without its fraction, and within the range of the type.
-std::int64_t integer_bound(double bound, DType integer) {
-  const IntegerRange range = range_of(integer);
-  if (bound <= static_cast<double>(range.lowest)) return range.lowest;
-  if (bound >= static_cast<double>(range.highest)) return range.highest;
-  return static_cast<std::int64_t>(bound);
-}
-
-struct Clip {
-  std::optional<lazy::Number> a_min, a_max;
-  static constexpr auto fields =
-      std::tuple{field("a_min", &Clip::a_min, "the least element of the result"),
-                 field("a_max", &Clip::a_max, "the greatest one")};
-};
-
-/// Adds a bound as an input of the call. None and nan bound nothing: `unbounded`, an infinity,
-/// stands for them.
-void add_bound(Inference& inference, std::string_view name,
-               const std::optional<lazy::Number>& given, double unbounded) {
-  const DType type = inference.call.inputs[0].dtype;
-  if (!given && inference.legacy) {
-    inference.refuse(std::string(name) + " must be a number", ErrorKind::type);
-  }
-  const auto* number = given ? std::get_if<double>(&*given) : &unbounded;
-  if (number) {
-    const double bound = std::isnan(*number) ? unbounded : *number;
-    Operand& input = inference.call.inputs.emplace_back();
-    if (is_floating(type)) return lazy::set_immediate(input, bound);
-    return lazy::set_immediate(input, integer_bound(bound, type));
-  }
-  auto bound = std::get<std::int64_t>(*given);
-  if (!is_floating(type)) {
-    bound = std::clamp(bound, range_of(type).lowest, range_of(type).highest);
-  }
-  lazy::set_immediate(inference.call.inputs.emplace_back(), bound);
-}
-
-/// The bounds take the type of the array: they become two more inputs of the call.
-void infer_clip(Inference& inference, const Clip& given) {
-  const DType type = common_type(inference);
-  if (type == DType::boolean) inference.refuse("is not defined for booleans", ErrorKind::type);
-  if (!given.a_min && !given.a_max) inference.refuse("a_min or a_max must be given");
-  add_bound(inference, "a_min", given.a_min, -std::numeric_limits<double>::infinity());
-  add_bound(inference, "a_max", given.a_max, std::numeric_limits<double>::infinity());
-  add_result(inference, type, type);
-}
 
 constexpr double pi = std::numbers::pi;
 
@@ -404,68 +48,105 @@ Value gelu_slope(const Value& x) {
   return 0.5 * (1 + erf(x * std::sqrt(0.5))) + x * density;
 }
 
-Value smooth_slope(Gradient& c) {
-  const Value x = c[0], sharpness = c[1] * c[1];
-  const Value near = abs(x) * sharpness < 1;
-  return fit(c, 0, where(near, c.g * sharpness * x, c.g * sign(x)));
-}
-
-Value to_value(const lazy::Number& number) {
-  if (const auto* real = std::get_if<double>(&number)) return *real;
-  return std::get<std::int64_t>(number);
-}
-
-Value clipped(Gradient& c) {
-  const auto given = c.parameters<Clip>();
-  Value result = c.g;
-  if (given.a_min) result = where(c[0] >= to_value(*given.a_min), result, 0);
-  if (given.a_max) result = where(c[0] <= to_value(*given.a_max), result, 0);
-  return result;
-}
-
 }  // namespace
 
 void declare_elementwise(Table& table) {
   table.add({.name = "negative",
              .mxnet_names = {"negative", "_np_negative"},
+             .spellings = {"np.negative(x, out=None, **kwargs)"},
+             .doc = R"(Return the values with their signs turned.
+
+>>> from afterglow import nd, np
+>>> np.negative(np.array([-1, 2]))
+array([ 1., -2.])
+>>> print(nd.negative(nd.array([-1, 2])).asnumpy())
+[ 1. -2.])",
              .inputs = {"data"},
              .infer = keep_type_but_boolean,
              .formula = Formula::negative,
              .gradients = {reading_nothing([](Gradient& c) { return -c.g; })}});
   table.add({.name = "abs",
              .mxnet_names = {"abs", "_npi_absolute"},
+             .spellings = {"np.abs|absolute|fabs(x, out=None, **kwargs)"},
+             .doc = R"(Return the absolute values.
+
+>>> from afterglow import nd, np
+>>> np.abs(np.array([-1, 2]))
+array([1., 2.])
+>>> print(nd.abs(nd.array([-1, 2])).asnumpy())
+[1. 2.])",
              .inputs = {"data"},
-             .infer = keep_truth<false>,
+             .infer = keep_truth,
              .formula = Formula::abs,
              .gradients = {reading({0}, [](Gradient& c) {
                return where(c[0] > 0, c.g, where(c[0] < 0, -c.g, 0));
              })}});
   table.add({.name = "exp",
              .mxnet_names = {"exp", "_npi_exp"},
+             .spellings = {"np.exp(x, out=None, **kwargs)"},
+             .doc = R"(Return e to the power of each element.
+
+>>> from afterglow import nd, np
+>>> np.exp(np.array([0, 1]))
+array([1.       , 2.7182817])
+>>> print(nd.exp(nd.array([0, 1])).asnumpy())
+[1.        2.7182817])",
              .inputs = {"data"},
              .infer = keep_type,
              .formula = Formula::exp,
              .gradients = {reading_output([](Gradient& c) { return c.g * c.output(); })}});
   table.add({.name = "log",
              .mxnet_names = {"log", "_npi_log"},
+             .spellings = {"np.log(x, out=None, **kwargs)"},
+             .doc = R"(Return the natural logarithms.
+
+>>> from afterglow import nd, np
+>>> np.log(np.array([1, 2]))
+array([0.       , 0.6931472])
+>>> print(nd.log(nd.array([1, 2])).asnumpy())
+[0.        0.6931472])",
              .inputs = {"data"},
              .infer = keep_type,
              .formula = Formula::log,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / c[0]; })}});
   table.add({.name = "sqrt",
              .mxnet_names = {"sqrt", "_npi_sqrt"},
+             .spellings = {"np.sqrt(x, out=None, **kwargs)"},
+             .doc = R"(Return the square roots.
+
+>>> from afterglow import nd, np
+>>> np.sqrt(np.array([4, 9]))
+array([2., 3.])
+>>> print(nd.sqrt(nd.array([4, 9])).asnumpy())
+[2. 3.])",
              .inputs = {"data"},
              .infer = keep_type,
              .formula = Formula::sqrt,
              .gradients = {reading_output([](Gradient& c) { return c.g * 0.5 / c.output(); })}});
   table.add({.name = "square",
              .mxnet_names = {"square", "_npi_square"},
+             .spellings = {"np.square(x, out=None, **kwargs)"},
+             .doc = R"(Return the elements multiplied by themselves.
+
+>>> from afterglow import nd, np
+>>> np.square(np.array([2, 3]))
+array([4., 9.])
+>>> print(nd.square(nd.array([2, 3])).asnumpy())
+[4. 9.])",
              .inputs = {"data"},
-             .infer = keep_truth<false>,
+             .infer = keep_truth,
              .formula = Formula::square,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * 2 * c[0]; })}});
   table.add({.name = "tanh",
              .mxnet_names = {"tanh", "_npi_tanh"},
+             .spellings = {"np.tanh(x, out=None, **kwargs)"},
+             .doc = R"(Return the hyperbolic tangents.
+
+>>> from afterglow import nd, np
+>>> np.tanh(np.array([0, 1]))
+array([0.       , 0.7615942])
+>>> print(nd.tanh(nd.array([0, 1])).asnumpy())
+[0.        0.7615942])",
              .inputs = {"data"},
              .infer = keep_type,
              .formula = Formula::tanh,
@@ -473,6 +154,13 @@ void declare_elementwise(Table& table) {
                  reading_output([](Gradient& c) { return c.g * (1 - c.output() * c.output()); })}});
   table.add({.name = "sigmoid",
              .mxnet_names = {"sigmoid", "_npx_sigmoid"},
+             .doc = R"(Return 1 / (1 + exp(-x)).
+
+>>> from afterglow import nd, np, npx
+>>> print(nd.sigmoid(nd.array([0, 2])).asnumpy())
+[0.5      0.880797]
+>>> npx.sigmoid(np.array([0, 2]))
+array([0.5     , 0.880797]))",
              .inputs = {"data"},
              .infer = keep_type,
              .formula = Formula::sigmoid,
@@ -480,6 +168,13 @@ void declare_elementwise(Table& table) {
                  reading_output([](Gradient& c) { return c.g * c.output() * (1 - c.output()); })}});
   table.add({.name = "relu",
              .mxnet_names = {"relu", "_npx_relu"},
+             .doc = R"(Return the elements with negative ones replaced by 0.
+
+>>> from afterglow import nd, np, npx
+>>> print(nd.relu(nd.array([-1, 2])).asnumpy())
+[0. 2.]
+>>> npx.relu(np.array([-1, 2]))
+array([0., 2.]))",
              .inputs = {"data"},
              .infer = keep_type,
              .formula = Formula::relu,
@@ -488,18 +183,42 @@ void declare_elementwise(Table& table) {
 
   table.add({.name = "sin",
              .mxnet_names = {"sin", "_npi_sin"},
+             .spellings = {"np.sin(x, out=None, **kwargs)"},
+             .doc = R"(Return the sines.
+
+>>> from afterglow import nd, np
+>>> np.sin(np.array([0, 1, 2]))
+array([0.        , 0.84147096, 0.9092974 ])
+>>> print(nd.sin(nd.array([0, 1, 2])).asnumpy())
+[0.         0.84147096 0.9092974 ])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::sin,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * cos(c[0]); })}});
   table.add({.name = "cos",
              .mxnet_names = {"cos", "_npi_cos"},
+             .spellings = {"np.cos(x, out=None, **kwargs)"},
+             .doc = R"(Return the cosines.
+
+>>> from afterglow import nd, np
+>>> np.cos(np.array([0, 1, 2]))
+array([ 1.       ,  0.5403023, -0.4161468])
+>>> print(nd.cos(nd.array([0, 1, 2])).asnumpy())
+[ 1.         0.5403023 -0.4161468])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::cos,
              .gradients = {reading({0}, [](Gradient& c) { return -c.g * sin(c[0]); })}});
   table.add({.name = "tan",
              .mxnet_names = {"tan", "_npi_tan"},
+             .spellings = {"np.tan(x, out=None, **kwargs)"},
+             .doc = R"(Return the tangents.
+
+>>> from afterglow import nd, np
+>>> np.tan(np.array([0, 1, 2]))
+array([ 0.       ,  1.5574077, -2.1850398])
+>>> print(nd.tan(nd.array([0, 1, 2])).asnumpy())
+[ 0.         1.5574077 -2.1850398])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::tan,
@@ -508,6 +227,14 @@ void declare_elementwise(Table& table) {
   table.add(
       {.name = "arcsin",
        .mxnet_names = {"arcsin", "_npi_arcsin"},
+       .spellings = {"np.arcsin(x, out=None, **kwargs)"},
+       .doc = R"(Return the angles with these sines, from -pi/2 to pi/2.
+
+>>> from afterglow import nd, np
+>>> np.arcsin(np.array([0, 0.5, 1]))
+array([0.       , 0.5235988, 1.5707964])
+>>> print(nd.arcsin(nd.array([0, 0.5, 1])).asnumpy())
+[0.        0.5235988 1.5707964])",
        .inputs = {"data"},
        .infer = real_function,
        .formula = Formula::arcsin,
@@ -515,24 +242,56 @@ void declare_elementwise(Table& table) {
   table.add(
       {.name = "arccos",
        .mxnet_names = {"arccos", "_npi_arccos"},
+       .spellings = {"np.arccos(x, out=None, **kwargs)"},
+       .doc = R"(Return the angles with these cosines, from 0 to pi.
+
+>>> from afterglow import nd, np
+>>> np.arccos(np.array([0, 0.5, 1]))
+array([1.5707964, 1.0471976, 0.       ])
+>>> print(nd.arccos(nd.array([0, 0.5, 1])).asnumpy())
+[1.5707964 1.0471976 0.       ])",
        .inputs = {"data"},
        .infer = real_function,
        .formula = Formula::arccos,
        .gradients = {reading({0}, [](Gradient& c) { return -c.g * rsqrt(1 - c[0] * c[0]); })}});
   table.add({.name = "arctan",
              .mxnet_names = {"arctan", "_npi_arctan"},
+             .spellings = {"np.arctan(x, out=None, **kwargs)"},
+             .doc = R"(Return the angles with these tangents, from -pi/2 to pi/2.
+
+>>> from afterglow import nd, np
+>>> np.arctan(np.array([0, 0.5, 1]))
+array([0.       , 0.4636476, 0.7853982])
+>>> print(nd.arctan(nd.array([0, 0.5, 1])).asnumpy())
+[0.        0.4636476 0.7853982])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::arctan,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / (1 + c[0] * c[0]); })}});
   table.add({.name = "sinh",
              .mxnet_names = {"sinh", "_npi_sinh"},
+             .spellings = {"np.sinh(x, out=None, **kwargs)"},
+             .doc = R"(Return the hyperbolic sines.
+
+>>> from afterglow import nd, np
+>>> np.sinh(np.array([0, 1, 2]))
+array([0.       , 1.1752012, 3.6268604])
+>>> print(nd.sinh(nd.array([0, 1, 2])).asnumpy())
+[0.        1.1752012 3.6268604])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::sinh,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * cosh(c[0]); })}});
   table.add({.name = "cosh",
              .mxnet_names = {"cosh", "_npi_cosh"},
+             .spellings = {"np.cosh(x, out=None, **kwargs)"},
+             .doc = R"(Return the hyperbolic cosines.
+
+>>> from afterglow import nd, np
+>>> np.cosh(np.array([0, 1, 2]))
+array([1.       , 1.5430807, 3.7621956])
+>>> print(nd.cosh(nd.array([0, 1, 2])).asnumpy())
+[1.        1.5430807 3.7621956])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::cosh,
@@ -540,6 +299,14 @@ void declare_elementwise(Table& table) {
   table.add(
       {.name = "arcsinh",
        .mxnet_names = {"arcsinh", "_npi_arcsinh"},
+       .spellings = {"np.arcsinh(x, out=None, **kwargs)"},
+       .doc = R"(Return the inverses of the hyperbolic sine.
+
+>>> from afterglow import nd, np
+>>> np.arcsinh(np.array([0, 1, 2]))
+array([0.       , 0.8813736, 1.4436355])
+>>> print(nd.arcsinh(nd.array([0, 1, 2])).asnumpy())
+[0.        0.8813736 1.4436355])",
        .inputs = {"data"},
        .infer = real_function,
        .formula = Formula::arcsinh,
@@ -547,24 +314,56 @@ void declare_elementwise(Table& table) {
   table.add(
       {.name = "arccosh",
        .mxnet_names = {"arccosh", "_npi_arccosh"},
+       .spellings = {"np.arccosh(x, out=None, **kwargs)"},
+       .doc = R"(Return the inverses of the hyperbolic cosine.
+
+>>> from afterglow import nd, np
+>>> np.arccosh(np.array([1, 2, 3]))
+array([0.       , 1.316958 , 1.7627472])
+>>> print(nd.arccosh(nd.array([1, 2, 3])).asnumpy())
+[0.        1.316958  1.7627472])",
        .inputs = {"data"},
        .infer = real_function,
        .formula = Formula::arccosh,
        .gradients = {reading({0}, [](Gradient& c) { return c.g * rsqrt(c[0] * c[0] - 1); })}});
   table.add({.name = "arctanh",
              .mxnet_names = {"arctanh", "_npi_arctanh"},
+             .spellings = {"np.arctanh(x, out=None, **kwargs)"},
+             .doc = R"(Return the inverses of the hyperbolic tangent.
+
+>>> from afterglow import nd, np
+>>> np.arctanh(np.array([0, 0.5, 1]))
+array([0.        , 0.54930615,        inf])
+>>> print(nd.arctanh(nd.array([0, 0.5, 1])).asnumpy())
+[0.         0.54930615        inf])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::arctanh,
              .gradients = {reading({0}, [](Gradient& c) { return c.g / (1 - c[0] * c[0]); })}});
   table.add({.name = "expm1",
              .mxnet_names = {"expm1", "_npi_expm1"},
+             .spellings = {"np.expm1(x, out=None, **kwargs)"},
+             .doc = R"(Return exp(x) - 1, precise near 0.
+
+>>> from afterglow import nd, np
+>>> np.expm1(np.array([0, 1e-8]))
+array([0.e+00, 1.e-08])
+>>> print(nd.expm1(nd.array([0, 1e-8])).asnumpy())
+[0.e+00 1.e-08])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::expm1,
              .gradients = {reading_output([](Gradient& c) { return c.g * (c.output() + 1); })}});
   table.add({.name = "log1p",
              .mxnet_names = {"log1p", "_npi_log1p"},
+             .spellings = {"np.log1p(x, out=None, **kwargs)"},
+             .doc = R"(Return log(1 + x), precise near 0.
+
+>>> from afterglow import nd, np
+>>> np.log1p(np.array([0, 1e-8, 1]))
+array([0.000000e+00, 1.000000e-08, 6.931472e-01])
+>>> print(nd.log1p(nd.array([0, 1e-8, 1])).asnumpy())
+[0.000000e+00 1.000000e-08 6.931472e-01])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::log1p,
@@ -572,6 +371,14 @@ void declare_elementwise(Table& table) {
   table.add(
       {.name = "log2",
        .mxnet_names = {"log2", "_npi_log2"},
+       .spellings = {"np.log2(x, out=None, **kwargs)"},
+       .doc = R"(Return the logarithms to base 2.
+
+>>> from afterglow import nd, np
+>>> np.log2(np.array([1, 8, 10]))
+array([0.      , 3.      , 3.321928])
+>>> print(nd.log2(nd.array([1, 8, 10])).asnumpy())
+[0.       3.       3.321928])",
        .inputs = {"data"},
        .infer = real_function,
        .formula = Formula::log2,
@@ -579,12 +386,28 @@ void declare_elementwise(Table& table) {
   table.add(
       {.name = "log10",
        .mxnet_names = {"log10", "_npi_log10"},
+       .spellings = {"np.log10(x, out=None, **kwargs)"},
+       .doc = R"(Return the logarithms to base 10.
+
+>>> from afterglow import nd, np
+>>> np.log10(np.array([1, 8, 1000]))
+array([0.     , 0.90309, 3.     ])
+>>> print(nd.log10(nd.array([1, 8, 1000])).asnumpy())
+[0.      0.90309 3.     ])",
        .inputs = {"data"},
        .infer = real_function,
        .formula = Formula::log10,
        .gradients = {reading({0}, [](Gradient& c) { return c.g / (c[0] * std::numbers::ln10); })}});
   table.add({.name = "cbrt",
              .mxnet_names = {"cbrt", "_npi_cbrt"},
+             .spellings = {"np.cbrt(x, out=None, **kwargs)"},
+             .doc = R"(Return the cube roots.
+
+>>> from afterglow import nd, np
+>>> np.cbrt(np.array([-8, 1, 27]))
+array([-2.,  1.,  3.])
+>>> print(nd.cbrt(nd.array([-8, 1, 27])).asnumpy())
+[-2.  1.  3.])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::cbrt,
@@ -592,12 +415,25 @@ void declare_elementwise(Table& table) {
                  reading_output([](Gradient& c) { return c.g / (3 * c.output() * c.output()); })}});
   table.add({.name = "sign",
              .mxnet_names = {"sign", "_npi_sign"},
+             .spellings = {"np.sign(x, out=None, **kwargs)"},
+             .doc = R"(Return -1, 0 or 1 by the sign of each element.
+
+>>> from afterglow import nd, np
+>>> np.sign(np.array([-2, 0, 3]))
+array([-1.,  0.,  1.])
+>>> print(nd.sign(nd.array([-2, 0, 3])).asnumpy())
+[-1.  0.  1.])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::sign,
              .gradients = {flat}});
   table.add({.name = "rsqrt",
              .mxnet_names = {"rsqrt"},
+             .doc = R"(Return 1 / sqrt(x).
+
+>>> from afterglow import nd
+>>> print(nd.rsqrt(nd.array([1, 4, 16])).asnumpy())
+[1.   0.5  0.25])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::rsqrt,
@@ -605,6 +441,13 @@ void declare_elementwise(Table& table) {
                  [](Gradient& c) { return -0.5 * c.g * c.output() * c.output() * c.output(); })}});
   table.add({.name = "erf",
              .mxnet_names = {"erf", "_npx_erf"},
+             .doc = R"(Return the error function.
+
+>>> from afterglow import nd, np, npx
+>>> print(nd.erf(nd.array([-1, 0, 0.5])).asnumpy())
+[-0.8427008  0.         0.5204999]
+>>> npx.erf(np.array([-1, 0, 0.5]))
+array([-0.8427008,  0.       ,  0.5204999]))",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::erf,
@@ -612,6 +455,11 @@ void declare_elementwise(Table& table) {
                  {0}, [](Gradient& c) { return c.g * (2 / std::sqrt(pi)) * exp(-c[0] * c[0]); })}});
   table.add({.name = "softsign",
              .mxnet_names = {"softsign"},
+             .doc = R"(Return x / (1 + abs(x)).
+
+>>> from afterglow import nd
+>>> print(nd.softsign(nd.array([-1, 0, 3])).asnumpy())
+[-0.5   0.    0.75])",
              .inputs = {"data"},
              .infer = real_function,
              .formula = Formula::softsign,
@@ -629,55 +477,116 @@ void declare_elementwise(Table& table) {
 
   table.add({.name = "floor",
              .mxnet_names = {"floor", "_npi_floor"},
+             .spellings = {"np.floor(x, out=None, **kwargs)"},
+             .doc = R"(Return the greatest integers that are not greater.
+
+>>> from afterglow import nd, np
+>>> np.floor(np.array([-1.5, 0.5, 2]))
+array([-2.,  0.,  2.])
+>>> print(nd.floor(nd.array([-1.5, 0.5, 2])).asnumpy())
+[-2.  0.  2.])",
              .inputs = {"data"},
-             .infer = keep_truth<true>,
+             .infer = keep_integers,
              .formula = Formula::floor,
              .gradients = {flat}});
   table.add({.name = "ceil",
              .mxnet_names = {"ceil", "_npi_ceil"},
+             .spellings = {"np.ceil(x, out=None, **kwargs)"},
+             .doc = R"(Return the smallest integers that are not smaller.
+
+>>> from afterglow import nd, np
+>>> np.ceil(np.array([-1.5, 0.5, 2]))
+array([-1.,  1.,  2.])
+>>> print(nd.ceil(nd.array([-1.5, 0.5, 2])).asnumpy())
+[-1.  1.  2.])",
              .inputs = {"data"},
-             .infer = keep_truth<true>,
+             .infer = keep_integers,
              .formula = Formula::ceil,
              .gradients = {flat}});
   table.add({.name = "trunc",
              .mxnet_names = {"trunc", "fix", "_npi_trunc", "_npi_fix"},
+             .spellings = {"np.trunc|fix(x, out=None, **kwargs)"},
+             .doc = R"(Return the elements without their fractions.
+
+>>> from afterglow import nd, np
+>>> np.trunc(np.array([-1.5, 0.5, 2]))
+array([-1.,  0.,  2.])
+>>> print(nd.trunc(nd.array([-1.5, 0.5, 2])).asnumpy())
+[-1.  0.  2.])",
              .inputs = {"data"},
-             .infer = keep_truth<true>,
+             .infer = keep_integers,
              .formula = Formula::trunc,
              .gradients = {flat}});
   table.add({.name = "round",
              .mxnet_names = {"round"},
+             .doc = R"(Return the nearest integers; ties go away from 0.
+
+>>> from afterglow import nd
+>>> print(nd.round(nd.array([-2.5, 0.5, 1.4])).asnumpy())
+[-3.  1.  1.])",
              .inputs = {"data"},
-             .infer = keep_truth<true>,
+             .infer = keep_integers,
              .formula = Formula::round,
              .gradients = {flat}});
   table.add({.name = "rint",
              .mxnet_names = {"rint", "_npi_rint"},
+             .spellings = {"np.rint(x, out=None, **kwargs)"},
+             .doc = R"(Return the nearest integers; ties go to the lower one, as in MXNet.
+
+>>> from afterglow import nd, np
+>>> np.rint(np.array([-2.5, 0.5, 1.6]))
+array([-3.,  0.,  2.])
+>>> print(nd.rint(nd.array([-2.5, 0.5, 1.6])).asnumpy())
+[-3.  0.  2.])",
              .inputs = {"data"},
-             .infer = keep_truth<true>,
+             .infer = keep_integers,
              .formula = Formula::rint,
              .gradients = {flat}});
   table.add({.name = "round_half_to_even",
              .mxnet_names = {"_npi_around"},
              .inputs = {"data"},
-             .infer = keep_truth<true>,
+             .infer = keep_integers,
              .formula = Formula::round_half_to_even,
              .gradients = {flat}});
   table.add({.name = "degrees",
              .mxnet_names = {"degrees", "_npi_degrees"},
+             .spellings = {"np.degrees|rad2deg(x, out=None, **kwargs)"},
+             .doc = R"(Return angles of radians in degrees.
+
+>>> from afterglow import nd, np
+>>> np.degrees(np.array([0, 1, 2]))
+array([  0.     ,  57.29578, 114.59156])
+>>> print(nd.degrees(nd.array([0, 1, 2])).asnumpy())
+[  0.       57.29578 114.59156])",
              .inputs = {"data"},
-             .infer = scaling<degrees_per_radian>,
+             .infer = [](Inference& inference) { scaling(inference, 180 / pi); },
              .formula = Formula::multiply,
              .gradients = {reading_nothing([](Gradient& c) { return c.g * (180 / pi); })}});
   table.add({.name = "radians",
              .mxnet_names = {"radians", "_npi_radians"},
+             .spellings = {"np.radians|deg2rad(x, out=None, **kwargs)"},
+             .doc = R"(Return angles of degrees in radians.
+
+>>> from afterglow import nd, np
+>>> np.radians(np.array([0, 90, 180]))
+array([0.       , 1.5707964, 3.1415927])
+>>> print(nd.radians(nd.array([0, 90, 180])).asnumpy())
+[0.        1.5707964 3.1415927])",
              .inputs = {"data"},
-             .infer = scaling<radians_per_degree>,
+             .infer = [](Inference& inference) { scaling(inference, pi / 180); },
              .formula = Formula::multiply,
              .gradients = {reading_nothing([](Gradient& c) { return c.g * (pi / 180); })}});
   table.add(
       {.name = "reciprocal",
        .mxnet_names = {"reciprocal", "_npi_reciprocal"},
+       .spellings = {"np.reciprocal(x, out=None, **kwargs)"},
+       .doc = R"(Return 1 / x.
+
+>>> from afterglow import nd, np
+>>> np.reciprocal(np.array([1, 2, 4]))
+array([1.  , 0.5 , 0.25])
+>>> print(nd.reciprocal(nd.array([1, 2, 4])).asnumpy())
+[1.   0.5  0.25])",
        .inputs = {"data"},
        .infer = reciprocal,
        .formula = Formula::divide,
@@ -685,6 +594,13 @@ void declare_elementwise(Table& table) {
 
   table.add({.name = "gamma",
              .mxnet_names = {"gamma", "_npx_gamma"},
+             .doc = R"(Return the gamma function: (n - 1)! for an integer n.
+
+>>> from afterglow import nd, np, npx
+>>> print(nd.gamma(nd.array([1, 0.5, 5])).asnumpy())
+[ 1.         1.7724539 24.       ]
+>>> npx.gamma(np.array([1, 0.5, 5]))
+array([ 1.       ,  1.7724539, 24.       ]))",
              .inputs = {"data"},
              .infer = double_function,
              .formula = Formula::gamma,
@@ -692,18 +608,38 @@ void declare_elementwise(Table& table) {
                  {0}, [](Gradient& c) { return c.g * c.output() * digamma(c[0]); })}});
   table.add({.name = "gammaln",
              .mxnet_names = {"gammaln", "_npx_gammaln"},
+             .doc = R"(Return the logarithms of the size of the gamma function.
+
+>>> from afterglow import nd, np, npx
+>>> print(nd.gammaln(nd.array([1, 0.5, 5])).asnumpy())
+[0.        0.5723649 3.1780539]
+>>> npx.gammaln(np.array([1, 0.5, 5]))
+array([0.       , 0.5723649, 3.1780539]))",
              .inputs = {"data"},
              .infer = double_function,
              .formula = Formula::gammaln,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * digamma(c[0]); })}});
   table.add({.name = "digamma",
              .mxnet_names = {"digamma"},
+             .spellings = {"npx.digamma(data, out=None, name=None)"},
+             .doc = R"(Return the derivative of ``gammaln``.
+
+>>> from afterglow import np, npx
+>>> npx.digamma(np.array([1, 0.5, 5]))
+array([-0.5772157, -1.96351  ,  1.5061177]))",
              .inputs = {"data"},
              .infer = double_function,
              .formula = Formula::digamma,
              .gradients = {reading({0}, [](Gradient& c) { return c.g * trigamma(c[0]); })}});
   table.add({.name = "erfinv",
              .mxnet_names = {"erfinv", "_npx_erfinv"},
+             .doc = R"(Return the inverse of the error function.
+
+>>> from afterglow import nd, np, npx
+>>> print(nd.erfinv(nd.array([-0.5, 0, 0.5])).asnumpy())
+[-0.47693628  0.          0.47693628]
+>>> npx.erfinv(np.array([-0.5, 0, 0.5]))
+array([-0.47693628,  0.        ,  0.47693628]))",
              .inputs = {"data"},
              .infer = double_function,
              .formula = Formula::erfinv,
@@ -711,220 +647,32 @@ void declare_elementwise(Table& table) {
                return c.g * (std::sqrt(pi) / 2) * exp(c.output() * c.output());
              })}});
 
-  table.add({.name = "add",
-             .mxnet_names = {"broadcast_add", "broadcast_plus", "elemwise_add", "_npi_add"},
-             .inputs = {"lhs", "rhs"},
-             .infer = arithmetic,
-             .formula = Formula::add,
-             .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
-                           reading_nothing([](Gradient& c) { return fit(c, 1, c.g); })}});
-  table.add({.name = "subtract",
-             .mxnet_names = {"broadcast_sub", "broadcast_minus", "elemwise_sub", "_npi_subtract"},
-             .inputs = {"lhs", "rhs"},
-             .infer = arithmetic,
-             .formula = Formula::subtract,
-             .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
-                           reading_nothing([](Gradient& c) { return fit(c, 1, -c.g); })}});
-  table.add({.name = "multiply",
-             .mxnet_names = {"broadcast_mul", "elemwise_mul", "_npi_multiply"},
-             .inputs = {"lhs", "rhs"},
-             .infer = arithmetic,
-             .formula = Formula::multiply,
-             .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
-                           reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); })}});
-  table.add({.name = "divide",
-             .mxnet_names = {"broadcast_div", "elemwise_div", "_npi_true_divide"},
-             .inputs = {"lhs", "rhs"},
-             .infer = division,
-             .formula = Formula::divide,
-             .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g / c[1]); }),
-                           reading({0, 1}, [](Gradient& c) {
-                             return fit(c, 1, -c.g * c[0] / (c[1] * c[1]));
-                           })}});
-  table.add({.name = "modulo",
-             .mxnet_names = {"broadcast_mod", "_npi_mod"},
-             .inputs = {"lhs", "rhs"},
-             .infer = arithmetic,
-             .formula = Formula::modulo,
-             .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
-                           reading_output_and({0, 1}, [](Gradient& c) {
-                             return fit(c, 1, -c.g * ((c[0] - c.output()) / c[1]));
-                           })}});
-  table.add({.name = "power",
-             .mxnet_names = {"broadcast_power", "_power", "_npi_power"},
-             .inputs = {"lhs", "rhs"},
-             .infer = infer_power,
-             .formula = Formula::power,
-             .gradients = {
-                 reading({0, 1},
-                         [](Gradient& c) { return fit(c, 0, c.g * c[1] * power(c[0], c[1] - 1)); }),
-                 reading_output_and(
-                     {0}, [](Gradient& c) { return fit(c, 1, c.g * c.output() * log(c[0])); })}});
-  table.add(
-      {.name = "maximum",
-       .mxnet_names = {"broadcast_maximum", "_maximum", "_npi_maximum"},
-       .inputs = {"lhs", "rhs"},
-       .infer = arithmetic,
-       .formula = Formula::maximum,
-       .gradients = {
-           reading({0, 1}, [](Gradient& c) { return fit(c, 0, where(c[0] >= c[1], c.g, 0)); }),
-           reading({0, 1}, [](Gradient& c) { return fit(c, 1, where(c[0] < c[1], c.g, 0)); })}});
-  table.add(
-      {.name = "minimum",
-       .mxnet_names = {"broadcast_minimum", "_minimum", "_npi_minimum"},
-       .inputs = {"lhs", "rhs"},
-       .infer = arithmetic,
-       .formula = Formula::minimum,
-       .gradients = {
-           reading({0, 1}, [](Gradient& c) { return fit(c, 0, where(c[0] <= c[1], c.g, 0)); }),
-           reading({0, 1}, [](Gradient& c) { return fit(c, 1, where(c[0] > c[1], c.g, 0)); })}});
+  table.add({.name = "logical_not",
+             .mxnet_names = {"logical_not", "_npi_logical_not"},
+             .spellings = {"np.logical_not(x, out=None, **kwargs)"},
+             .doc = R"(Return where the element is 0; in ``nd`` as 1 and 0.
 
-  table.add({.name = "equal",
-             .mxnet_names = {"broadcast_equal", "_equal", "_npi_equal"},
-             .inputs = {"lhs", "rhs"},
-             .infer = comparison,
+>>> from afterglow import nd, np
+>>> np.logical_not(np.array([0, 2]))
+array([ True, False])
+>>> print(nd.logical_not(nd.array([0, 2])).asnumpy())
+[1. 0.])",
+             .inputs = {"data"},
+             .infer = is_zero,
              .formula = Formula::equal,
              .gradients = {no_gradient}});
-  table.add({.name = "not_equal",
-             .mxnet_names = {"broadcast_not_equal", "_not_equal", "_npi_not_equal"},
-             .inputs = {"lhs", "rhs"},
-             .infer = comparison,
-             .formula = Formula::not_equal,
-             .gradients = {no_gradient}});
-  table.add({.name = "less",
-             .mxnet_names = {"broadcast_lesser", "_lesser", "_npi_less"},
-             .inputs = {"lhs", "rhs"},
-             .infer = comparison,
-             .formula = Formula::less,
-             .gradients = {no_gradient}});
-  table.add({.name = "less_equal",
-             .mxnet_names = {"broadcast_lesser_equal", "_lesser_equal", "_npi_less_equal"},
-             .inputs = {"lhs", "rhs"},
-             .infer = comparison,
-             .formula = Formula::less_equal,
-             .gradients = {no_gradient}});
-  table.add({.name = "greater",
-             .mxnet_names = {"broadcast_greater", "_greater", "_npi_greater"},
-             .inputs = {"lhs", "rhs"},
-             .infer = comparison,
-             .formula = Formula::greater,
-             .gradients = {no_gradient}});
-  table.add({.name = "greater_equal",
-             .mxnet_names = {"broadcast_greater_equal", "_greater_equal", "_npi_greater_equal"},
-             .inputs = {"lhs", "rhs"},
-             .infer = comparison,
-             .formula = Formula::greater_equal,
-             .gradients = {no_gradient}});
+  table.add({.name = "invert",
+             .mxnet_names = {"_npi_bitwise_not"},
+             .spellings = {"np.invert|bitwise_not(x, out=None, **kwargs)"},
+             .doc = R"(Return the bits that the operand does not have.
 
-  table.add({.name = "hypot",
-             .mxnet_names = {"broadcast_hypot", "_hypot", "_npi_hypot"},
-             .inputs = {"lhs", "rhs"},
-             .infer = real_function_of_two,
-             .formula = Formula::hypot,
-             .gradients = {reading_output_and(
-                               {0}, [](Gradient& c) { return fit(c, 0, c.g * c[0] / c.output()); }),
-                           reading_output_and({1}, [](Gradient& c) {
-                             return fit(c, 1, c.g * c[1] / c.output());
-                           })}});
-  table.add({.name = "arctan2",
-             .mxnet_names = {"_npi_arctan2"},
-             .inputs = {"x1", "x2"},
-             .infer = real_function_of_two,
-             .formula = Formula::arctan2,
-             .gradients = {reading({0, 1},
-                                   [](Gradient& c) {
-                                     return fit(c, 0, c.g * c[1] / (c[0] * c[0] + c[1] * c[1]));
-                                   }),
-                           reading({0, 1}, [](Gradient& c) {
-                             return fit(c, 1, -c.g * c[0] / (c[0] * c[0] + c[1] * c[1]));
-                           })}});
-  table.add(
-      {.name = "copysign",
-       .mxnet_names = {"_npi_copysign"},
-       .inputs = {"x1", "x2"},
-       .infer = real_function_of_two,
-       .formula = Formula::copysign,
-       .gradients = {
-           reading_output_and(
-               {0}, [](Gradient& c) { return fit(c, 0, where(c[0] * c.output() < 0, -c.g, c.g)); }),
-           flat}});
-  table.add({.name = "logical_and",
-             .mxnet_names = {"broadcast_logical_and", "_logical_and"},
-             .inputs = {"lhs", "rhs"},
-             .infer = logic,
-             .formula = Formula::logical_and,
-             .gradients = {no_gradient}});
-  table.add({.name = "logical_or",
-             .mxnet_names = {"broadcast_logical_or", "_logical_or"},
-             .inputs = {"lhs", "rhs"},
-             .infer = logic,
-             .formula = Formula::logical_or,
-             .gradients = {no_gradient}});
-  table.add({.name = "logical_xor",
-             .mxnet_names = {"broadcast_logical_xor", "_logical_xor"},
-             .inputs = {"lhs", "rhs"},
-             .infer = logic,
-             .formula = Formula::logical_xor,
-             .gradients = {no_gradient}});
-  table.add({.name = "bitwise_and",
-             .mxnet_names = {"_npi_bitwise_and"},
-             .inputs = {"x1", "x2"},
-             .infer = bits,
-             .formula = Formula::bitwise_and,
-             .gradients = {no_gradient}});
-  table.add({.name = "bitwise_or",
-             .mxnet_names = {"_npi_bitwise_or"},
-             .inputs = {"x1", "x2"},
-             .infer = bits,
-             .formula = Formula::bitwise_or,
-             .gradients = {no_gradient}});
-  table.add({.name = "bitwise_xor",
-             .mxnet_names = {"_npi_bitwise_xor"},
-             .inputs = {"x1", "x2"},
-             .infer = bits,
+>>> from afterglow import np
+>>> np.invert(np.array([0, 5], dtype="int32"))
+array([-1, -6], dtype=int32))",
+             .inputs = {"data"},
+             .infer = inverted_bits,
              .formula = Formula::bitwise_xor,
              .gradients = {no_gradient}});
-  table.add(
-      {.name = "leaky_relu",
-       .inputs = {"data", "slope"},
-       .infer = floats_only,
-       .formula = Formula::leaky_relu,
-       .gradients = {
-           reading({0, 1}, [](Gradient& c) { return fit(c, 0, where(c[0] > 0, c.g, c.g * c[1])); }),
-           reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0] > 0, 0, c.g * c[0])); })}});
-  table.add({.name = "elu",
-             .inputs = {"data", "slope"},
-             .infer = floats_only,
-             .formula = Formula::elu,
-             .gradients = {reading({0, 1},
-                                   [](Gradient& c) {
-                                     return fit(c, 0, where(c[0] > 0, c.g, c.g * c[1] * exp(c[0])));
-                                   }),
-                           reading({0}, [](Gradient& c) {
-                             return fit(c, 1, where(c[0] > 0, 0, c.g * expm1(c[0])));
-                           })}});
-  table.add({.name = "smooth_l1",
-             .mxnet_names = {"smooth_l1", "_npx_smooth_l1"},
-             .inputs = {"data", "scalar"},
-             .infer = real_function_of_two,
-             .formula = Formula::smooth_l1,
-             .gradients = {reading({0, 1}, smooth_slope), no_gradient}});
-
-  table.add(
-      {.name = "where",
-       .mxnet_names = {"where", "_npi_where"},
-       .inputs = {"condition", "x", "y"},
-       .infer = infer_where,
-       .formula = Formula::where,
-       .gradients = {no_gradient,
-                     reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0], c.g, 0)); }),
-                     reading({0}, [](Gradient& c) { return fit(c, 2, where(c[0], 0, c.g)); })}});
-  table.add<Clip>({.name = "clip",
-                   .mxnet_names = {"clip", "_npi_clip"},
-                   .inputs = {"data"},
-                   .infer = infer_clip,
-                   .formula = Formula::clip,
-                   .gradients = {reading({0}, clipped)}});
 }
 
 }  // namespace afterglow::ops

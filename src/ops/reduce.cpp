@@ -3,12 +3,15 @@
 #include "kernels/reduce.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/arg_reduce.h"
 #include "kernels/scan.h"
 #include "ops/common.h"
+#include "ops/compositions.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
+#include "ops/views.h"
 
 namespace afterglow::ops {
 namespace {
@@ -59,6 +62,7 @@ std::uint32_t reduced_axes(const Inference& inference, const Axes& given, int ra
   if (!given.axis || (given.axis->empty() && inference.legacy)) return all;
   std::uint32_t reduced = 0;
   for (std::int64_t axis : *given.axis) {
+    if (rank == 0 && !inference.legacy && (axis == 0 || axis == -1)) continue;  // as NumPy
     const std::uint32_t bit = 1u << checked_axis(inference, axis, rank);
     if (reduced & bit) inference.refuse("axis " + std::to_string(axis) + " is named twice");
     reduced |= bit;
@@ -101,10 +105,10 @@ void infer(Inference& inference, const Axes& given) {
 }
 
 struct Argmax {
-  std::int64_t axis = 0;
+  std::optional<std::int64_t> axis;
   bool keepdims = false;
   static constexpr auto fields =
-      std::tuple{field("axis", &Argmax::axis, "along which to search"),
+      std::tuple{field("axis", &Argmax::axis, "along which to search; in all elements without it"),
                  field("keepdims", &Argmax::keepdims, "whether the axis stays, with one element")};
 };
 
@@ -126,16 +130,28 @@ class ArgReduce : public lazy::Pass {
   kernels::ArgReducePass pass_;
 };
 
+/// All elements in a row.
+void flatten(const Inference& inference, Operand& input) {
+  if (!input.layout->is_contiguous()) inference.refuse("needs an axis, or elements in a row");
+  const std::int64_t count[] = {input.size()};
+  input.given = std::exchange(input.layout, Layout::contiguous(count));
+}
+
 /// mx.nd gives the indices in the type of the array, NumPy in int64.
 void arg_infer(Inference& inference, const Argmax& given) {
-  const Operand& input = inference.call.inputs[0];
-  const int axis = axis_of_lines(inference, given.axis);
+  Operand& input = inference.call.inputs[0];
+  const auto rank = static_cast<std::size_t>(input.layout->rank());
+  const bool is_one = rank == 0 && !inference.legacy;  // which NumPy takes for a row
+  if (!given.axis || is_one) flatten(inference, input);
+  const int axis = axis_of_lines(inference, given.axis.value_or(0));
   if (input.shape()[axis] == 0) inference.refuse("there is nothing to search in");
   if (inference.legacy && input.dtype == DType::boolean) {
     inference.refuse("is not defined for booleans", ErrorKind::type);
   }
   Shape shape(input.shape().begin(), input.shape().end());
-  if (given.keepdims) {
+  if (given.keepdims && !given.axis) {
+    shape = Shape(rank, 1);
+  } else if (given.keepdims) {
     shape[axis] = 1;
   } else {
     shape.erase(shape.begin() + axis);
@@ -151,13 +167,32 @@ std::unique_ptr<lazy::Pass> arg_kernel(const Call& call) {
   return std::make_unique<ArgReduce<order>>(call);
 }
 
-struct Cumsum {
+struct RunningSum {
   std::int64_t axis = 0;
   bool reverse = false;
   static constexpr auto fields =
-      std::tuple{field("axis", &Cumsum::axis, "along which the sums run"),
-                 field("reverse", &Cumsum::reverse, "whether they begin at the end")};
+      std::tuple{field("axis", &RunningSum::axis, "along which the sums run"),
+                 field("reverse", &RunningSum::reverse, "whether they begin at the end")};
 };
+
+struct Cumsum {
+  std::optional<std::int64_t> axis;
+  std::optional<DType> dtype;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Cumsum::axis, "along which the sums run; all elements without it"),
+                 field("dtype", &Cumsum::dtype, "of the sums")};
+};
+
+/// Booleans are counted in int64.
+Value cumsum(Composition& c, const Cumsum& given) {
+  const DType own = c[0].array.dtype;
+  const Value x = in_type(c[0], given.dtype.value_or(own == DType::boolean ? DType::int64 : own));
+  const bool is_flat = !given.axis || rank_of(x) == 0;
+  RunningSum parameters{.axis = 0};
+  if (given.axis) parameters.axis = normal_axis(c, *given.axis, std::max(rank_of(x), 1));
+  return apply(op_named("running_sum"), lazy::write_arguments(parameters),
+               is_flat ? shaped(x, Shape{x.array.size()}) : x);
+}
 
 struct Scanned {
   int axis;
@@ -176,7 +211,7 @@ class Scan : public lazy::Pass {
   kernels::ScanPass pass_;
 };
 
-void scan_infer(Inference& inference, const Cumsum& given) {
+void scan_infer(Inference& inference, const RunningSum& given) {
   const Operand& input = inference.call.inputs[0];
   const int axis = axis_of_lines(inference, given.axis);
   if (input.dtype == DType::boolean) {
@@ -195,7 +230,7 @@ Value unreduced(const Gradient& c, const Value& value) {
   Shape shape = c.shape(0);
   const bool all = !given.axis || (c.is_legacy() && given.axis->empty());
   std::uint32_t reduced = all ? ~0u : 0;
-  if (!all) {
+  if (!all && !shape.empty()) {
     const auto rank = static_cast<std::int64_t>(shape.size());
     for (const std::int64_t axis : *given.axis) reduced |= 1u << (axis < 0 ? axis + rank : axis);
     if (given.exclude) reduced = ~reduced;
@@ -221,43 +256,95 @@ Value through_extreme(Gradient& c) {
   return where(equal(c[0], unreduced(c, c.output())), unreduced(c, c.g), 0);
 }
 
-Value through_cumsum(Gradient& c) {
-  auto given = c.parameters<Cumsum>();
+Value through_running_sum(Gradient& c) {
+  auto given = c.parameters<RunningSum>();
   given.reverse = !given.reverse;
-  return apply(op_named("cumsum"), lazy::write_arguments(given), c.g);
+  return apply(op_named("running_sum"), lazy::write_arguments(given), c.g);
 }
 
 }  // namespace
 
 void declare_reduce(Table& table) {
-  table.add<Axes>({.name = "sum",
-                   .mxnet_names = {"sum", "sum_axis", "_np_sum"},
-                   .inputs = {"data"},
-                   .infer = infer<Reduction::sum>,
-                   .kernel = kernel<Reduction::sum>,
-                   .reduction = Reduction::sum,
-                   .gradients = {reading_nothing([](Gradient& c) { return spread(c, c.g); })}});
-  table.add<Axes>({.name = "mean",
-                   .mxnet_names = {"mean", "_npi_mean"},
-                   .inputs = {"data"},
-                   .infer = infer<Reduction::mean>,
-                   .kernel = kernel<Reduction::mean>,
-                   .reduction = Reduction::mean,
-                   .gradients = {reading_nothing(through_mean)}});
-  table.add<Axes>({.name = "max",
-                   .mxnet_names = {"max", "max_axis", "_np_max"},
-                   .inputs = {"data"},
-                   .infer = infer<Reduction::maximum>,
-                   .kernel = kernel<Reduction::maximum>,
-                   .reduction = Reduction::maximum,
-                   .gradients = {reading_output_and({0}, through_extreme)}});
-  table.add<Axes>({.name = "min",
-                   .mxnet_names = {"min", "min_axis", "_np_min"},
-                   .inputs = {"data"},
-                   .infer = infer<Reduction::minimum>,
-                   .kernel = kernel<Reduction::minimum>,
-                   .reduction = Reduction::minimum,
-                   .gradients = {reading_output_and({0}, through_extreme)}});
+  table.add<Axes>(
+      {.name = "sum",
+       .mxnet_names = {"sum", "sum_axis", "_np_sum"},
+       .spellings =
+           {"np.sum(a, axis=None, dtype=None, keepdims=False, initial=None, out=None, where=True)",
+            "nd.sum|sum_axis(data, axis=None, keepdims=False, exclude=False, out=None, name=None)"},
+       .doc = R"(Return the sum over the axes, plus ``initial``; booleans are counted in int64.
+
+``where`` says which elements count.
+
+>>> from afterglow import nd, np
+>>> np.sum(np.array([[1, 2], [3, 4]]), axis=0)
+array([4., 6.])
+>>> nd.sum(nd.array([[1, 2], [3, 4]]), axis=0).asnumpy()
+array([4., 6.], dtype=float32))",
+       .inputs = {"data"},
+       .infer = infer<Reduction::sum>,
+       .kernel = kernel<Reduction::sum>,
+       .reduction = Reduction::sum,
+       .gradients = {reading_nothing([](Gradient& c) { return spread(c, c.g); })}});
+  table.add<Axes>(
+      {.name = "mean",
+       .mxnet_names = {"mean", "_npi_mean"},
+       .spellings =
+           {"np.mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True)",
+            "nd.mean(data, axis=None, keepdims=False, exclude=False, out=None, name=None)"},
+       .doc =
+           R"(Return the mean over the axes; integers give float32. ``where`` says which elements count.
+
+>>> from afterglow import nd, np
+>>> np.mean(np.array([[1, 2], [3, 4]]), axis=1)
+array([1.5, 3.5])
+>>> nd.mean(nd.array([[1, 2], [3, 4]]), axis=1, keepdims=True).asnumpy()
+array([[1.5],
+       [3.5]], dtype=float32))",
+       .inputs = {"data"},
+       .infer = infer<Reduction::mean>,
+       .kernel = kernel<Reduction::mean>,
+       .reduction = Reduction::mean,
+       .gradients = {reading_nothing(through_mean)}});
+  table.add<Axes>(
+      {.name = "max",
+       .mxnet_names = {"max", "max_axis", "_np_max"},
+       .spellings =
+           {"np.max|amax(a, axis=None, keepdims=False, out=None, initial=None, where=True)",
+            "nd.max|max_axis(data, axis=None, keepdims=False, exclude=False, out=None, name=None)"},
+       .doc = R"(Return the greatest element along the axes; nan wins.
+
+``initial`` is one more of them, and needed where ``where`` chooses among the others.
+
+>>> from afterglow import nd, np
+>>> np.max(np.array([[1, 2], [3, 4]]), axis=0)
+array([3., 4.])
+>>> nd.max(nd.array([[1, 2], [3, 4]])).asnumpy()
+array([4.], dtype=float32))",
+       .inputs = {"data"},
+       .infer = infer<Reduction::maximum>,
+       .kernel = kernel<Reduction::maximum>,
+       .reduction = Reduction::maximum,
+       .gradients = {reading_output_and({0}, through_extreme)}});
+  table.add<Axes>(
+      {.name = "min",
+       .mxnet_names = {"min", "min_axis", "_np_min"},
+       .spellings =
+           {"np.min|amin(a, axis=None, keepdims=False, out=None, initial=None, where=True)",
+            "nd.min|min_axis(data, axis=None, keepdims=False, exclude=False, out=None, name=None)"},
+       .doc = R"(Return the smallest element along the axes; nan wins.
+
+``initial`` is one more of them, and needed where ``where`` chooses among the others.
+
+>>> from afterglow import nd, np
+>>> np.min(np.array([[1, 2], [3, 4]]), axis=1)
+array([1., 3.])
+>>> nd.min(nd.array([[1, 2], [3, 4]]), axis=1).asnumpy()
+array([1., 3.], dtype=float32))",
+       .inputs = {"data"},
+       .infer = infer<Reduction::minimum>,
+       .kernel = kernel<Reduction::minimum>,
+       .reduction = Reduction::minimum,
+       .gradients = {reading_output_and({0}, through_extreme)}});
   table.add<Axes>({.name = "norm1",
                    .inputs = {"data"},
                    .infer = infer<Reduction::norm1>,
@@ -276,35 +363,81 @@ void declare_reduce(Table& table) {
                    .gradients = {reading_output_and({0}, [](Gradient& c) {
                      return unreduced(c, c.g) * (c[0] / unreduced(c, c.output()));
                    })}});
-  table.add<Axes>({.name = "prod",
-                   .mxnet_names = {"prod", "_np_prod"},
-                   .inputs = {"data"},
-                   .infer = infer<Reduction::product>,
-                   .kernel = kernel<Reduction::product>,
-                   .reduction = Reduction::product,
-                   .gradients = {reading_output_and({0}, [](Gradient& c) {
-                     return unreduced(c, c.g) * (unreduced(c, c.output()) / c[0]);
-                   })}});
+  table.add<Axes>(
+      {.name = "prod",
+       .mxnet_names = {"prod", "_np_prod"},
+       .spellings =
+           {"np.prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)",
+            "nd.prod(data, axis=None, keepdims=False, exclude=False, out=None, name=None)"},
+       .doc =
+           R"(Return the product over the axes, times ``initial``, of the elements that ``where`` names.
+
+>>> from afterglow import nd, np
+>>> np.prod(np.array([[1, 2], [3, 4]]), axis=1)
+array([ 2., 12.])
+>>> nd.prod(nd.array([[1, 2], [3, 4]]), axis=1).asnumpy()
+array([ 2., 12.], dtype=float32))",
+       .inputs = {"data"},
+       .infer = infer<Reduction::product>,
+       .kernel = kernel<Reduction::product>,
+       .reduction = Reduction::product,
+       .gradients = {reading_output_and({0}, [](Gradient& c) {
+         return unreduced(c, c.g) * (unreduced(c, c.output()) / c[0]);
+       })}});
   table.add<Argmax>({.name = "argmax",
                      .mxnet_names = {"argmax", "_npi_argmax"},
+                     .spellings = {"np.argmax(a, axis=None, out=None)"},
+                     .doc = R"(Return where the greatest elements along an axis are, in int64.
+
+The first of equal ones counts, and nan as greatest.
+
+>>> from afterglow import nd, np
+>>> np.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)
+array([1, 0], dtype=int64)
+>>> nd.argmax(nd.array([[1, 5, 2], [7, 0, 7]]), axis=1).asnumpy()
+array([1., 0.], dtype=float32))",
                      .inputs = {"data"},
                      .infer = arg_infer,
                      .kernel = arg_kernel<Reduction::maximum>,
                      .gradients = {no_gradient}});
   table.add<Argmax>({.name = "argmin",
                      .mxnet_names = {"argmin", "_npi_argmin"},
+                     .spellings = {"np.argmin(a, axis=None, out=None)"},
+                     .doc = R"(Return where the smallest elements along an axis are, in int64.
+
+The first of equal ones counts, and nan as smallest.
+
+>>> from afterglow import nd, np
+>>> np.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)
+array([0, 1], dtype=int64)
+>>> nd.argmin(nd.array([[1, 5, 2], [7, 0, 7]]), axis=1).asnumpy()
+array([0., 1.], dtype=float32))",
                      .inputs = {"data"},
                      .infer = arg_infer,
                      .kernel = arg_kernel<Reduction::minimum>,
                      .gradients = {no_gradient}});
-  table.add<Cumsum>({.name = "cumsum",
-                     .mxnet_names = {"cumsum", "_np_cumsum"},
-                     .inputs = {"data"},
-                     .infer = scan_infer,
-                     .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-                       return std::make_unique<Scan>(call);
-                     },
-                     .gradients = {reading_nothing(through_cumsum)}});
+  table.add<RunningSum>({.name = "running_sum",
+                         .inputs = {"data"},
+                         .infer = scan_infer,
+                         .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+                           return std::make_unique<Scan>(call);
+                         },
+                         .gradients = {reading_nothing(through_running_sum)}});
+  table.compose<Cumsum>(
+      {.name = "cumsum",
+       .mxnet_names = {"cumsum", "_np_cumsum"},
+       .spellings = {"np.cumsum(a, axis=None, dtype=None, out=None)"},
+       .doc = R"(Return the running sums along an axis; without one, of all elements in a row.
+
+>>> from afterglow import nd, np
+>>> np.cumsum(np.array([[1, 2], [3, 4]]), axis=0)
+array([[1., 2.],
+       [4., 6.]])
+>>> nd.cumsum(nd.array([[1, 2], [3, 4]]), axis=0).asnumpy()
+array([[1., 2.],
+       [4., 6.]], dtype=float32))",
+       .inputs = {"a"},
+       .compose = cumsum});
 }
 
 }  // namespace afterglow::ops

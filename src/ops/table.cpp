@@ -26,6 +26,8 @@ const Table& table() {
   static const Table* const instance = [] {
     auto* all = new Table;
     declare_elementwise(*all);
+    declare_pairs(*all);
+    declare_elementwise_made(*all);
     declare_creation(*all);
     declare_random(*all);
     declare_reduce(*all);

@@ -34,6 +34,8 @@ class Table {
 const Table& table();
 
 void declare_elementwise(Table& table);
+void declare_pairs(Table& table);
+void declare_elementwise_made(Table& table);
 void declare_creation(Table& table);
 void declare_random(Table& table);
 void declare_reduce(Table& table);
