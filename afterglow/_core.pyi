@@ -223,7 +223,7 @@ def set_function_helpers(
     need_array: Callable[[Any, str, bool], Any],
     number_of_type: Callable[[Any], int],
     signature_of: Callable[[Any], Any],
-    current_numbers: Callable[[], tuple[int, int]],
+    numbers_of_context: Callable[[Any], tuple[int, int]],
 ) -> None: ...
 
 class Shortcut:

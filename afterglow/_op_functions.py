@@ -21,10 +21,12 @@ MODULES = {
     "nd": "afterglow.ndarray",
     "nd.contrib": "afterglow.ndarray.contrib",
     "nd.linalg": "afterglow.ndarray.linalg",
+    "nd.random": "afterglow.ndarray.random",
     "np": "afterglow.numpy",
     "np.linalg": "afterglow.numpy.linalg",
     "np.random": "afterglow.numpy.random",
     "npx": "afterglow.numpy_extension",
+    "npx.random": "afterglow.numpy_extension.random",
 }
 
 #: Calls that need more than one op, by the name of the function.

@@ -12,7 +12,7 @@ from . import _core
 from ._dtype import dtype_number
 from ._host import convert
 from ._op_functions import need_array, signature_of
-from .context import current_context
+from .context import as_context_numbers
 from .error import CLASSES
 from .ndarray import NDArray
 from .numpy import ndarray
@@ -41,9 +41,7 @@ def start() -> None:
     _core.set_error_classes(CLASSES)
     _core.set_package_folder(str(Path(__file__).parent) + os.sep)
     _core.register_classes(NDArray, ndarray, convert)
-    _core.set_function_helpers(
-        need_array, dtype_number, signature_of, lambda: current_context().numbers
-    )
+    _core.set_function_helpers(need_array, dtype_number, signature_of, as_context_numbers)
     # Opened when the first product needs it.
     _core.set_blas_path(str(Path(_core.__file__).parent / "lib" / "libscipy_openblas.so"))
     # Lets no queued Python function run while the process is copied.

@@ -8,6 +8,7 @@ GPU first keep working; an :class:`~afterglow.base.MXNetError` comes when memory
 from __future__ import annotations
 
 import operator
+import re
 import threading
 from typing import Any, ClassVar
 
@@ -171,6 +172,16 @@ def context_numbers(ctx: Context | None) -> tuple[int, int]:
     if not isinstance(ctx, Context):
         raise ArrayTypeError(f"ctx must be a Context such as cpu(0), but got {ctx!r}")
     return ctx.numbers
+
+
+def as_context_numbers(ctx: Context | str | None) -> tuple[int, int]:
+    """Return device type and id as MXNet's ops take them: from text such as "cpu(0)" too."""
+    if not isinstance(ctx, str):
+        return context_numbers(ctx)
+    match = re.fullmatch(r"(\w+)\((\d+)\)", ctx)
+    if match is None or match[1] not in Context.devstr2type:
+        raise ArrayValueError(f'ctx must be a Context or text such as "cpu(0)", but got {ctx!r}')
+    return Context(match[1], int(match[2])).numbers
 
 
 def context_of(numbers: tuple[int, int]) -> Context:

@@ -17,8 +17,11 @@ PACKAGE = Path(_op_functions.__file__).parent
 STUBS = {
     "ndarray/_ops.pyi": ("nd", "NDArray", "from .ndarray import NDArray\n\n"),
     "ndarray/_contrib_ops.pyi": ("nd.contrib", "NDArray", "from .ndarray import NDArray\n\n"),
+    "ndarray/_random_ops.pyi": ("nd.random", "NDArray", "from .ndarray import NDArray\n\n"),
     "numpy/_ops.pyi": ("np", "Any", ""),
+    "numpy/_random_ops.pyi": ("np.random", "Any", ""),
     "numpy_extension/_ops.pyi": ("npx", "ndarray", "from ..numpy import ndarray\n\n"),
+    "numpy_extension/_random_ops.pyi": ("npx.random", "Any", ""),
 }
 _KINDS = {
     "a boolean": "bool",
@@ -29,7 +32,10 @@ _KINDS = {
 }
 #: Ops that return a list where they are asked for more than one result.
 _SEVERAL = frozenset(
-    ("BatchNorm", "BatchNormWithReLU", "GroupNorm", "LayerNorm", "LeakyReLU", "SyncBatchNorm")
+    (
+        *("BatchNorm", "BatchNormWithReLU", "GroupNorm", "LayerNorm", "LeakyReLU", "SyncBatchNorm"),
+        "sample_multinomial",
+    )
 )
 
 

@@ -14,7 +14,15 @@ import stubs
 import afterglow as mx
 from afterglow import _op_functions, nd, np, npx
 
-SPACES = {"nd": mx.nd, "nd.contrib": mx.nd.contrib, "np": mx.np, "npx": mx.npx}
+SPACES = {
+    "nd": mx.nd,
+    "nd.contrib": mx.nd.contrib,
+    "nd.random": mx.nd.random,
+    "np": mx.np,
+    "np.random": mx.np.random,
+    "npx": mx.npx,
+    "npx.random": mx.npx.random,
+}
 FUNCTIONS = [
     (space, name, getattr(SPACES[space], name))
     for space in SPACES

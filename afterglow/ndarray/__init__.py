@@ -15,7 +15,6 @@ from . import (
     ndarray,
     products,
     random,
-    random_ops,
     reduce,
     shape,
     sharing,
@@ -29,7 +28,6 @@ from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .ndarray import NDArray
 from .products import *  # noqa: F403
-from .random_ops import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
 from .sharing import *  # noqa: F403
@@ -49,7 +47,6 @@ __all__ = [
     *files.__all__,
     *indexing.__all__,
     *products.__all__,
-    *random_ops.__all__,
     *reduce.__all__,
     *shape.__all__,
     *sharing.__all__,

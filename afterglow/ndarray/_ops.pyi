@@ -90,9 +90,9 @@ __all__ = [
     "lesser",
     "lesser_equal",
     "log",
+    "log10",
     "log1p",
     "log2",
-    "log10",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -108,16 +108,34 @@ __all__ = [
     "modulo",
     "multiply",
     "negative",
+    "normal",
     "not_equal",
     "power",
     "prod",
     "radians",
+    "random_exponential",
+    "random_gamma",
+    "random_generalized_negative_binomial",
+    "random_negative_binomial",
+    "random_normal",
+    "random_poisson",
+    "random_randint",
+    "random_uniform",
     "rcbrt",
     "reciprocal",
     "relu",
     "rint",
     "round",
     "rsqrt",
+    "sample_exponential",
+    "sample_gamma",
+    "sample_generalized_negative_binomial",
+    "sample_multinomial",
+    "sample_negative_binomial",
+    "sample_normal",
+    "sample_poisson",
+    "sample_uniform",
+    "shuffle",
     "sigmoid",
     "sign",
     "sin",
@@ -134,6 +152,7 @@ __all__ = [
     "tanh",
     "true_divide",
     "trunc",
+    "uniform",
     "where",
 ]
 
@@ -704,6 +723,76 @@ def radians(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def random_exponential(
+    lam: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_gamma(
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_generalized_negative_binomial(
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_negative_binomial(
+    k: int = 1,
+    p: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_normal(
+    loc: float = 0.0,
+    scale: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_poisson(
+    lam: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_randint(
+    low: int,
+    high: int,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_uniform(
+    low: float = 0.0,
+    high: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def rcbrt(
     data: NDArray,
     out: NDArray | None = None,
@@ -730,6 +819,73 @@ def round(
     name: str | None = None,
 ) -> NDArray: ...
 def rsqrt(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_exponential(
+    lam: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_gamma(
+    alpha: NDArray,
+    beta: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_generalized_negative_binomial(
+    mu: NDArray,
+    alpha: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_multinomial(
+    data: NDArray,
+    shape: int | tuple[int, ...] = (),
+    get_prob: bool = False,
+    dtype: Any = "int32",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> Any: ...
+def sample_negative_binomial(
+    k: NDArray,
+    p: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_normal(
+    mu: NDArray,
+    sigma: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_poisson(
+    lam: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_uniform(
+    low: NDArray,
+    high: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def shuffle(
     data: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
@@ -826,6 +982,8 @@ Cast = cast
 true_divide = divide
 max_axis = max
 min_axis = min
+normal = random_normal
+uniform = random_uniform
 broadcast_minus = broadcast_sub
 sum_axis = sum
 fix = trunc

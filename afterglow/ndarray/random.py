@@ -2,54 +2,40 @@
 """Random numbers. They depend on the seed and the order of the calls, on nothing else.
 
 The parameters of a distribution are numbers, or arrays of one shape: then ``shape`` numbers are
-drawn for each of their elements.
+drawn for each of their elements. MXNet has two ops for the two.
 """
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, operation
-from .._dtype import BOOL, FLOAT32, INT8, INT32, INT64, TYPES, dtype_number
-from .._random import Draws, Target
-from .._shapes import Shape, as_shape
+from .._core import Array, Operation
+from .._dtype import optional_number
+from .._worlds import LEGACY
 from ..context import Context, context_numbers
-from ..error import ArgumentError, ArrayTypeError, ArrayValueError
-from ._arguments import need
+from ..error import ArgumentError, ArrayValueError
+from . import _ops, _random_ops
+from ._random_ops import *  # noqa: F403
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = [
     "exponential",
-    "exponential_like",
     "gamma",
-    "gamma_like",
     "generalized_negative_binomial",
-    "generalized_negative_binomial_like",
     "multinomial",
     "negative_binomial",
-    "negative_binomial_like",
     "normal",
-    "normal_like",
     "poisson",
-    "poisson_like",
     "randint",
     "randn",
     "shuffle",
     "uniform",
-    "uniform_like",
+    *_random_ops.__all__,
 ]
-
-_draws = Draws(True)
-_arange = operation("arange", True)
-_gather = operation("gather_nd", True)
-_log = operation("log", True)
-_multinomial = operation("sample_multinomial", True)
-_shuffle = operation("shuffle", True)
 
 
 def uniform(
@@ -68,11 +54,8 @@ def uniform(
     >>> nd.random.uniform(nd.array([0, 10]), nd.array([1, 11]), shape=(4,)).shape
     (2, 4)
     """
-    (low, high), target = _request("uniform", (low, high), shape, dtype, ctx, out, kwargs)
-    if not isinstance(low, Array) and low > high:
-        raise ArrayValueError(f"[random_uniform] low is {low}, high is {high}; low must be less")
-    result: NDArray = _draws.uniform(low, high, target)
-    return result
+    ops = LEGACY.random_uniform, LEGACY.sample_uniform
+    return _drawn(ops, (low, high), shape, dtype, ctx, out, kwargs)
 
 
 def normal(
@@ -89,10 +72,8 @@ def normal(
     >>> nd.random.normal(0, 0.1, shape=(2, 3), dtype="float64").dtype
     <class 'numpy.float64'>
     """
-    (loc, scale), target = _request("normal", (loc, scale), shape, dtype, ctx, out, kwargs)
-    _positive("normal", "scale", scale)
-    result: NDArray = _draws.normal(loc, scale, target)
-    return result
+    ops = LEGACY.random_normal, LEGACY.sample_normal
+    return _drawn(ops, (loc, scale), shape, dtype, ctx, out, kwargs)
 
 
 def randn(
@@ -124,10 +105,8 @@ def exponential(
     >>> bool(nd.random.exponential(2, shape=(5,)).min().asscalar() > 0)
     True
     """
-    (scale,), target = _request("exponential", (scale,), shape, dtype, ctx, out, kwargs)
-    _positive("exponential", "scale", scale)
-    result: NDArray = _draws.exponential(scale, target)
-    return result
+    ops = LEGACY.random_scaled_exponential, LEGACY.sample_scaled_exponential
+    return _drawn(ops, (scale,), shape, dtype, ctx, out, kwargs)
 
 
 def gamma(
@@ -144,11 +123,8 @@ def gamma(
     >>> nd.random.gamma(nd.array([1, 9]), nd.array([1, 2]), shape=(3,)).shape
     (2, 3)
     """
-    (alpha, beta), target = _request("gamma", (alpha, beta), shape, dtype, ctx, out, kwargs)
-    _positive("gamma", "alpha", alpha)
-    _positive("gamma", "beta", beta)
-    result: NDArray = _draws.gamma(alpha, beta, target)
-    return result
+    ops = LEGACY.random_gamma, LEGACY.sample_gamma
+    return _drawn(ops, (alpha, beta), shape, dtype, ctx, out, kwargs)
 
 
 def poisson(
@@ -166,10 +142,8 @@ def poisson(
     [0. 0. 0.]
     <NDArray 3 @cpu(0)>
     """
-    (lam,), target = _request("poisson", (lam,), shape, dtype, ctx, out, kwargs)
-    _not_negative("poisson", "lam", lam)
-    result: NDArray = _draws.poisson(lam, target)
-    return result
+    ops = LEGACY.random_poisson, LEGACY.sample_poisson
+    return _drawn(ops, (lam,), shape, dtype, ctx, out, kwargs)
 
 
 def negative_binomial(
@@ -188,15 +162,8 @@ def negative_binomial(
     [0. 0.]
     <NDArray 2 @cpu(0)>
     """
-    name = "negative_binomial"
-    (k, p), target = _request(name, (k, p), shape, dtype, ctx, out, kwargs)
-    if not isinstance(k, Array):
-        k = _integer(name, "k", k)
-        _not_negative(name, "k", k)
-        if not 0 < p <= 1:
-            raise ArrayValueError(f"[random_{name}] p is {p}; it must be greater than 0, at most 1")
-    result: NDArray = _draws.negative_binomial(k, p, target)
-    return result
+    ops = LEGACY.random_negative_binomial, LEGACY.sample_negative_binomial
+    return _drawn(ops, (k, p), shape, dtype, ctx, out, kwargs)
 
 
 def generalized_negative_binomial(
@@ -213,12 +180,8 @@ def generalized_negative_binomial(
     >>> nd.random.generalized_negative_binomial(10, 0.5, shape=(2, 3)).shape
     (2, 3)
     """
-    name = "generalized_negative_binomial"
-    (mu, alpha), target = _request(name, (mu, alpha), shape, dtype, ctx, out, kwargs)
-    _not_negative(name, "mu", mu)
-    _not_negative(name, "alpha", alpha)
-    result: NDArray = _draws.generalized_negative_binomial(mu, alpha, target)
-    return result
+    ops = LEGACY.random_generalized_negative_binomial, LEGACY.sample_generalized_negative_binomial
+    return _drawn(ops, (mu, alpha), shape, dtype, ctx, out, kwargs)
 
 
 def multinomial(
@@ -240,31 +203,7 @@ def multinomial(
      [0 0 0]]
     <NDArray 2x3 @cpu(0)>
     """
-    _refuse_unknown("multinomial", kwargs)
-    number = dtype_number(dtype)
-    if number in (INT8, BOOL):
-        raise ArrayTypeError(f"[sample_multinomial] cannot give {TYPES[number].__name__}")
-    drawn = _multinomial(
-        need(data), shape=as_shape(shape), dtype=number, out=None if get_prob else out
-    )
-    if not get_prob:
-        return drawn
-    both = [drawn, _log(_chosen(data, drawn))]
-    if out is None:
-        return both
-    for target, source in zip(out, both, strict=True):
-        target[:] = source
-    return out
-
-
-def _chosen(data: NDArray, drawn: NDArray) -> Any:
-    """Return the probabilities, as they were given, of the categories that were drawn."""
-    categories = data.shape[-1]
-    rows = data.size // max(1, categories)
-    line = _arange(0.0, 1.0, rows, 1, INT64, ctx=data._context_numbers)._shaped((rows, 1))
-    index = drawn._shaped((rows, drawn.size // max(1, rows)))
-    found = _gather([data._shaped((rows, categories)), line, index], mode="clip")
-    return found._shaped(drawn.shape)
+    return _ops.sample_multinomial(data, shape, get_prob, dtype, out, **kwargs)
 
 
 def shuffle(data: NDArray, out: NDArray | None = None, **kwargs: Any) -> NDArray:
@@ -273,9 +212,7 @@ def shuffle(data: NDArray, out: NDArray | None = None, **kwargs: Any) -> NDArray
     >>> nd.random.shuffle(nd.arange(10)).sum().asscalar()
     np.float32(45.0)
     """
-    _refuse_unknown("shuffle", kwargs)
-    result: NDArray = _shuffle(need(data), out=out)
-    return result
+    return _ops.shuffle(data, out, **kwargs)
 
 
 def randint(
@@ -294,142 +231,20 @@ def randint(
     [5 5 5]
     <NDArray 3 @cpu(0)>
     """
-    _refuse_unknown("randint", kwargs)
-    result: NDArray = _draws.randint(
-        _integer("randint", "low", low),
-        _integer("randint", "high", high),
-        _scalar_shape(shape, out),
-        dtype_number(dtype, need(out, "out")._dtype_number if out is not None else INT32),
-        ctx=context_numbers(ctx),
-        out=out,
-    )
-    return result
+    return _ops.random_randint(low, high, shape, ctx, dtype, out, **kwargs)
 
 
-def uniform_like(
-    data: NDArray,
-    low: float = 0.0,
-    high: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return numbers spread evenly from low up to, not including, high, shaped as ``data``.
-
-    >>> nd.random.uniform_like(nd.zeros((2, 3))).shape
-    (2, 3)
-    """
-    return uniform(low, high, **_like(data, out))
-
-
-def normal_like(
-    data: NDArray,
-    loc: float = 0.0,
-    scale: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return numbers normally distributed, shaped as ``data``.
-
-    >>> nd.random.normal_like(nd.zeros((2, 3))).shape
-    (2, 3)
-    """
-    return normal(loc, scale, **_like(data, out))
-
-
-def exponential_like(
-    data: NDArray,
-    lam: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return numbers exponentially distributed with mean ``1 / lam``, shaped as ``data``.
-
-    >>> nd.random.exponential_like(nd.zeros((2, 3))).shape
-    (2, 3)
-    """
-    return exponential(_inverse(lam), **_like(data, out))
-
-
-def gamma_like(
-    data: NDArray,
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return numbers gamma distributed, shaped as ``data``.
-
-    >>> nd.random.gamma_like(nd.zeros((2, 3))).shape
-    (2, 3)
-    """
-    return gamma(alpha, beta, **_like(data, out))
-
-
-def poisson_like(
-    data: NDArray,
-    lam: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return numbers Poisson distributed, shaped as ``data``.
-
-    >>> nd.random.poisson_like(nd.zeros((2, 3))).shape
-    (2, 3)
-    """
-    return poisson(lam, **_like(data, out))
-
-
-def negative_binomial_like(
-    data: NDArray,
-    k: float = 1,
-    p: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return numbers of failures before ``k`` successes, shaped as ``data``.
-
-    >>> nd.random.negative_binomial_like(nd.zeros((2, 3))).shape
-    (2, 3)
-    """
-    return negative_binomial(k, p, **_like(data, out))
-
-
-def generalized_negative_binomial_like(
-    data: NDArray,
-    mu: float = 1.0,
-    alpha: float = 1.0,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return numbers of mean ``mu`` and variance ``mu + alpha * mu**2``, shaped as ``data``.
-
-    >>> nd.random.generalized_negative_binomial_like(nd.zeros((2, 3))).shape
-    (2, 3)
-    """
-    return generalized_negative_binomial(mu, alpha, **_like(data, out))
-
-
-def _like(data: NDArray, out: NDArray | None) -> dict[str, Any]:
-    source = need(data)
-    return {"shape": source.shape, "dtype": source.dtype, "ctx": source.context, "out": out}
-
-
-def _inverse(lam: float) -> float:
-    _positive("exponential", "lam", lam)
-    return 1 / lam
-
-
-def _request(
-    name: str,
+def _drawn(
+    ops: tuple[Operation, Operation],
     parameters: tuple[Any, ...],
     shape: Any,
     dtype: Any,
     ctx: Context | None,
     out: NDArray | None,
     kwargs: dict[str, Any],
-) -> tuple[tuple[Any, ...], Target]:
-    """Return the parameters, in a shape that broadcasts, and what is to be drawn."""
-    _refuse_unknown(name, kwargs)
+) -> NDArray:
+    """Return what the op for numbers gives, or the one for arrays."""
+    of_numbers, of_arrays = ops
     first = parameters[0]
     if not isinstance(first, (Array, int, float, onp.generic)):
         raise ArrayValueError(
@@ -442,49 +257,10 @@ def _request(
                 "Distribution parameters must all have the same type, but got both "
                 f"{type(first)} and {type(other)}."
             )
-    number = dtype_number(dtype, need(out, "out")._dtype_number if out is not None else FLOAT32)
-    if not isinstance(first, Array):
-        target = Target(_scalar_shape(shape, out), number, context_numbers(ctx), out)
-        return parameters, target.check(f"random_{name}")
-    for other in parameters[1:]:
-        if first.shape != other.shape:
-            raise ArrayValueError(
-                f"[sample_{name}] the parameters must have the same shape, but have "
-                f"{first.shape} and {other.shape}"
-            )
-    drawn = as_shape(shape)
-    stretched = first.shape + (1,) * len(drawn)
-    target = Target(first.shape + drawn, number, first._context_numbers, out)
-    shaped = tuple(parameter._shaped(stretched) for parameter in parameters)
-    return shaped, target.check(f"sample_{name}")
-
-
-def _scalar_shape(shape: Any, out: NDArray | None) -> Shape:
-    """Return the shape of draws with plain parameters; without one, that of out or (1,)."""
-    if isinstance(shape, (tuple, list)) and not shape:
-        return need(out, "out").shape if out is not None else (1,)
-    return as_shape(shape)
-
-
-def _refuse_unknown(name: str, kwargs: dict[str, Any]) -> None:
-    unknown = set(kwargs) - {"name"}
-    if unknown:
-        raise ArrayTypeError(f"[{name}] got an unexpected argument {min(unknown)!r}")
-
-
-def _integer(name: str, what: str, value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise ArrayTypeError(f"[random_{name}] {what} must be an integer, not {value!r}") from None
-
-
-def _positive(name: str, what: str, value: Any) -> None:
-    """Refuse a number that is not positive; elements of arrays are not looked at."""
-    if not isinstance(value, Array) and not value > 0:
-        raise ArrayValueError(f"[random_{name}] {what} is {value}; it must be positive")
-
-
-def _not_negative(name: str, what: str, value: Any) -> None:
-    if not isinstance(value, Array) and not value >= 0:
-        raise ArrayValueError(f"[random_{name}] {what} is {value}; it must not be negative")
+    given = {"shape": shape, "dtype": optional_number(dtype), "out": out, **kwargs}
+    result: NDArray
+    if isinstance(first, Array):
+        result = of_arrays(*parameters, **given)
+    else:
+        result = of_numbers(*parameters, **given, ctx=context_numbers(ctx))
+    return result

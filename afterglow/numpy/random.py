@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, operation
-from .._dtype import FLOAT32, FLOAT64, INT64, dtype_number
+from .._core import Array
+from .._dtype import FLOAT32, FLOAT64, INT64
 from .._host import from_host
 from .._host_calls import Host, on_host
 from .._indexing import contiguous_strides
-from .._random import Draws, Target
 from .._shapes import Shape, as_shape
 from .._shortcut import shortcut
+from .._worlds import NUMPY
 from ..context import Context, context_numbers
 from ..error import (
     ArgumentError,
@@ -30,89 +30,27 @@ from ..error import (
     as_ours,
 )
 from ..random import seed
+from . import _random_ops
 from ._arguments import need
+from ._random_ops import *  # noqa: F403
+from ._random_ops import normal, uniform
 
 if TYPE_CHECKING:
     from .multiarray import ndarray
 
 __all__ = [
-    "beta",
-    "chisquare",
     "choice",
-    "exponential",
-    "f",
-    "gamma",
-    "gumbel",
-    "laplace",
-    "logistic",
-    "lognormal",
     "multinomial",
     "multivariate_normal",
-    "normal",
-    "pareto",
     "permutation",
-    "poisson",
-    "power",
     "rand",
-    "randint",
     "randn",
-    "rayleigh",
     "seed",
     "shuffle",
-    "uniform",
-    "weibull",
+    *_random_ops.__all__,
 ]
 
-_draws = Draws(False)
-_multinomial = operation("sample_multinomial", False)
-_counts = operation("multinomial_counts", False)
-_shuffle = operation("shuffle", False)
-_arange = operation("arange", False)
-_exponential = operation("random_exponential", False)
-_normal = operation("random_normal", False)
-_copy = operation("copy", False)
-
 # --- continuous distributions ---
-
-
-@shortcut("random_uniform", "number", "number", "shape=shape", "real", shape=())
-def uniform(
-    low: Any = 0.0,
-    high: Any = 1.0,
-    size: Any = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return numbers spread evenly from low up to, not including, high.
-
-    >>> np.random.uniform(0, 1, size=(2, 3)).shape
-    (2, 3)
-    """
-    target = _target((low, high), size, dtype, ctx, out)
-    result: ndarray = _draws.uniform(low, high, target)
-    return result
-
-
-@shortcut("random_normal", "number", "positive", "shape=shape", "real", shape=())
-def normal(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
-    size: Any = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return normally distributed numbers: mean ``loc``, standard deviation ``scale``.
-
-    >>> np.random.normal(np.zeros(3), 1, size=(2, 3)).shape
-    (2, 3)
-    """
-    target = _target((loc, scale), size, dtype, ctx, out)
-    if type(scale) is not float or not scale >= 0:
-        scale = _draws.at_least(scale, 0, "random_normal", "scale")
-    result: ndarray = _draws.normal(loc, scale, target)
-    return result
 
 
 def rand(*size: int, **kwargs: Any) -> ndarray:
@@ -131,237 +69,6 @@ def randn(*size: int, **kwargs: Any) -> ndarray:
     (2, 3)
     """
     return normal(0.0, 1.0, size, **kwargs)
-
-
-def lognormal(
-    mean: Any = 0.0,
-    sigma: Any = 1.0,
-    size: Any = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return numbers whose logarithms are normally distributed.
-
-    >>> bool(np.random.lognormal(0, 1, 5).min() > 0)
-    True
-    """
-    target = _target((mean, sigma), size, dtype, ctx, out)
-    sigma = _draws.at_least(sigma, 0, "random_lognormal", "sigma")
-    result: ndarray = _draws.lognormal(mean, sigma, target)
-    return result
-
-
-def exponential(
-    scale: Any = 1.0,
-    size: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return exponentially distributed numbers of mean ``scale``.
-
-    >>> np.random.exponential(2.0, size=3).shape
-    (3,)
-    """
-    target = _target((scale,), size, None, ctx, out)
-    scale = _draws.at_least(scale, 0, "random_exponential", "scale")
-    result: ndarray = _draws.exponential(scale, target)
-    return result
-
-
-def gamma(
-    shape: Any,
-    scale: Any = 1.0,
-    size: Any = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return gamma distributed numbers of mean ``shape * scale``.
-
-    >>> np.random.gamma(np.array([1, 2]), 3, size=(4, 2)).shape
-    (4, 2)
-    """
-    target = _target((shape, scale), size, dtype, ctx, out)
-    shape = _draws.at_least(shape, 0, "random_gamma", "shape", strict=True)
-    scale = _draws.at_least(scale, 0, "random_gamma", "scale")
-    result: ndarray = _draws.gamma(shape, scale, target)
-    return result
-
-
-def beta(
-    a: Any,
-    b: Any,
-    size: Any = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-) -> ndarray:
-    """Return beta distributed numbers of mean ``a / (a + b)``.
-
-    >>> bool(np.random.beta(2, 3, size=5).max() < 1)
-    True
-    """
-    target = _target((a, b), size, dtype, ctx, None)
-    a = _draws.at_least(a, 0, "random_beta", "a", strict=True)
-    b = _draws.at_least(b, 0, "random_beta", "b", strict=True)
-    result: ndarray = _draws.beta(a, b, target)
-    return result
-
-
-def chisquare(
-    df: Any,
-    size: Any = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-) -> ndarray:
-    """Return sums of ``df`` squares of standard normal numbers.
-
-    >>> np.random.chisquare(3, size=(2, 2)).shape
-    (2, 2)
-    """
-    target = _target((df,), size, dtype, ctx, None)
-    df = _draws.at_least(df, 0, "random_chisquare", "df", strict=True)
-    result: ndarray = _draws.gamma(df / 2, 2, target)
-    return result
-
-
-def f(
-    dfnum: Any,
-    dfden: Any,
-    size: Any = None,
-    ctx: Context | None = None,
-) -> ndarray:
-    """Return ratios of mean squares of ``dfnum`` and of ``dfden`` standard normal numbers.
-
-    >>> np.random.f(3, 5, size=(2, 2)).shape
-    (2, 2)
-    """
-    target = _target((dfnum, dfden), size, None, ctx, None)
-    dfnum = _draws.at_least(dfnum, 0, "random_f", "dfnum", strict=True)
-    dfden = _draws.at_least(dfden, 0, "random_f", "dfden", strict=True)
-    result: ndarray = _draws.f(dfnum, dfden, target)
-    return result
-
-
-def logistic(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
-    size: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return numbers of the logistic distribution.
-
-    >>> np.random.logistic(0, 1, size=3).shape
-    (3,)
-    """
-    target = _target((loc, scale), size, None, ctx, out)
-    scale = _draws.at_least(scale, 0, "random_logistic", "scale")
-    result: ndarray = _draws.logistic(loc, scale, target)
-    return result
-
-
-def gumbel(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
-    size: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return numbers of the Gumbel distribution.
-
-    >>> np.random.gumbel(0, 1, size=3).shape
-    (3,)
-    """
-    target = _target((loc, scale), size, None, ctx, out)
-    scale = _draws.at_least(scale, 0, "random_gumbel", "scale")
-    result: ndarray = _draws.gumbel(loc, scale, target)
-    return result
-
-
-def laplace(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
-    size: Any = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return numbers of the Laplace distribution, also called double exponential.
-
-    >>> np.random.laplace(0, 1, size=3).shape
-    (3,)
-    """
-    target = _target((loc, scale), size, dtype, ctx, out)
-    scale = _draws.at_least(scale, 0, "random_laplace", "scale")
-    result: ndarray = _draws.laplace(loc, scale, target)
-    return result
-
-
-def rayleigh(
-    scale: Any = 1.0,
-    size: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return numbers of the Rayleigh distribution.
-
-    >>> bool(np.random.rayleigh(1, size=5).min() >= 0)
-    True
-    """
-    target = _target((scale,), size, None, ctx, out)
-    scale = _draws.at_least(scale, 0, "random_rayleigh", "scale")
-    result: ndarray = _draws.rayleigh(scale, target)
-    return result
-
-
-def weibull(
-    a: Any,
-    size: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return numbers of the Weibull distribution of scale 1.
-
-    >>> bool(np.random.weibull(2, size=5).min() >= 0)
-    True
-    """
-    target = _target((a,), size, None, ctx, out)
-    a = _draws.at_least(a, 0, "random_weibull", "a", strict=True)
-    result: ndarray = _draws.weibull(a, target)
-    return result
-
-
-def pareto(
-    a: Any,
-    size: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return numbers of the Pareto distribution that starts at 0 (Lomax).
-
-    >>> bool(np.random.pareto(3, size=5).min() >= 0)
-    True
-    """
-    target = _target((a,), size, None, ctx, out)
-    a = _draws.at_least(a, 0, "random_pareto", "a", strict=True)
-    result: ndarray = _draws.pareto(a, target)
-    return result
-
-
-def power(
-    a: Any,
-    size: Any = None,
-) -> ndarray:
-    """Return numbers from 0 to 1 of density ``a * x**(a - 1)``.
-
-    >>> bool(np.random.power(3, size=5).max() <= 1)
-    True
-    """
-    target = _target((a,), size, None, None, None)
-    a = _draws.at_least(a, 0, "random_power", "a", strict=True)
-    result: ndarray = _draws.power(a, target)
-    return result
 
 
 def multivariate_normal(
@@ -387,7 +94,7 @@ def multivariate_normal(
     batch = _broadcast("multivariate_normal", mean.shape[:-1], cov.shape[:-2])
     shape = _plain_shape(size) + batch + mean.shape[-1:]
     number = FLOAT64 if FLOAT64 in (mean._dtype_number, cov._dtype_number) else FLOAT32
-    standard = _normal(0.0, 1.0, shape, FLOAT64, ctx=mean._context_numbers)
+    standard = NUMPY.fill_normal(0.0, 1.0, shape, FLOAT64, ctx=mean._context_numbers)
     result: ndarray = on_host(
         "multivariate_normal",
         _correlated,
@@ -415,50 +122,6 @@ def _correlated(mean: Host, cov: Host, standard: Host) -> Host:
 # --- discrete distributions ---
 
 
-def poisson(
-    lam: Any = 1.0,
-    size: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return Poisson distributed whole numbers of mean ``lam``.
-
-    >>> np.random.poisson(0, size=3)
-    array([0., 0., 0.])
-    """
-    target = _target((lam,), size, None, ctx, out)
-    lam = _draws.at_least(lam, 0, "random_poisson", "lam")
-    result: ndarray = _draws.poisson(lam, target)
-    return result
-
-
-@shortcut("random_randint", "integer", "integer!", "shape=shape", "dtype", shape=(), dtype=INT64)
-def randint(
-    low: int,
-    high: int | None = None,
-    size: Any = None,
-    dtype: Any = None,
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return integers from low up to, not including, high; with one number, from 0 up to it.
-
-    >>> np.random.randint(5, 6, size=(3,))
-    array([5, 5, 5], dtype=int64)
-    """
-    if high is None:
-        low, high = 0, low
-    result: ndarray = _draws.randint(
-        _integer("randint", low),
-        _integer("randint", high),
-        _plain_shape(size),
-        dtype_number(dtype, need(out, "out")._dtype_number if out is not None else INT64),
-        ctx=context_numbers(ctx),
-        out=out,
-    )
-    return result
-
-
 def multinomial(n: int, pvals: Any, size: Any = None) -> ndarray:
     """Return how often each category comes up in ``n`` trials; the last one takes the rest.
 
@@ -476,8 +139,8 @@ def multinomial(n: int, pvals: Any, size: Any = None) -> ndarray:
         if (host < 0).any() or host.sum() > 1 + 1e-5:
             raise ArrayValueError(f"[multinomial] {pvals} are no probabilities with a sum up to 1")
         pvals = from_host(host, context_numbers(None), False)
-    result: ndarray = _counts(
-        _copy(pvals, dtype=FLOAT64), n=_integer("multinomial", n), shape=_plain_shape(size)
+    result: ndarray = NUMPY.fill_counts(
+        NUMPY.copy(pvals, dtype=FLOAT64), n=_integer("multinomial", n), shape=_plain_shape(size)
     )
     return result
 
@@ -493,7 +156,7 @@ def shuffle(x: ndarray) -> None:
     >>> x.sum()
     array(45.)
     """
-    _shuffle(_array(x, "x"), out=x)
+    NUMPY.shuffle(_array(x, "x"), out=x)
 
 
 @shortcut("permutation", parameters=1)
@@ -503,7 +166,7 @@ def permutation(x: Any) -> ndarray:
     >>> np.random.permutation(10).sum()
     array(45, dtype=int64)
     """
-    result: ndarray = _shuffle(x if isinstance(x, Array) else _count(x, context_numbers(None)))
+    result: ndarray = NUMPY.shuffle(x if isinstance(x, Array) else _count(x, context_numbers(None)))
     return result
 
 
@@ -537,7 +200,7 @@ def choice(
             dtype=pool._dtype_number,
             legacy=False,
         )
-    result: ndarray = places if out is None else _copy(places, out=out)
+    result: ndarray = places if out is None else NUMPY.copy(places, out=out)
     return result
 
 
@@ -548,18 +211,18 @@ def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int,
         raise ArrayValueError(f"[choice] {count} elements need as many p, but p has {p.shape}")
     if replace:
         if p is None:
-            return _draws.randint(0, count, shape, INT64, ctx=context)
-        return _multinomial(p, shape=shape, dtype=INT64)
+            return NUMPY.fill_integers(0, count, shape, INT64, ctx=context)
+        return NUMPY.fill_categories(p, shape=shape, dtype=INT64)
     wanted = prod(shape)
     if wanted > count:
         raise ArrayValueError(
             f"[choice] cannot take {wanted} of {count} elements without replacement"
         )
     if p is None:
-        order = _shuffle(_count(count, context))
-        return _copy(order._view(0, shape, contiguous_strides(shape)))
+        order = NUMPY.shuffle(_count(count, context))
+        return NUMPY.copy(order._view(0, shape, contiguous_strides(shape)))
     # Who waits shortest for a first event comes first: the law of drawing one after another.
-    waits = _exponential(1.0, (count,), FLOAT64, ctx=context)
+    waits = NUMPY.fill_exponential(1.0, (count,), FLOAT64, ctx=context)
 
     def first(waits: Host, p: Host) -> Host:
         with onp.errstate(divide="ignore"):
@@ -570,7 +233,7 @@ def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int,
 
 
 def _count(stop: Any, context: tuple[int, int]) -> Any:
-    return _arange(0, 1, _integer("permutation", stop), 1, INT64, ctx=context)
+    return NUMPY.arange(0, 1, _integer("permutation", stop), 1, INT64, ctx=context)
 
 
 # --- arguments ---
@@ -598,46 +261,3 @@ def _broadcast(name: str, *shapes: Shape) -> Shape:
         return onp.broadcast_shapes(*shapes)
     except ValueError:
         raise ArrayValueError(f"[{name}] shapes {shapes} cannot be broadcast together") from None
-
-
-def _fits(parameters: Shape, size: Shape) -> bool:
-    """Tell whether parameters of a shape can be stretched to the shape of the result."""
-    return len(parameters) <= len(size) and all(
-        extent in (1, wanted)
-        for extent, wanted in zip(reversed(parameters), reversed(size), strict=False)
-    )
-
-
-def _target(
-    parameters: tuple[Any, ...],
-    size: Any,
-    dtype: Any,
-    ctx: Context | None,
-    out: ndarray | None,
-    batch: Any = None,
-) -> Target:
-    """Return what is to be drawn; with ``batch``, that many times the shape of the parameters."""
-    arrays = []
-    for parameter in parameters:
-        if type(parameter) is float:
-            continue
-        if isinstance(parameter, Array):
-            arrays.append(parameter)
-        elif not isinstance(parameter, (int, float, onp.generic)):
-            raise ArrayTypeError(
-                f"[random] a parameter must be a number or an array, not {type(parameter)}"
-            )
-    shape = () if size is None else as_shape(size)
-    if arrays:
-        together = _broadcast("random", *(parameter.shape for parameter in arrays))
-        shape = together if size is None else shape
-        if not _fits(together, shape):
-            raise ArrayValueError(
-                f"[random] parameters of shape {together} do not fit size {shape}"
-            )
-    return Target(
-        shape if batch is None else _plain_shape(batch) + shape,
-        dtype_number(dtype, need(out, "out")._dtype_number if out is not None else FLOAT32),
-        arrays[0]._context_numbers if arrays else context_numbers(ctx),
-        out,
-    )

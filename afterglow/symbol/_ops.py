@@ -623,10 +623,16 @@ def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
     parameters = [slot for slot in slots if slot.role == "parameter"]
     numbers = [slot.name for slot in slots if slot.role == "input" and slot.default is not None]
     variadic = any(slot.role == "inputs" for slot in slots)
+    context = [slot.name for slot in slots if slot.role == "context"]
     return Entry(
         name,
         tuple(slot.name for slot in slots if slot.role == "input" and slot.name not in numbers),
-        (*(slot.name for slot in parameters), *numbers, *(("num_args",) if variadic else ())),
+        (
+            *(slot.name for slot in parameters),
+            *numbers,
+            *context,
+            *(("num_args",) if variadic else ()),
+        ),
         function,
         legacy,
         variadic,

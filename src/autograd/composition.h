@@ -8,16 +8,19 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/call_builder.h"
 #include "autograd/handle.h"
 
 namespace afterglow::autograd {
 
 class Composition {
  public:
-  /// Inputs and arguments stay alive meanwhile. An input that was not given is none.
+  /// Inputs and what the options refer to stay alive meanwhile. An input that was not given is
+  /// none.
   Composition(const lazy::Op& op, std::span<const Value> inputs,
-              std::span<const lazy::Argument> arguments)
-      : op_(op), arguments_(arguments), is_recorded_(state().recording) {
+              const CallBuilder::Options& options)
+      : op_(op), options_(options), is_recorded_(state().recording) {
+    inputs_.reserve(inputs.size());
     for (const Value& input : inputs) {
       inputs_.push_back(input);
       inputs_.back().legacy = false;
@@ -29,13 +32,24 @@ class Composition {
   /// For those that the op writes to.
   Value& written(std::size_t input) { return inputs_[input]; }
   std::span<const Value> inputs() const { return inputs_; }
+  /// Where results are to be made that no array of the inputs has a place for.
+  Context context() const { return options_.context; }
+  /// Where the result goes, if the caller says so. It is copied there, unless the composition takes
+  /// this and writes it there itself.
+  const Handle* out() const { return options_.out; }
+  Handle* take_out() {
+    has_taken_out_ = options_.out;
+    return options_.out;
+  }
+  bool has_taken_out() const { return has_taken_out_; }
   /// Whether gradients may be asked for.
   bool is_recorded() const { return is_recorded_; }
 
   template <class Parameters>
   Parameters parameters() const {
-    return lazy::read_parameters<Parameters>(
-        arguments_, [&](const lazy::Refusal& refusal) { refuse(refusal.text, refusal.kind); });
+    return lazy::read_parameters<Parameters>(options_.arguments, [&](const lazy::Refusal& refusal) {
+      refuse(refusal.text, refusal.kind);
+    });
   }
 
   /// The second result, the third and so on; the first is what the composition returns.
@@ -48,8 +62,9 @@ class Composition {
  private:
   const lazy::Op& op_;
   std::vector<Value> inputs_;
-  const std::span<const lazy::Argument> arguments_;
+  const CallBuilder::Options options_;
   const bool is_recorded_;
+  bool has_taken_out_ = false;
   std::vector<Value> more_;
 };
 
@@ -63,6 +78,7 @@ struct Composed {
   std::vector<std::string_view> inputs = {};
   bool variadic = false;
   int optional_inputs = 0;
+  bool takes_numbers = false;
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
   Value (*compose)(Composition&, const Parameters&) = nullptr;
   void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
@@ -80,6 +96,7 @@ lazy::Op make_op(Composed<Parameters> declaration) {
                                            .complete = declaration.complete});
   op.infer = nullptr;
   op.optional_inputs = declaration.optional_inputs;
+  op.takes_numbers = declaration.takes_numbers;
   op.compose = [](Composition& composition) {
     using Compose = Value (*)(Composition&, const Parameters&);
     const auto parameters = composition.parameters<Parameters>();

@@ -18,6 +18,7 @@
 #include "bindings/stand_ins.h"
 #include "lazy/spelling.h"
 #include "ops/compose.h"
+#include "ops/operators.h"
 #include "ops/table.h"
 
 namespace afterglow::bindings {
@@ -27,10 +28,10 @@ using lazy::Spelling;
 using Role = Spelling::Role;
 
 PyTypeObject* operation_type = nullptr;
-PyObject* need_array = nullptr;       // (object, name, legacy) -> array, or raises
-PyObject* number_of_type = nullptr;   // (object) -> the number of a data type, or raises
-PyObject* signature_of = nullptr;     // (function) -> inspect.Signature
-PyObject* current_numbers = nullptr;  // () -> those of the device that new arrays are made on
+PyObject* need_array = nullptr;          // (object, name, legacy) -> array, or raises
+PyObject* number_of_type = nullptr;      // (object) -> the number of a data type, or raises
+PyObject* signature_of = nullptr;        // (function) -> inspect.Signature
+PyObject* numbers_of_context = nullptr;  // (object or None) -> type and id of a device, or raises
 
 nb::object ask(PyObject* function, std::initializer_list<PyObject*> arguments) {
   nb::object answer =
@@ -53,6 +54,8 @@ struct Signature {
   /// Whether numbers may stand beside arrays.
   bool takes_numbers;
   bool takes_options = false;
+  /// Whether there may be no array that says where the result is made.
+  bool needs_context = false;
   std::size_t by_position = 0;         ///< so many slots
   std::optional<std::size_t> starred;  ///< the slot of all further arguments by position
   std::vector<PyObject*> names;        ///< interned, one per slot
@@ -66,6 +69,7 @@ struct Signature {
     if (spelling.slots.size() > most_slots)
       throw Error(ErrorKind::value, std::string(op.name) + " has too many parameters");
     takes_options = spelling.takes(Role::options);
+    needs_context = is_function && (op.takes_numbers || spelling.takes(Role::context));
     for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = spelling.slots[i];
       by_position += slot.by_position;
@@ -157,7 +161,13 @@ class CallArguments {
   /// False for a rare form.
   bool read() {
     if (signature_.takes_numbers && has_rare_forms_ && !has_array()) return false;
-    if (!op_.compose) builder_.emplace(op_, signature_.legacy);
+    if (op_.compose) {
+      values_.reserve(op_.inputs.size());
+    } else {
+      builder_.emplace(op_, signature_.legacy);
+    }
+    if (signature_.needs_context && !contexts_are_plain())
+      context_ = to_context(to_shape(ask(numbers_of_context, {Py_None}).ptr()));
     const auto& slots = signature_.spelling.slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (!read(slots[i], given_[i])) return false;
@@ -167,11 +177,9 @@ class CallArguments {
   }
 
   PyObject* issue() {
+    if (out_ && !is_array(out_)) return issue_into_several();
     std::vector<autograd::Handle> more;
-    const autograd::CallBuilder::Options options{arguments(), context_,
-                                                 out_ ? &as_array(out_) : nullptr};
-    autograd::Handle result = builder_ ? builder_->issue(options, &more)
-                                       : ops::call(op_, values_, options, signature_.legacy, &more);
+    autograd::Handle result = issue(out_ ? &as_array(out_) : nullptr, more);
     nb::object first = nb::borrow(out_);
     if (out_) {
       look_after(as_array(out_));
@@ -185,6 +193,33 @@ class CallArguments {
   }
 
  private:
+  autograd::Handle issue(autograd::Handle* out, std::vector<autograd::Handle>& more) {
+    const autograd::CallBuilder::Options options{arguments(), context_, out};
+    return builder_ ? builder_->issue(options, &more)
+                    : ops::call(op_, values_, options, signature_.legacy, &more);
+  }
+
+  /// Each result goes to an array of its own.
+  PyObject* issue_into_several() {
+    const nb::object targets = items_of(out_, "out must be an array, or a list of some");
+    const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(targets.ptr()));
+    for (const nb::handle target : targets)
+      if (!is_array(target.ptr())) refuse("out must be an array, or a list of some");
+    std::vector<autograd::Handle> more;
+    std::vector<autograd::Value> results = {issue(nullptr, more)};
+    for (autograd::Handle& other : more) results.emplace_back(std::move(other));
+    if (count != results.size())
+      refuse("gives " + std::to_string(results.size()) + " results, out has " +
+             std::to_string(count) + " arrays");
+    for (std::size_t i = 0; i < count; ++i) {
+      static const lazy::Op& copy = ops::op_named("copy");
+      auto& target = as_array(PyTuple_GET_ITEM(targets.ptr(), static_cast<Py_ssize_t>(i)));
+      ops::call(copy, std::span(&results[i], 1), {copy.defaults, {}, &target}, signature_.legacy);
+      look_after(target);
+    }
+    return Py_NewRef(out_);
+  }
+
   std::array<PyObject*, most_slots>::iterator given_end() {
     return given_.begin() + static_cast<std::ptrdiff_t>(signature_.spelling.slots.size());
   }
@@ -231,7 +266,7 @@ class CallArguments {
         if (!object || object == Py_None) return true;
         if (!is_array(object)) {
           if (PyBool_Check(object) && has_rare_forms_) return false;  // where others have keepdims
-          refuse("out must be an array");
+          if (!PyList_Check(object) && !PyTuple_Check(object)) refuse("out must be an array");
         }
         out_ = object;
         return true;
@@ -256,12 +291,7 @@ class CallArguments {
       return true;
     }
     if (!object && is_number(slot.default_value)) {
-      lazy::Operand& operand = builder_->add_operand();
-      if (const auto* integer = std::get_if<std::int64_t>(&slot.default_value)) {
-        lazy::set_immediate(operand, *integer);
-      } else {
-        lazy::set_immediate(operand, std::get<double>(slot.default_value));
-      }
+      add(slot.index, number_value(slot.default_value));
       return true;
     }
     if (!object || (object == Py_None && !slot.required)) {
@@ -288,6 +318,12 @@ class CallArguments {
   }
 
   void add(const Spelling::Slot& slot, std::size_t position, PyObject* object) {
+    if (op_.takes_numbers && !is_array(object)) {
+      const lazy::Argument number = to_number(slot, object);
+      if (!is_number(number) && !std::holds_alternative<bool>(number))
+        refuse(slot.name + " must be a number or an array");
+      return add(position, number_value(number));
+    }
     if (!is_array(object) && !signature_.takes_numbers && !is_number(slot.default_value)) {
       held_.push_back(ask(need_array, {object, nb::str(slot.name.c_str()).ptr(),
                                        signature_.legacy ? Py_True : Py_False}));
@@ -299,6 +335,18 @@ class CallArguments {
       add_none(position);
       values_[position] = need_value(object);
     }
+  }
+
+  void add(std::size_t position, const autograd::Value& number) {
+    if (builder_) return builder_->add(number);
+    add_none(position);
+    values_[position] = number;
+  }
+
+  static autograd::Value number_value(const lazy::Argument& argument) {
+    if (const auto* number = std::get_if<double>(&argument)) return *number;
+    if (const auto* truth = std::get_if<bool>(&argument)) return *truth;
+    return std::get<std::int64_t>(argument);
   }
 
   void add_none(std::size_t position) {
@@ -322,12 +370,13 @@ class CallArguments {
 
   lazy::Argument to_parameter(const Spelling::Slot& slot, PyObject* object) const {
     const std::string_view kind = op_.parameters[slot.index].kind;
-    if (!signature_.is_function || object == Py_None) return to_argument(object);
+    if (object == Py_None) return to_argument(object);
+    if (kind == lazy::FieldType<double>::kind) return to_number(slot, object);
+    if (!signature_.is_function) return to_argument(object);
     if (kind == lazy::FieldType<DType>::kind) {
       if (const auto number = plain_dtype(object)) return *number;
       return to_integer(ask(number_of_type, {object}).ptr());
     }
-    if (kind == lazy::FieldType<double>::kind) return to_number(slot, object);
     if (kind == lazy::FieldType<bool>::kind && !PyUnicode_Check(object)) {
       const int is_true = PyObject_IsTrue(object);
       if (is_true < 0) throw nb::python_error();
@@ -353,13 +402,10 @@ class CallArguments {
   }
 
   void read_context(PyObject* object) {
-    if (object && object != Py_None) {
-      nb::object numbers = nb::borrow(object);
-      if (signature_.is_function) numbers = numbers.attr("numbers");
-      context_ = to_context(to_shape(numbers.ptr()));
-    } else if (signature_.is_function && !contexts_are_plain()) {
-      context_ = to_context(to_shape(ask(current_numbers, {}).ptr()));
-    }
+    if (!object || object == Py_None) return;
+    const nb::object numbers =
+        signature_.is_function ? ask(numbers_of_context, {object}) : nb::borrow(object);
+    context_ = to_context(to_shape(numbers.ptr()));
   }
 
   static bool is_default(const Spelling::Slot& slot, PyObject* object) {
@@ -567,7 +613,7 @@ void set_function_helpers(nb::handle array, nb::handle type, nb::handle signatur
   need_array = Py_NewRef(array.ptr());
   number_of_type = Py_NewRef(type.ptr());
   signature_of = Py_NewRef(signature.ptr());
-  current_numbers = Py_NewRef(numbers.ptr());
+  numbers_of_context = Py_NewRef(numbers.ptr());
 }
 
 const char* name_of(Role role) {
@@ -628,7 +674,7 @@ void bind_op_objects(nb::module_& module) {
   module.def("describe_spellings", describe_spellings, nb::arg("name"),
              "How programs call an op: namespace, names, arguments.");
   module.def("set_function_helpers", set_function_helpers, nb::arg("need_array"),
-             nb::arg("number_of_type"), nb::arg("signature_of"), nb::arg("current_numbers"),
+             nb::arg("number_of_type"), nb::arg("signature_of"), nb::arg("numbers_of_context"),
              "What functions ask Python for.");
 }
 

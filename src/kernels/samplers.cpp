@@ -302,8 +302,6 @@ class Categories {
     return found;
   }
 
-  double logarithm(std::size_t category) const { return std::log(probabilities_[category]); }
-
  private:
   /// The last category that can be drawn at all: rounding may put a position at the very end.
   std::size_t last() const {
@@ -329,9 +327,7 @@ int share_count(const CategoryFill& fill) {
 
 void run_share(const CategoryFill& fill, int share) {
   const CastFunction store = cast_function(DType::int64, fill.dtype);
-  const CastFunction store_logarithm = cast_function(DType::float64, fill.probability_type);
   const auto item_size = static_cast<std::int64_t>(size_of(fill.dtype));
-  const auto logarithm_size = static_cast<std::int64_t>(size_of(fill.probability_type));
   const std::int64_t begin = share * samples_per_share(fill);
   const std::int64_t end = std::min(fill.rows * fill.samples, begin + samples_per_share(fill));
   PairStream stream(fill.start);
@@ -341,10 +337,6 @@ void run_share(const CategoryFill& fill, int share) {
     if (i / fill.samples != row) categories.load(row = i / fill.samples);
     const auto category = static_cast<std::int64_t>(categories.at(unit(stream.bits(i))));
     store(&category, static_cast<char*>(fill.output) + i * item_size, 1);
-    if (fill.logarithms) {
-      const double logarithm = categories.logarithm(static_cast<std::size_t>(category));
-      store_logarithm(&logarithm, static_cast<char*>(fill.logarithms) + i * logarithm_size, 1);
-    }
   }
 }
 

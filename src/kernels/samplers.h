@@ -57,7 +57,6 @@ struct CategoryFill {
   RandomStart start;
   void* output = nullptr;  ///< [rows][samples]
   DType dtype = DType::int32;
-  void* logarithms = nullptr;  ///< of the probabilities drawn, in their type; may be nullptr
 };
 
 std::uint64_t counters_used(const CategoryFill& fill);

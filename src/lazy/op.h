@@ -121,6 +121,8 @@ struct Op {
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
   /// So many of the last inputs need not be given.
   int optional_inputs = 0;
+  /// Programs may give numbers for all inputs of a composition.
+  bool takes_numbers = false;
   /// The shapes of weights, from that of the data.
   void (*complete)(Completion&) = nullptr;
   /// Of an op with typed parameters: the functions behind those above, which read them for these.

@@ -65,7 +65,7 @@ Handle call(const lazy::Op& op, std::span<const Value> inputs,
     for (const Value& input : inputs) builder.add(input);
     return builder.issue(options, more);
   }
-  autograd::Composition composition(op, inputs, options.arguments);
+  autograd::Composition composition(op, inputs, options);
   const lazy::Composing scope(op);
   Handle result = composed(op, composition, inputs, options.arguments);
   for (Value& other : composition.more_outputs()) {
@@ -74,6 +74,7 @@ Handle call(const lazy::Op& op, std::span<const Value> inputs,
     more->back().legacy = legacy;
   }
   if (options.out) {
+    if (composition.has_taken_out()) return *options.out;
     static const lazy::Op& copy = op_named("copy");
     result.legacy = legacy;
     autograd::CallBuilder builder(copy, legacy);

@@ -188,7 +188,7 @@ Value dropout(Composition& c, const Dropout& given) {
     shape[static_cast<std::size_t>(normal_axis(c, axis, rank_of(x)))] = 1;
   const double kept = 1 - given.p;
   const lazy::Argument arguments[] = {0.0, 1.0, shape, static_cast<std::int64_t>(x.array.dtype)};
-  autograd::CallBuilder builder(op_named("random_uniform"), false);
+  autograd::CallBuilder builder(op_named("fill_uniform"), false);
   const Value drawn = builder.issue({arguments, x.array.context(), nullptr});
   return where(drawn < kept, x * (kept > 0 ? 1 / kept : 0.0), 0);
 }

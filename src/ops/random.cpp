@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers. Key and counter are drawn when the call is issued, so that the numbers depend on
-// the seed and the order of statements only.
+// Random numbers: what has a kernel. Key and counter are drawn when the call is issued, so that the
+// numbers depend on the seed and the order of statements only. The distributions that programs know
+// are made of these in distributions.cpp.
 #include "kernels/random.h"
 
 #include <algorithm>
@@ -74,37 +75,37 @@ DType floating_type(const Inference& inference, std::optional<DType> given) {
 
 // --- uniform, normal, exponential: one formula for each number ---
 
-struct RandomUniform {
+struct FillUniform {
   double low = 0;
   double high = 1;
   Shape shape;
   std::optional<DType> dtype;
   static constexpr auto fields =
-      std::tuple{field("low", &RandomUniform::low, "the least number"),
-                 field("high", &RandomUniform::high, "what all numbers are less than"),
-                 required("shape", &RandomUniform::shape, shape_doc),
-                 field("dtype", &RandomUniform::dtype, dtype_doc)};
+      std::tuple{field("low", &FillUniform::low, "the least number"),
+                 field("high", &FillUniform::high, "what all numbers are less than"),
+                 required("shape", &FillUniform::shape, shape_doc),
+                 field("dtype", &FillUniform::dtype, dtype_doc)};
 };
 
-struct RandomNormal {
+struct FillNormal {
   double loc = 0;
   double scale = 1;
   Shape shape;
   std::optional<DType> dtype;
   static constexpr auto fields =
-      std::tuple{field("loc", &RandomNormal::loc, "the mean"),
-                 field("scale", &RandomNormal::scale, "the standard deviation"),
-                 required("shape", &RandomNormal::shape, shape_doc),
-                 field("dtype", &RandomNormal::dtype, dtype_doc)};
+      std::tuple{field("loc", &FillNormal::loc, "the mean"),
+                 field("scale", &FillNormal::scale, "the standard deviation"),
+                 required("shape", &FillNormal::shape, shape_doc),
+                 field("dtype", &FillNormal::dtype, dtype_doc)};
 };
 
-struct RandomExponential {
+struct FillExponential {
   double scale = 1;
   Shape shape;
   std::optional<DType> dtype;
-  static constexpr auto fields = std::tuple{field("scale", &RandomExponential::scale, "the mean"),
-                                            required("shape", &RandomExponential::shape, shape_doc),
-                                            field("dtype", &RandomExponential::dtype, dtype_doc)};
+  static constexpr auto fields = std::tuple{field("scale", &FillExponential::scale, "the mean"),
+                                            required("shape", &FillExponential::shape, shape_doc),
+                                            field("dtype", &FillExponential::dtype, dtype_doc)};
 };
 
 /// The parameters of a distribution, as kernels::RandomFill has them.
@@ -124,12 +125,12 @@ void infer_fill(Inference& inference, kernels::Distribution distribution, Drawin
   inference.call.cost = 200 + 2.0 * static_cast<double>(fill.size);
 }
 
-void uniform_infer(Inference& inference, const RandomUniform& given) {
+void uniform_infer(Inference& inference, const FillUniform& given) {
   infer_fill(inference, kernels::Distribution::uniform, {given.low, given.high}, given.shape,
              floating_type(inference, given.dtype));
 }
 
-void normal_infer(Inference& inference, const RandomNormal& given) {
+void normal_infer(Inference& inference, const FillNormal& given) {
   const DType dtype = floating_type(inference, given.dtype);
   if (!(given.scale >= 0)) {
     inference.refuse("the standard deviation is " + std::to_string(given.scale) +
@@ -139,7 +140,7 @@ void normal_infer(Inference& inference, const RandomNormal& given) {
              dtype);
 }
 
-void exponential_infer(Inference& inference, const RandomExponential& given) {
+void exponential_infer(Inference& inference, const FillExponential& given) {
   const DType dtype = floating_type(inference, given.dtype);
   if (!(given.scale >= 0)) {
     inference.refuse("the scale is " + std::to_string(given.scale) + "; it must not be negative");
@@ -163,15 +164,15 @@ std::unique_ptr<lazy::Pass> kernel(const Call& call) {
 
 // --- gamma, Poisson: the parameter is a number, or one float64 for each element ---
 
-struct RandomSample {
+struct FillSample {
   std::optional<Shape> shape;
   std::optional<DType> dtype;
   static constexpr auto fields =
-      std::tuple{field("shape", &RandomSample::shape, "of the result, where the input is a number"),
-                 field("dtype", &RandomSample::dtype, dtype_doc)};
+      std::tuple{field("shape", &FillSample::shape, "of the result, where the input is a number"),
+                 field("dtype", &FillSample::dtype, dtype_doc)};
 };
 
-void sample_infer(Inference& inference, const RandomSample& given) {
+void sample_infer(Inference& inference, const FillSample& given) {
   const DType dtype = floating_type(inference, given.dtype);
   Operand& parameter = inference.call.inputs[0];
   if (parameter.is_immediate()) {
@@ -208,22 +209,22 @@ std::unique_ptr<lazy::Pass> sample_kernel(const Call& call) {
 
 // --- integers ---
 
-struct RandomRandint {
+struct FillIntegers {
   std::int64_t low, high;
   Shape shape;
   std::optional<DType> dtype;
   static constexpr auto fields =
-      std::tuple{required("low", &RandomRandint::low, "the least number"),
-                 required("high", &RandomRandint::high, "what all numbers are less than"),
-                 required("shape", &RandomRandint::shape, shape_doc),
-                 field("dtype", &RandomRandint::dtype, "int32, which is taken for none, or int64")};
+      std::tuple{required("low", &FillIntegers::low, "the least number"),
+                 required("high", &FillIntegers::high, "what all numbers are less than"),
+                 required("shape", &FillIntegers::shape, shape_doc),
+                 field("dtype", &FillIntegers::dtype, "int32, which is taken for none, or int64")};
 };
 
 struct Range {
   std::int64_t low, high;
 };
 
-void randint_infer(Inference& inference, const RandomRandint& given) {
+void integers_infer(Inference& inference, const FillIntegers& given) {
   const DType dtype = given.dtype.value_or(DType::int32);
   if (dtype != DType::int32 && dtype != DType::int64) {
     inference.refuse(std::string("gives int32 or int64, not ") + name_of(dtype), ErrorKind::type);
@@ -241,7 +242,7 @@ void randint_infer(Inference& inference, const RandomRandint& given) {
   inference.call.cost = 200 + 2.5 * static_cast<double>(fill.size);
 }
 
-std::unique_ptr<lazy::Pass> randint_kernel(const Call& call) {
+std::unique_ptr<lazy::Pass> integers_kernel(const Call& call) {
   const auto [low, high] = call.settled.get<Range>();
   kernels::IntegerFill fill;
   fill.low = low;
@@ -255,14 +256,12 @@ std::unique_ptr<lazy::Pass> randint_kernel(const Call& call) {
 
 // --- categories ---
 
-struct SampleMultinomial {
+struct FillCategories {
   Shape shape;
-  bool get_prob = false;
   std::optional<DType> dtype;
   static constexpr auto fields = std::tuple{
-      required("shape", &SampleMultinomial::shape, "of what is drawn for each row"),
-      field("get_prob", &SampleMultinomial::get_prob, "whether logarithms of probabilities follow"),
-      field("dtype", &SampleMultinomial::dtype, "of the result; int32 where none is given")};
+      required("shape", &FillCategories::shape, "of what is drawn for each row"),
+      field("dtype", &FillCategories::dtype, "of the result; int32 where none is given")};
 };
 
 struct Categories {
@@ -279,7 +278,7 @@ kernels::CategoryFill category_fill(const Operand& data, std::int64_t samples) {
   return fill;
 }
 
-void category_infer(Inference& inference, const SampleMultinomial& given) {
+void category_infer(Inference& inference, const FillCategories& given) {
   const Operand& data = need_array(inference, 0);
   if (!is_floating(data.dtype)) {
     inference.refuse("needs probabilities of a floating type", ErrorKind::type);
@@ -291,11 +290,8 @@ void category_infer(Inference& inference, const SampleMultinomial& given) {
   const std::size_t rows = shape.size();
   for (std::int64_t extent : given.shape) shape.push_back(extent);
   const std::int64_t samples = element_count(std::span(shape).subspan(rows));
-  if (inference.legacy && shape.empty()) shape.push_back(1);
-  const DType probability_type = data.dtype;
   const kernels::CategoryFill fill = category_fill(data, samples);
   inference.add_output(shape, given.dtype.value_or(DType::int32));
-  if (given.get_prob) inference.add_output(shape, probability_type);
   inference.call.settled.set(Categories{samples});
   draw(inference, kernels::counters_used(fill));
   inference.call.cost = 300 + 2.0 * static_cast<double>(fill.rows * fill.categories) +
@@ -309,25 +305,24 @@ std::unique_ptr<lazy::Pass> category_kernel(const Call& call) {
   fill.start = start_of(call);
   fill.output = call.outputs[0].data();
   fill.dtype = call.outputs[0].dtype;
-  if (call.outputs.size() > 1) fill.logarithms = call.outputs[1].data();
   return pass_of(fill, call);
 }
 
 // --- how often each category comes up ---
 
-struct MultinomialCounts {
+struct FillCounts {
   std::int64_t n;
   Shape shape;
   static constexpr auto fields =
-      std::tuple{required("n", &MultinomialCounts::n, "how often a category is drawn for a row"),
-                 required("shape", &MultinomialCounts::shape, "of the rows of counts")};
+      std::tuple{required("n", &FillCounts::n, "how often a category is drawn for a row"),
+                 required("shape", &FillCounts::shape, "of the rows of counts")};
 };
 
 struct Trials {
   std::int64_t count, rows;
 };
 
-void count_infer(Inference& inference, const MultinomialCounts& given) {
+void count_infer(Inference& inference, const FillCounts& given) {
   const Operand& pvals = need_array(inference, 0);
   if (pvals.dtype != DType::float64 || pvals.layout->rank() != 1 || !pvals.size()) {
     inference.refuse("needs one row of probabilities in float64");
@@ -497,53 +492,45 @@ void check_infer(Inference& inference, const CheckParameter& given) {
 void declare_random(Table& table) {
   using kernels::Distribution;
   using kernels::Sampler;
-  table.add<RandomUniform>(
-      {.name = "random_uniform",
-       .mxnet_names = {"_random_uniform", "random_uniform", "uniform", "_npi_uniform"},
-       .infer = uniform_infer,
-       .kernel = kernel<Distribution::uniform>});
-  table.add<RandomNormal>(
-      {.name = "random_normal",
-       .mxnet_names = {"_random_normal", "random_normal", "normal", "_npi_normal"},
-       .infer = normal_infer,
-       .kernel = kernel<Distribution::normal>});
-  table.add<RandomExponential>(
-      {.name = "random_exponential",
-       .mxnet_names = {"_random_exponential", "random_exponential", "_npi_exponential"},
-       .infer = exponential_infer,
-       .kernel = kernel<Distribution::exponential>});
-  table.add<RandomSample>({.name = "random_gamma",
-                           .mxnet_names = {"_random_gamma", "random_gamma", "_npi_gamma"},
-                           .inputs = {"alpha"},
-                           .infer = sample_infer,
-                           .kernel = sample_kernel<Sampler::gamma>,
-                           .gradients = {no_gradient}});
-  table.add<RandomSample>({.name = "random_poisson",
-                           .mxnet_names = {"_random_poisson", "random_poisson"},
-                           .inputs = {"lam"},
-                           .infer = sample_infer,
-                           .kernel = sample_kernel<Sampler::poisson>,
-                           .gradients = {no_gradient}});
-  table.add<RandomRandint>({.name = "random_randint",
-                            .mxnet_names = {"_random_randint", "random_randint"},
-                            .infer = randint_infer,
-                            .kernel = randint_kernel});
-  table.add<SampleMultinomial>(
-      {.name = "sample_multinomial",
-       .mxnet_names = {"_sample_multinomial", "sample_multinomial", "_npi_choice"},
-       .inputs = {"data"},
-       .infer = category_infer,
-       .kernel = category_kernel,
-       .gradients = {no_gradient}});
-  table.add<MultinomialCounts>({.name = "multinomial_counts",
-                                .mxnet_names = {"_npi_multinomial"},
-                                .inputs = {"pvals"},
-                                .infer = count_infer,
-                                .kernel = count_kernel,
-                                .may_fail = true,
-                                .gradients = {no_gradient}});
+  table.add<FillUniform>(
+      {.name = "fill_uniform", .infer = uniform_infer, .kernel = kernel<Distribution::uniform>});
+  table.add<FillNormal>(
+      {.name = "fill_normal", .infer = normal_infer, .kernel = kernel<Distribution::normal>});
+  table.add<FillExponential>({.name = "fill_exponential",
+                              .infer = exponential_infer,
+                              .kernel = kernel<Distribution::exponential>});
+  table.add<FillSample>({.name = "fill_gamma",
+                         .inputs = {"alpha"},
+                         .infer = sample_infer,
+                         .kernel = sample_kernel<Sampler::gamma>,
+                         .gradients = {no_gradient}});
+  table.add<FillSample>({.name = "fill_poisson",
+                         .inputs = {"lam"},
+                         .infer = sample_infer,
+                         .kernel = sample_kernel<Sampler::poisson>,
+                         .gradients = {no_gradient}});
+  table.add<FillIntegers>(
+      {.name = "fill_integers", .infer = integers_infer, .kernel = integers_kernel});
+  table.add<FillCategories>({.name = "fill_categories",
+                             .mxnet_names = {"_npi_choice"},
+                             .inputs = {"data"},
+                             .infer = category_infer,
+                             .kernel = category_kernel,
+                             .gradients = {no_gradient}});
+  table.add<FillCounts>({.name = "fill_counts",
+                         .mxnet_names = {"_npi_multinomial"},
+                         .inputs = {"pvals"},
+                         .infer = count_infer,
+                         .kernel = count_kernel,
+                         .may_fail = true,
+                         .gradients = {no_gradient}});
   table.add({.name = "shuffle",
              .mxnet_names = {"_shuffle", "shuffle"},
+             .doc = R"(Return a copy with the rows, along the first axis, in random order.
+
+>>> from afterglow import nd
+>>> nd.shuffle(nd.ones((2, 2))).shape
+(2, 2))",
              .inputs = {"data"},
              .infer = shuffle_infer,
              .kernel = shuffle_kernel,

@@ -30,6 +30,7 @@ const Table& table() {
     declare_elementwise_made(*all);
     declare_creation(*all);
     declare_random(*all);
+    declare_distributions(*all);
     declare_reduce(*all);
     declare_products(*all);
     declare_shape(*all);

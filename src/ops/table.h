@@ -38,6 +38,7 @@ void declare_pairs(Table& table);
 void declare_elementwise_made(Table& table);
 void declare_creation(Table& table);
 void declare_random(Table& table);
+void declare_distributions(Table& table);
 void declare_reduce(Table& table);
 void declare_products(Table& table);
 void declare_shape(Table& table);

@@ -531,7 +531,7 @@ TEST("fuse: calls that may fail, or were made to, stay alone") {
 TEST("fuse: ops that are neither elementwise nor folds nor products stay alone") {
   const Array x = matrix();
   Sketch sketch;
-  const Array a = sketch.add("random_uniform", {}, {0.0, 1.0, Shape{8, 6}});
+  const Array a = sketch.add("fill_uniform", {}, {0.0, 1.0, Shape{8, 6}});
   const Array b = sketch.add("exp", {a});
   const Array c = sketch.add("concat", {b, b}, {std::int64_t{0}});
   const Array d = sketch.add("exp", {c});

@@ -69,7 +69,7 @@ class Program {
         select();
         break;
       case 10:
-        keep(full_, bounded(issue("random_normal", {}, {0.0, 2.0, shape()})));
+        keep(full_, bounded(issue("fill_normal", {}, {0.0, 2.0, shape()})));
         break;
       case 11:
         keep_view();

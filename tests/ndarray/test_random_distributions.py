@@ -601,6 +601,32 @@ def test_arguments_of_np(draw: Callable[..., Any]) -> None:
         draw([0, 1])
 
 
+def test_parameters_may_be_large_integers() -> None:
+    for drawn in (N.normal(2**70, 1), nd.random_normal(2**70, 1), R.normal(2**70, 1)):
+        assert float(drawn.asnumpy().item()) == 2.0**70
+
+
+def test_draws_are_made_where_the_program_is() -> None:
+    with mx.cpu(1):
+        for drawn in (R.uniform(), R.power(2.0), R.f(1, 2), nd.random_gamma(), N.randint(0, 2)):
+            assert drawn.context == mx.cpu(1)
+    assert nd.random_gamma(ctx="cpu(1)").context == mx.cpu(1)
+    assert R.power(np.ones(2, ctx=mx.cpu(1))).context == mx.cpu(1)
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -1)])
+def test_no_draws_of_negative_shape(shape: Any) -> None:
+    for draw in (
+        lambda: N.uniform(shape=shape),
+        lambda: N.gamma(nd.ones(2), nd.ones(2), shape=shape),
+        lambda: R.uniform(size=shape),
+        lambda: R.gamma(2.0, size=shape),
+        lambda: R.beta(2.0, 3.0, size=shape),
+    ):
+        with pytest.raises(ValueError, match="-1"):
+            draw()
+
+
 @pytest.mark.parametrize("draw", [R.uniform, R.normal, R.lognormal, R.laplace])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_types_of_np(draw: Callable[..., Any], dtype: str) -> None:

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
 import afterglow as mx
-from afterglow import _core, npx
+from afterglow import _core, _op_functions, npx
 
 
 def test_layout() -> None:
@@ -29,9 +30,19 @@ def test_layout() -> None:
 
 def test_every_op_has_a_spelling() -> None:
     """The public functions reach the whole table, so nothing in it is untested by accident."""
-    spelled = {
+    spelled: dict[str, Any] = {
         "check_parameter": mx.np.random.normal,
-        "multinomial_counts": mx.np.random.multinomial,
+        "fill_uniform": mx.np.random.uniform,
+        "fill_normal": mx.np.random.normal,
+        "fill_gamma": mx.np.random.gamma,
+        "fill_poisson": mx.np.random.poisson,
+        "fill_integers": mx.np.random.randint,
+        "fill_categories": mx.nd.random.multinomial,
+        "fill_counts": mx.np.random.multinomial,
+        **dict.fromkeys(
+            ("fill_exponential", "random_scaled_exponential", "sample_scaled_exponential"),
+            mx.nd.random.exponential,
+        ),
         "norm1": mx.nd.norm,
         "norm2": mx.nd.norm,
         "copy": mx.nd.cast,
@@ -45,6 +56,7 @@ def test_every_op_has_a_spelling() -> None:
         **{name: getattr(mx.np.linalg, name) for name in ("cholesky", "det", "solve", "svd")},
         "inverse": mx.np.linalg.inv,
     }
+    spelled |= {spelling.op: spelling.names for spelling in _op_functions.spellings()}
     modules = (mx.nd, mx.np, mx.npx, mx.nd.contrib)
     for name in _core.describe_table():
         found = any(callable(getattr(module, name, None)) for module in modules)
