@@ -45,12 +45,17 @@ def _looked_up(source: str) -> set[str]:
                 name = node.args[place]
                 if isinstance(name, ast.Constant):
                     names.add(name.value)
+        elif isinstance(node, ast.Attribute):
+            world = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+            if isinstance(world, ast.Name) and world.id in ("NUMPY", "LEGACY", "WORLDS"):
+                names.add(node.attr)
     return names
 
 
 def test_a_name_in_a_text_is_no_call() -> None:
     source = 'names = ["exp"]\ndefine("sin")\nf = operation("cos", True)\ng = op(x, "tan")(x)\n'
     assert _looked_up(source) == {"cos", "tan"}
+    assert _looked_up("NUMPY.abs(x)\nWORLDS[x.legacy].exp\nother.log(x)") == {"abs", "exp"}
 
 
 def _composed_of(source: str) -> set[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: N802
+# ruff: noqa: N802, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -90,9 +90,9 @@ __all__ = [
     "lesser",
     "lesser_equal",
     "log",
+    "log10",
     "log1p",
     "log2",
-    "log10",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -756,7 +756,7 @@ def sinh(
 ) -> NDArray: ...
 def smooth_l1(
     data: NDArray,
-    scalar: NDArray = 1.0,
+    scalar: float = 1.0,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

@@ -14,7 +14,7 @@ from .._rearrange import write_part
 from .._shapes import as_integers, expanded, legacy_reshape, squeezed
 from ..error import ArgumentError, ArrayValueError
 from . import _ops, indexing, reduce, shape, sorting
-from . import softmax as softmax_family
+from . import softmax as softmax_family  # type: ignore[no-redef]
 
 __all__ = ["NDArray"]
 
@@ -238,7 +238,7 @@ class NDArray(ArrayBase):
     floor = _ops.floor
     ceil = _ops.ceil
     trunc = _ops.trunc
-    fix = _ops.fix
+    fix = _ops.trunc
     rint = _ops.rint
     round = _ops.round
     clip = _ops.clip

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: N802, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
+
+from .multiarray import ndarray
 
 __all__ = [
     "abs",
@@ -51,9 +54,9 @@ __all__ = [
     "less",
     "less_equal",
     "log",
+    "log10",
     "log1p",
     "log2",
-    "log10",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -140,12 +143,12 @@ def argmax(
     a: Any,
     axis: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def argmin(
     a: Any,
     axis: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def bitwise_and(
     x1: Any,
     x2: Any,
@@ -201,7 +204,7 @@ def cumsum(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def degrees(
     x: Any,
     out: Any = None,
@@ -350,7 +353,7 @@ def max(
     out: Any = None,
     initial: Any = None,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def maximum(
     x1: Any,
     x2: Any,
@@ -364,7 +367,7 @@ def mean(
     out: Any = None,
     keepdims: Any = False,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def min(
     a: Any,
     axis: Any = None,
@@ -372,7 +375,7 @@ def min(
     out: Any = None,
     initial: Any = None,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def minimum(
     x1: Any,
     x2: Any,
@@ -421,7 +424,7 @@ def prod(
     keepdims: Any = False,
     initial: Any = None,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def radians(
     x: Any,
     out: Any = None,
@@ -476,7 +479,7 @@ def sum(
     initial: Any = None,
     out: Any = None,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def tan(
     x: Any,
     out: Any = None,

@@ -85,7 +85,7 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
         raise ArrayTypeError("[where] needs both x and y")
     if isinstance(condition, (int, float, onp.generic)):
         return x if condition != 0 else y
-    return NUMPY.where_nonzero(need(condition, "condition"), x, y)
+    return NUMPY.where(need(condition, "condition"), x, y)
 
 
 # --- reductions ---

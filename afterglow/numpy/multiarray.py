@@ -156,7 +156,7 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- products and reductions ---
 
-    def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:
+    def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:  # type: ignore[override]
         """Return the elements, but no smaller and no greater than two bounds."""
         return _ops.clip(self, min, max, out)
 
@@ -164,7 +164,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return the dot product."""
         return products.dot(self, b, out)
 
-    def sum(
+    def sum(  # type: ignore[override]
         self,
         axis: Any = None,
         dtype: Any = None,
@@ -174,7 +174,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return the sum over axes."""
         return _ops.sum(self, axis, dtype, keepdims, out=out)
 
-    def mean(
+    def mean(  # type: ignore[override]
         self,
         axis: Any = None,
         dtype: Any = None,
@@ -184,17 +184,17 @@ class ndarray(NDArray):  # noqa: N801
         """Return the mean over axes."""
         return _ops.mean(self, axis, dtype, out, keepdims)
 
-    def max(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def max(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:  # type: ignore[override]
         """Return the greatest element along axes."""
         return _ops.max(self, axis, keepdims, out)
 
-    def min(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def min(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:  # type: ignore[override]
         """Return the smallest element along axes."""
         return _ops.min(self, axis, keepdims, out)
 
     # --- elementwise ---
 
-    def round(self, decimals: int = 0, out: ndarray | None = None, **kwargs: Any) -> ndarray:
+    def round(self, decimals: int = 0, out: ndarray | None = None, **kwargs: Any) -> ndarray:  # type: ignore[override]
         """Return the elements rounded to so many decimals; ties go to the even digit."""
         result: ndarray = elementwise.around(self, decimals, out, **kwargs)
         return result
@@ -222,7 +222,7 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- reductions ---
 
-    def prod(
+    def prod(  # type: ignore[override]
         self,
         axis: Any = None,
         dtype: Any = None,
@@ -262,11 +262,11 @@ class ndarray(NDArray):  # noqa: N801
         """Return whether an element along axes is not 0."""
         return reduce.any(self, axis, keepdims, out)
 
-    def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+    def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:  # type: ignore[override]
         """Return where the greatest elements along an axis are."""
         return _ops.argmax(self, axis, out)
 
-    def argmin(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+    def argmin(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:  # type: ignore[override]
         """Return where the smallest elements along an axis are."""
         return _ops.argmin(self, axis, out)
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: N802, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -146,7 +147,7 @@ def sigmoid(
 ) -> ndarray: ...
 def smooth_l1(
     data: ndarray,
-    scalar: ndarray = 1.0,
+    scalar: float = 1.0,
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...

@@ -506,7 +506,7 @@ bool can_fill(PyObject* self, PyObject* key, PyObject* value) {
 }
 
 void fill(PyObject* self, PyObject* key, PyObject* value) {
-  static const lazy::Op& where = op_named("where");
+  static const lazy::Op& where = op_named("select");
   PyObject* const inputs[] = {key, value, self};
   Py_DECREF(call_with_defaults(where, inputs, self));
 }

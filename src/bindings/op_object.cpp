@@ -54,6 +54,7 @@ struct Signature {
   bool takes_numbers;
   bool takes_options = false;
   std::size_t by_position = 0;         ///< so many slots
+  std::size_t out = most_slots;        ///< the slot of `out`
   std::optional<std::size_t> starred;  ///< the slot of all further arguments by position
   std::vector<PyObject*> names;        ///< interned, one per slot
 
@@ -70,6 +71,7 @@ struct Signature {
       const Spelling::Slot& slot = spelling.slots[i];
       by_position += slot.by_position;
       if (slot.is_starred && slot.role == Role::inputs) starred = i;
+      if (slot.role == Role::out) out = i;
       names.push_back(PyUnicode_InternFromString(slot.name.c_str()));
       if (!names.back()) throw nb::python_error();
     }
@@ -156,7 +158,11 @@ class CallArguments {
 
   /// False for a rare form.
   bool read() {
-    if (signature_.takes_numbers && has_rare_forms_ && !has_array()) return false;
+    if (has_rare_forms_) {
+      if (signature_.takes_numbers && !has_array()) return false;
+      const std::size_t out = signature_.out;  // where others have keepdims
+      if (out < most_slots && given_[out] && PyBool_Check(given_[out])) return false;
+    }
     if (!op_.compose) builder_.emplace(op_, signature_.legacy);
     const auto& slots = signature_.spelling.slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -204,10 +210,12 @@ class CallArguments {
     return slot;
   }
 
+  /// Among the operands that must be given.
   bool has_array() const {
     for (std::size_t i = 0; i < signature_.spelling.slots.size(); ++i) {
-      const Role role = signature_.spelling.slots[i].role;
-      if (role == Role::inputs || (role == Role::input && given_[i] && is_array(given_[i])))
+      const Spelling::Slot& slot = signature_.spelling.slots[i];
+      if (slot.role == Role::inputs ||
+          (slot.role == Role::input && slot.required && given_[i] && is_array(given_[i])))
         return true;
     }
     return false;
@@ -224,15 +232,12 @@ class CallArguments {
         if (object) {
           own()[slot.index] = to_parameter(slot, object);
         } else if (slot.required) {
-          refuse("needs " + slot.name);
+          refuse("needs '" + slot.name + "'");
         }
         return true;
       case Role::out:
         if (!object || object == Py_None) return true;
-        if (!is_array(object)) {
-          if (PyBool_Check(object) && has_rare_forms_) return false;  // where others have keepdims
-          refuse("out must be an array");
-        }
+        if (!is_array(object)) refuse("out must be an array");
         out_ = object;
         return true;
       case Role::context:
@@ -268,7 +273,7 @@ class CallArguments {
       if (!slot.required && has_rare_forms_) return false;
       if (!object)
         refuse("takes " + std::to_string(needed) + " arrays, got " +
-               std::to_string(given_inputs()));
+               std::to_string(given_inputs()) + "; '" + slot.name + "' is missing");
     }
     add(slot, slot.index, object);
     return true;
@@ -280,7 +285,7 @@ class CallArguments {
       for (std::size_t i = 0; i < more_inputs_.size(); ++i) add(slot, i, more_inputs_[i]);
       return;
     }
-    if (!object) refuse("needs " + slot.name);
+    if (!object) refuse("needs '" + slot.name + "'");
     const nb::object items = items_of(object, "a sequence of arrays is needed");
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i)
       add(slot, static_cast<std::size_t>(i), PyTuple_GET_ITEM(items.ptr(), i));

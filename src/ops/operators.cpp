@@ -130,7 +130,7 @@ Value not_equal(const Value& left, const Value& right) {
 }
 
 Value where(const Value& condition, const Value& left, const Value& right) {
-  const lazy::Op& op = the_op<"where">();
+  const lazy::Op& op = the_op<"select">();
   return apply(op, op.defaults, condition, left, right);
 }
 

@@ -602,10 +602,10 @@ array([1.5  , 0.125, 0.5  ]))",
        .gradients = {reading({0, 1}, smooth_slope), no_gradient}});
 
   table.add(
-      {.name = "where",
+      {.name = "select",
        .inputs = {"condition", "x", "y"},
        .infer = infer_where,
-       .formula = Formula::where,
+       .formula = Formula::select,
        .gradients = {no_gradient,
                      reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0], c.g, 0)); }),
                      reading({0}, [](Gradient& c) { return fit(c, 2, where(c[0], 0, c.g)); })}});
