@@ -292,6 +292,8 @@ def test_types() -> None:
     assert net.infer_type(a="float16") == ([f16, f32, f32], [f16], [f32, f32])
     chosen = sym.where(a > 0, b, b)
     assert chosen.infer_type(a="int32", b="float64") == ([i32, f64], [f64], [])
+    chosen = sym.np.where(a.as_np_ndarray() > 0, b.as_np_ndarray(), 0.5)
+    assert chosen.infer_type(a="int32", b="float64") == ([i32, f64], [f64], [])
     assert sym.argmax(a, axis=0).infer_type(a="float64")[1] == [f32]
     with pytest.warns(UserWarning, match="Cannot decide"):
         assert dense().infer_type() == (None, None, None)
