@@ -222,6 +222,7 @@ CASES: dict[str, dict[str, tuple[int, ...]]] = {
     "sym.pick(x, sym.floor(w), axis=1)": {"x": X, "w": (3,)},
     "sym.one_hot(sym.floor(w), depth=3)": {"w": (4,)},
     # new values
+    "sym.zeros_like(sym.log(x * 0)) + sym.ones_like(sym.log(x * 0))": {"x": X},
     "x + sym.zeros((3, 4)) + sym.ones((3, 4)) + sym.full((3, 4), 2.5)": {"x": X},
     "sym.broadcast_add(x, sym.reshape(sym.arange(4), shape=(1, 4)))": {"x": X},
 }

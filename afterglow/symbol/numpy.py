@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as onp
 
+from .. import numpy as _arrays
 from ..context import current_context
 from ..error import ArrayIndexError, ArrayTypeError, MissingNameError
-from ..numpy import ndarray
 from . import _np_ops
 from ._functions import function_of
 from .symbol import Symbol, create
@@ -160,7 +160,7 @@ class _Symbol(Symbol):
 @cache
 def _method(name: str) -> Any:
     """Return the function that a method of arrays is here; None if there is none."""
-    if name.startswith("_") or not callable(vars(ndarray).get(name)):
+    if name.startswith("_") or not callable(vars(_arrays.ndarray).get(name)):
         return None
     try:
         return globals().get(name) or __getattr__(name)
