@@ -24,7 +24,7 @@ __all__ = ["ndarray"]
 class _Absent:
     """Hides a method of ``nd`` arrays that ``np`` arrays do not have."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
 
     def __get__(self, instance: object, owner: type) -> Any:
@@ -308,90 +308,11 @@ class ndarray(NDArray):  # noqa: N801
         """Return a view in another shape, by the codes of ``nd``."""
         return super().reshape(*args, **kwargs)
 
-    # --- what only nd has ---
+    slice_assign = slice_assign_scalar = NDArray.slice_assign
 
-    asscalar = _Absent()
-    reshape_like = _Absent()
-    expand_dims = _Absent()
-    broadcast_like = _Absent()
-    slice = _Absent()
-    slice_axis = _Absent()
-    zeros_like = _Absent()
-    ones_like = _Absent()
-    abs = _Absent()
-    exp = _Absent()
-    log = _Absent()
-    sqrt = _Absent()
-    square = _Absent()
-    tanh = _Absent()
-    sigmoid = _Absent()
-    relu = _Absent()
-    norm = _Absent()
 
-    # --- only nd: elementwise ---
-
-    sin = _Absent()
-    cos = _Absent()
-    tan = _Absent()
-    arcsin = _Absent()
-    arccos = _Absent()
-    arctan = _Absent()
-    sinh = _Absent()
-    cosh = _Absent()
-    arcsinh = _Absent()
-    arccosh = _Absent()
-    arctanh = _Absent()
-    degrees = _Absent()
-    radians = _Absent()
-    expm1 = _Absent()
-    log1p = _Absent()
-    log2 = _Absent()
-    log10 = _Absent()
-    rsqrt = _Absent()
-    cbrt = _Absent()
-    rcbrt = _Absent()
-    reciprocal = _Absent()
-    sign = _Absent()
-    floor = _Absent()
-    ceil = _Absent()
-    trunc = _Absent()
-    fix = _Absent()
-    rint = _Absent()
-
-    # --- only nd: reductions, sorting ---
-
-    nansum = _Absent()
-    nanprod = _Absent()
-    argmax_channel = _Absent()
-    topk = _Absent()
-
-    # --- only nd: softmax and sequences ---
-
-    softmax = _Absent()
-    log_softmax = _Absent()
-    softmin = _Absent()
-
-    # --- only nd: picking elements ---
-
-    pick = _Absent()
-    one_hot = _Absent()
-
-    # --- only nd: shapes ---
-
-    flip = _Absent()
-    tile = _Absent()
-    pad = _Absent()
-    split = _Absent()
-    split_v2 = _Absent()
-    diag = _Absent()
-    broadcast_axes = _Absent()
-    depth_to_space = _Absent()
-    space_to_depth = _Absent()
-    slice_like = _Absent()
-    shape_array = _Absent()
-    size_array = _Absent()
-
-    # --- only nd: products ---
-
+for _name in vars(NDArray):
+    if not _name.startswith("_") and _name not in vars(ndarray):
+        setattr(ndarray, _name, _Absent(_name))
 
 _broadcast_to = shape.broadcast_to

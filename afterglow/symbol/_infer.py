@@ -245,7 +245,8 @@ class Inference:
         entry, values = node.entry, node.values
         names = node.input_names()
         # A condition has a type of its own.
-        same = node.inputs[1:] if entry.name in ("where", "_npi_where") else node.inputs
+        is_choice = entry.name.startswith(("where", "_npi_where"))
+        same = node.inputs[1:] if is_choice else node.inputs
         known = [self.types[source] for source in same if self.types.get(source) is not None]
         common = known[0] if known else None
         if entry.name == "Embedding":  # indices have any type

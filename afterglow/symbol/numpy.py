@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from numbers import Number
 from typing import Any
 
 import numpy as onp
 
+from .. import numpy as _arrays
 from ..context import current_context
 from ..error import ArrayIndexError, ArrayTypeError, MissingNameError
 from . import _np_ops
@@ -87,9 +89,9 @@ class _Symbol(Symbol):
         return super().__hash__()
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _METHODS:
+        function = _method(name)
+        if function is None:
             raise AttributeError(f"{type(self).__name__} object has no attribute {name}")
-        function = globals().get(name) or __getattr__(name)
         return lambda *args, **kwargs: function(self, *args, **kwargs)
 
     def __getitem__(self, key: Any) -> Any:
@@ -142,6 +144,10 @@ class _Symbol(Symbol):
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         return transpose(self, order or None)
 
+    def expand_dims(self, axis: int) -> Any:
+        """Return the symbol with one more axis; arrays of np have no such method."""
+        return create("_npi_expand_dims", (self,), {"axis": axis}, hint="expand_dims")
+
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         """Return the symbol in another type."""
         return create("_npi_cast", (self,), {"dtype": dtype}, hint="cast")
@@ -151,30 +157,15 @@ class _Symbol(Symbol):
         return self
 
 
-_METHODS = frozenset(
-    [
-        "sum",
-        "mean",
-        "max",
-        "min",
-        "prod",
-        "std",
-        "var",
-        "argmax",
-        "argmin",
-        "cumsum",
-        "squeeze",
-        "swapaxes",
-        "clip",
-        "take",
-        "repeat",
-        "round",
-        "argsort",
-        "sort",
-        "dot",
-        "expand_dims",
-    ]
-)
+@cache
+def _method(name: str) -> Any:
+    """Return the function that a method of arrays is here; None if there is none."""
+    if name.startswith("_") or not callable(vars(_arrays.ndarray).get(name)):
+        return None
+    try:
+        return globals().get(name) or __getattr__(name)
+    except MissingNameError:
+        return None
 
 
 def _binary(name: str, left: Any, right: Any) -> Any:
