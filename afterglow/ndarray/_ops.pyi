@@ -19,6 +19,7 @@ __all__ = [
     "FullyConnected",
     "GroupNorm",
     "InstanceNorm",
+    "L2Normalization",
     "LayerNorm",
     "LeakyReLU",
     "LinearRegressionOutput",
@@ -26,7 +27,11 @@ __all__ = [
     "MAERegressionOutput",
     "MakeLoss",
     "SVMOutput",
+    "SequenceLast",
+    "SequenceMask",
+    "SequenceReverse",
     "Softmax",
+    "SoftmaxActivation",
     "SoftmaxOutput",
     "abs",
     "add",
@@ -218,6 +223,13 @@ def InstanceNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def L2Normalization(
+    data: NDArray,
+    eps: float = 1e-10,
+    mode: str = "instance",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def LayerNorm(
     data: NDArray,
     gamma: NDArray,
@@ -273,6 +285,37 @@ def SVMOutput(
     margin: float = 1.0,
     regularization_coefficient: float = 1.0,
     use_linear: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SequenceLast(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SequenceMask(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    value: float = 0.0,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SequenceReverse(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SoftmaxActivation(
+    data: NDArray,
+    mode: str = "instance",
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

@@ -46,7 +46,7 @@ __all__ = [
 
 _draws = Draws(True)
 _arange = operation("arange", True)
-_gather = operation("gather_nd", True)
+_gather = operation("gather", True)
 _log = operation("log", True)
 _multinomial = operation("sample_multinomial", True)
 _shuffle = operation("shuffle", True)

@@ -292,7 +292,8 @@ class ndarray(NDArray):  # noqa: N801
 
     def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> ndarray:
         """Return what lies at some indices along an axis, or in the flat array."""
-        return indexing.take(self, indices, axis, mode)
+        result: ndarray = _ops.take(self, indices, axis, mode)
+        return result
 
     def nonzero(self) -> tuple[ndarray, ...]:
         """Return the indices of all elements that are not 0, an array per axis. Waits."""

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeGuard
 
-from .. import _picking, ndarray
+from .. import ndarray
 from .._core import Operation, complete_shapes
 from .._dtype import BOOL, FLOAT32, INT64, dtype_number
 from .._op_functions import spelling_of, table
+from .._worlds import WORLDS, pick_labels
 from ..error import ArrayNotImplementedError, MXNetError
 from . import _custom, _np_ops
 from . import _shape_rules as rules
@@ -169,8 +170,8 @@ def _pick(
 ) -> Any:
     """Pick elements. Losses say of their node that the indices are labels, which are checked."""
     if __labels__:
-        return _picking.pick_labels(data, index, axis)
-    return _picking.pick(data, index, axis, keepdims, mode, None)
+        return pick_labels(data, index, axis)
+    return WORLDS[data._legacy].pick(data, index, axis, keepdims, mode)
 
 
 def _zeros(shape: Any = (1,), ctx: Any = None, dtype: Any = None) -> Any:

@@ -18,6 +18,7 @@ class Composition {
   Composition(const lazy::Op& op, std::span<const Value> inputs,
               std::span<const lazy::Argument> arguments)
       : op_(op), arguments_(arguments), is_recorded_(state().recording) {
+    inputs_.reserve(inputs.size());
     for (const Value& input : inputs) {
       inputs_.push_back(input);
       inputs_.back().legacy = false;
@@ -65,6 +66,7 @@ struct Composed {
   int optional_inputs = 0;
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
   Value (*compose)(Composition&, const Parameters&) = nullptr;
+  const lazy::Op* (*instead)(const Array&) = nullptr;
   void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
 };
 
@@ -80,6 +82,7 @@ lazy::Op make_op(Composed<Parameters> declaration) {
                                            .complete = declaration.complete});
   op.infer = nullptr;
   op.optional_inputs = declaration.optional_inputs;
+  op.instead = declaration.instead;
   op.compose = [](Composition& composition) {
     using Compose = Value (*)(Composition&, const Parameters&);
     const auto parameters = composition.parameters<Parameters>();

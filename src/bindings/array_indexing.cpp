@@ -96,8 +96,8 @@ void write_part(PyObject* self, const ops::Part& place, PyObject* value) {
 
 /// self[key] = value for an index array, while nothing is recorded.
 void scatter(PyObject* self, PyObject* key, PyObject* value) {
-  static const lazy::Op& scatter_nd = op_named("scatter_nd");
-  autograd::CallBuilder builder(scatter_nd, as_array(self).legacy);
+  static const lazy::Op& op = op_named("scatter");
+  autograd::CallBuilder builder(op, as_array(self).legacy);
   for (PyObject* input : {self, value, key}) add_input(builder, input);
   builder.issue();
 }

@@ -16,6 +16,7 @@
 #include "bindings/operations.h"
 #include "bindings/shortcuts.h"
 #include "bindings/stand_ins.h"
+#include "lazy/composing.h"
 #include "lazy/spelling.h"
 #include "ops/compose.h"
 #include "ops/table.h"
@@ -111,6 +112,33 @@ bool is_number(const lazy::Argument& argument) {
   return std::holds_alternative<std::int64_t>(argument) || std::holds_alternative<double>(argument);
 }
 
+constexpr std::size_t few_arguments = 5;
+
+/// Room for copies of so many, which are made only where they are needed.
+class FewArguments {
+ public:
+  FewArguments() = default;
+  FewArguments(const FewArguments&) = delete;
+  FewArguments& operator=(const FewArguments&) = delete;
+  ~FewArguments() { std::destroy_n(data(), count_); }
+
+  bool empty() const { return count_ == 0; }
+  /// The copies, made the first time.
+  std::span<lazy::Argument> copied(std::span<const lazy::Argument> originals) {
+    if (!count_) {
+      std::uninitialized_copy(originals.begin(), originals.end(), data());
+      count_ = originals.size();
+    }
+    return {data(), count_};
+  }
+
+ private:
+  lazy::Argument* data() { return reinterpret_cast<lazy::Argument*>(room_); }
+
+  std::size_t count_ = 0;
+  alignas(lazy::Argument) std::byte room_[few_arguments * sizeof(lazy::Argument)];
+};
+
 /// The arguments of one call, sorted into inputs, parameters and `out`.
 class CallArguments {
  public:
@@ -163,7 +191,12 @@ class CallArguments {
       const std::size_t out = signature_.out;  // where others have keepdims
       if (out < most_slots && given_[out] && PyBool_Check(given_[out])) return false;
     }
-    if (!op_.compose) builder_.emplace(op_, signature_.legacy);
+    if (op_.instead && find_instead()) return true;
+    if (op_.compose) {
+      values_.reserve(op_.inputs.size());
+    } else {
+      builder_.emplace(op_, signature_.legacy);
+    }
     const auto& slots = signature_.spelling.slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (!read(slots[i], given_[i])) return false;
@@ -173,6 +206,10 @@ class CallArguments {
   }
 
   PyObject* issue() {
+    if (is_instead_) {
+      const lazy::Composing scope(op_);
+      return wrap(builder_->issue());
+    }
     std::vector<autograd::Handle> more;
     const autograd::CallBuilder::Options options{arguments(), context_,
                                                  out_ ? &as_array(out_) : nullptr};
@@ -196,6 +233,19 @@ class CallArguments {
   }
 
   static bool is_given_stand_in(PyObject* object) { return object && is_stand_in(object); }
+
+  /// Whether the array is given alone, and another op does it all.
+  bool find_instead() {
+    PyObject* const array = given_[0];
+    if (!array || !is_plain_array(array, signature_.legacy)) return false;
+    if (std::any_of(given_.begin() + 1, given_end(), [](PyObject* one) { return one; }))
+      return false;
+    const lazy::Op* const op = op_.instead(as_array(array).array);
+    if (!op) return false;
+    builder_.emplace(*op, signature_.legacy);
+    builder_->add(as_array(array));
+    return is_instead_ = true;
+  }
 
   std::size_t slot_of(PyObject* name) const {
     const auto& names = signature_.names;
@@ -275,6 +325,7 @@ class CallArguments {
         refuse("takes " + std::to_string(needed) + " arrays, got " +
                std::to_string(given_inputs()) + "; '" + slot.name + "' is missing");
     }
+    if (has_rare_forms_ && !signature_.takes_numbers && !is_array(object)) return false;
     add(slot, slot.index, object);
     return true;
   }
@@ -381,13 +432,12 @@ class CallArguments {
       if (many_.empty()) many_ = defaults;
       return many_;
     }
-    if (!few_) std::ranges::copy(defaults, few_.emplace().begin());
-    return std::span(*few_).first(defaults.size());
+    return few_.copied(defaults);
   }
 
   std::span<const lazy::Argument> arguments() {
     const auto& defaults = signature_.spelling.defaults;
-    if (!few_ && many_.empty()) return defaults;
+    if (few_.empty() && many_.empty()) return defaults;
     return own();
   }
 
@@ -416,8 +466,6 @@ class CallArguments {
     return signature_.is_function ? signature_.spelling.names[0] : std::string(op_.name);
   }
 
-  static constexpr std::size_t few_arguments = 5;
-
   const Signature& signature_;
   const lazy::Op& op_;
   const bool has_rare_forms_;
@@ -426,10 +474,11 @@ class CallArguments {
   std::vector<nb::object> held_;  ///< keeps inputs alive that the caller does not
   std::optional<autograd::CallBuilder> builder_;
   std::vector<autograd::Value> values_;  ///< instead of the builder: inputs of a composition
-  std::optional<std::array<lazy::Argument, few_arguments>> few_;
+  FewArguments few_;
   std::vector<lazy::Argument> many_;
   Context context_;
   PyObject* out_ = nullptr;
+  bool is_instead_ = false;  ///< the builder has another op, which is all of a composition
 };
 
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,

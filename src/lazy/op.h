@@ -119,6 +119,8 @@ struct Op {
   /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own unless
   /// it has some.
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
+  /// Of a composition of an array that is given alone: the op that is all of it, if one is.
+  const Op* (*instead)(const Array&) = nullptr;
   /// So many of the last inputs need not be given.
   int optional_inputs = 0;
   /// The shapes of weights, from that of the data.

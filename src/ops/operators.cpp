@@ -272,6 +272,22 @@ Value count_up(std::int64_t count, DType dtype, Context context) {
   return builder.issue({arguments, context, nullptr});
 }
 
+Value gather(const Value& source, std::span<const Value> indices) {
+  autograd::CallBuilder builder(the_op<"gather">(), false);
+  builder.add(source);
+  for (const Value& index : indices) builder.add(index);
+  return builder.issue();
+}
+
+Value scatter(const Value& target, const Value& values, std::span<const Value> indices, bool add) {
+  const Argument arguments[] = {std::int64_t{0}, {}, add};
+  autograd::CallBuilder builder(the_op<"scatter">(), false);
+  builder.add(target);
+  builder.add(values);
+  for (const Value& index : indices) builder.add(index);
+  return builder.issue({arguments, {}, nullptr});
+}
+
 void assign(autograd::Handle& target, const Value& value) {
   const lazy::Op& op = the_op<"copy">();
   const Array& array = target.array;

@@ -25,9 +25,11 @@ std::int64_t size_of_axes(const Shape& shape, std::size_t first) {
   return std::ranges::find(extents, -1) == extents.end() ? element_count(extents) : -1;
 }
 
+/// In any type, also that of truth values.
 Value one_hot(const Value& indices, std::int64_t depth, DType dtype) {
-  const lazy::Argument arguments[] = {depth, 1.0, 0.0, static_cast<std::int64_t>(dtype)};
-  return apply(op_named("one_hot"), arguments, indices);
+  const DType made = dtype == DType::boolean ? DType::float32 : dtype;
+  const lazy::Argument arguments[] = {depth, 1.0, 0.0, static_cast<std::int64_t>(made)};
+  return in_type(apply(op_named("one_hot"), arguments, indices), dtype);
 }
 
 Value softmax(const Value& x, std::int64_t axis) {

@@ -35,6 +35,7 @@ const Table& table() {
     declare_shape(*all);
     declare_softmax(*all);
     declare_indexing(*all);
+    declare_picking(*all);
     declare_sorting(*all);
     declare_linalg(*all);
     declare_networks(*all);

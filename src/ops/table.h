@@ -43,6 +43,7 @@ void declare_products(Table& table);
 void declare_shape(Table& table);
 void declare_softmax(Table& table);
 void declare_indexing(Table& table);
+void declare_picking(Table& table);
 void declare_sorting(Table& table);
 void declare_linalg(Table& table);
 void declare_networks(Table& table);
