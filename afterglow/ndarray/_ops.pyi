@@ -45,6 +45,7 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "batch_take",
     "broadcast_add",
     "broadcast_div",
     "broadcast_equal",
@@ -68,6 +69,7 @@ __all__ = [
     "cast",
     "cbrt",
     "ceil",
+    "choose_element_0index",
     "clip",
     "cos",
     "cosh",
@@ -84,11 +86,13 @@ __all__ = [
     "erfinv",
     "exp",
     "expm1",
+    "fill_element_0index",
     "fix",
     "flatten",
     "floor",
     "gamma",
     "gammaln",
+    "gather_nd",
     "greater",
     "greater_equal",
     "hard_sigmoid",
@@ -98,6 +102,7 @@ __all__ = [
     "log10",
     "log1p",
     "log2",
+    "log_softmax",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -114,20 +119,27 @@ __all__ = [
     "multiply",
     "negative",
     "not_equal",
+    "one_hot",
+    "pick",
     "power",
     "prod",
     "radians",
+    "ravel_multi_index",
     "rcbrt",
     "reciprocal",
     "relu",
     "rint",
     "round",
     "rsqrt",
+    "scatter_nd",
     "sigmoid",
     "sign",
     "sin",
     "sinh",
     "smooth_l1",
+    "softmax",
+    "softmax_cross_entropy",
+    "softmin",
     "softsign",
     "sqrt",
     "square",
@@ -135,10 +147,12 @@ __all__ = [
     "subtract",
     "sum",
     "sum_axis",
+    "take",
     "tan",
     "tanh",
     "true_divide",
     "trunc",
+    "unravel_index",
     "where",
 ]
 
@@ -403,6 +417,12 @@ def argmin(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def batch_take(
+    a: NDArray,
+    indices: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def cast(
     data: NDArray,
     dtype: Any,
@@ -517,6 +537,13 @@ def expm1(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def fill_element_0index(
+    lhs: NDArray,
+    mhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def floor(
     data: NDArray,
     out: NDArray | None = None,
@@ -529,6 +556,12 @@ def gamma(
 ) -> NDArray: ...
 def gammaln(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def gather_nd(
+    data: NDArray,
+    indices: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -602,6 +635,15 @@ def log1p(
 ) -> NDArray: ...
 def log2(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def log_softmax(
+    data: NDArray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -724,6 +766,24 @@ def broadcast_not_equal(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def one_hot(
+    indices: NDArray,
+    depth: int,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: Any = "float32",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def pick(
+    data: NDArray,
+    index: NDArray,
+    axis: int = -1,
+    keepdims: bool = False,
+    mode: str = "clip",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def power(
     base: NDArray,
     exp: NDArray,
@@ -744,6 +804,12 @@ def prod(
 ) -> NDArray: ...
 def radians(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ravel_multi_index(
+    data: NDArray,
+    shape: int | tuple[int, ...],
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -777,6 +843,13 @@ def rsqrt(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def scatter_nd(
+    data: NDArray,
+    indices: NDArray,
+    shape: int | tuple[int, ...],
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def sigmoid(
     data: NDArray,
     out: NDArray | None = None,
@@ -800,6 +873,31 @@ def sinh(
 def smooth_l1(
     data: NDArray,
     scalar: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def softmax(
+    data: NDArray,
+    length: NDArray | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def softmax_cross_entropy(
+    data: NDArray,
+    label: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def softmin(
+    data: NDArray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -836,6 +934,14 @@ def sum(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def take(
+    a: NDArray,
+    indices: NDArray,
+    axis: int = 0,
+    mode: str = "clip",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def tan(
     data: NDArray,
     out: NDArray | None = None,
@@ -848,6 +954,12 @@ def tanh(
 ) -> NDArray: ...
 def trunc(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def unravel_index(
+    data: NDArray,
+    shape: int | tuple[int, ...],
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -869,6 +981,7 @@ Cast = cast
 true_divide = divide
 max_axis = max
 min_axis = min
+choose_element_0index = pick
 broadcast_minus = broadcast_sub
 sum_axis = sum
 fix = trunc

@@ -85,6 +85,8 @@ __all__ = [
     "square",
     "subtract",
     "sum",
+    "take",
+    "take_along_axis",
     "tan",
     "tanh",
     "true_divide",
@@ -479,6 +481,18 @@ def sum(
     initial: Any = None,
     out: Any = None,
     where: Any = True,
+) -> ndarray: ...
+def take(
+    a: Any,
+    indices: Any,
+    axis: Any = None,
+    mode: Any = "raise",
+    out: Any = None,
+) -> ndarray: ...
+def take_along_axis(
+    arr: Any,
+    indices: Any,
+    axis: Any,
 ) -> ndarray: ...
 def tan(
     x: Any,
