@@ -14,22 +14,11 @@ import numpy as onp
 
 from ._graph import Call
 
-__all__ = ["CONVERTERS", "LOSSES"]
+__all__ = ["CONVERTERS"]
 
 Converter = Callable[[Call], Any]
 
 CONVERTERS: dict[str, Converter] = {}
-
-#: Ops whose inputs but the first serve training only.
-LOSSES = frozenset(
-    (
-        "SoftmaxOutput",
-        "LinearRegressionOutput",
-        "LogisticRegressionOutput",
-        "MAERegressionOutput",
-        "SVMOutput",
-    )
-)
 
 
 def converts(*names: str) -> Callable[[Converter], Converter]:

@@ -15,7 +15,8 @@ from .. import symbol as symbols
 from .._core import Array
 from .._network import Node, by_output, heads_of, nodes_of
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
-from ._convert import CONVERTERS, LOSSES
+from ..symbol._ops import find
+from ._convert import CONVERTERS
 from ._graph import OPSET, Call, Graph, element_type, onnx_module
 
 __all__ = ["export_model", "get_operator_support"]
@@ -137,7 +138,8 @@ class _Model:
 
     @staticmethod
     def _used_inputs(node: Node) -> list[tuple[int, int]]:
-        return node.inputs[:1] if node.op in LOSSES else node.inputs
+        # What a loss takes besides serves training only.
+        return node.inputs[:1] if find(node.op).is_loss else node.inputs
 
     def _needed(self) -> set[int]:
         """Return the numbers of the nodes that the outputs need without training."""

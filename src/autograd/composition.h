@@ -66,6 +66,8 @@ struct Composed {
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
   Value (*compose)(Composition&, const Parameters&) = nullptr;
   void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
+  lazy::InGraphs in_graphs = {};
+  void (*node)(lazy::NodeForm&, const Parameters&) = nullptr;
 };
 
 template <class Parameters>
@@ -77,7 +79,9 @@ lazy::Op make_op(Composed<Parameters> declaration) {
                                            .inputs = std::move(declaration.inputs),
                                            .variadic = declaration.variadic,
                                            .gradients = std::move(declaration.gradients),
-                                           .complete = declaration.complete});
+                                           .complete = declaration.complete,
+                                           .in_graphs = std::move(declaration.in_graphs),
+                                           .node = declaration.node});
   op.infer = nullptr;
   op.optional_inputs = declaration.optional_inputs;
   op.compose = [](Composition& composition) {

@@ -269,29 +269,33 @@ Value l2_normalization(Composition& c, const L2Normalization& given) {
 }  // namespace
 
 void declare_along_axis(Table& table) {
-  table.compose<Softmax>({.name = "softmax",
-                          .mxnet_names = {"softmax", "_npx_softmax"},
-                          .inputs = {"data", "length"},
-                          .optional_inputs = 1,
-                          .compose = [](Composition& c, const Softmax& given) {
-                            return softmax(c, c[0], c[1], given);
-                          }});
-  table.compose<Softmax>({.name = "log_softmax",
-                          .mxnet_names = {"log_softmax", "_npx_log_softmax"},
-                          .inputs = {"data"},
-                          .compose = [](Composition& c, const Softmax& given) {
-                            return softmax(c, c[0], {}, given, Form::logarithm);
-                          }});
-  table.compose<Softmax>({.name = "softmin",
-                          .mxnet_names = {"softmin"},
-                          .inputs = {"data"},
-                          .compose = [](Composition& c, const Softmax& given) {
-                            return softmax(c, c[0], {}, given, Form::negative);
-                          }});
+  table.compose<Softmax>(
+      {.name = "softmax",
+       .mxnet_names = {"softmax", "_npx_softmax"},
+       .inputs = {"data", "length"},
+       .optional_inputs = 1,
+       .compose = [](Composition& c,
+                     const Softmax& given) { return softmax(c, c[0], c[1], given); },
+       .in_graphs = {.alike = true}});
+  table.compose<Softmax>(
+      {.name = "log_softmax",
+       .mxnet_names = {"log_softmax", "_npx_log_softmax"},
+       .inputs = {"data"},
+       .compose = [](Composition& c,
+                     const Softmax& given) { return softmax(c, c[0], {}, given, Form::logarithm); },
+       .in_graphs = {.alike = true}});
+  table.compose<Softmax>(
+      {.name = "softmin",
+       .mxnet_names = {"softmin"},
+       .inputs = {"data"},
+       .compose = [](Composition& c,
+                     const Softmax& given) { return softmax(c, c[0], {}, given, Form::negative); },
+       .in_graphs = {.alike = true}});
   table.compose<SoftmaxActivation>({.name = "SoftmaxActivation",
                                     .mxnet_names = {"SoftmaxActivation"},
                                     .inputs = {"data"},
-                                    .compose = softmax_activation});
+                                    .compose = softmax_activation,
+                                    .in_graphs = {.alike = true}});
   table.add({.name = "softmax_cross_entropy",
              .mxnet_names = {"softmax_cross_entropy"},
              .inputs = {"data", "label"},
@@ -314,7 +318,12 @@ void declare_along_axis(Table& table) {
   table.compose<L2Normalization>({.name = "L2Normalization",
                                   .mxnet_names = {"L2Normalization"},
                                   .inputs = {"data"},
-                                  .compose = l2_normalization});
+                                  .compose = l2_normalization,
+                                  .in_graphs = {.alike = true},
+                                  .node = [](lazy::NodeForm& node, const L2Normalization&) {
+                                    node.outputs = {"output", "norm"};
+                                    node.usable = 1;
+                                  }});
 }
 
 }  // namespace afterglow::ops
