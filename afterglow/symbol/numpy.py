@@ -14,6 +14,7 @@ from ..context import current_context
 from ..error import ArrayIndexError, ArrayTypeError, MissingNameError
 from . import _np_ops
 from ._functions import function_of
+from ._ops import find
 from .symbol import Symbol, create
 
 
@@ -177,7 +178,8 @@ def _binary(name: str, left: Any, right: Any) -> Any:
         return create(f"_npi_{name}_scalar", (left,), given, hint=f"{name}_scalar")
     if isinstance(right, Symbol) and isinstance(left, (Number, onp.generic)):
         given = {"scalar": float(left), "is_int": False}  # type: ignore[arg-type]
-        op = f"{_SWAPPED.get(name, f'r{name}' if name in _np_ops.ORDERED else name)}_scalar"
+        ordered = find(f"_npi_r{name}_scalar").is_known  # operands that cannot change places
+        op = f"{_SWAPPED.get(name, f'r{name}' if ordered else name)}_scalar"
         return create(f"_npi_{op}", (right,), given, hint=op)
     raise ArrayTypeError(f"types ({type(left)}, {type(right)}) not supported")
 
@@ -189,13 +191,8 @@ _SWAPPED = {
     "less_equal": "greater_equal",
 }
 
-_BINARY_NAMES = {
-    **{name: name for name in _np_ops.BINARY},
-    "divide": "true_divide",
-    "remainder": "mod",
-    "maximum": "maximum",
-    "minimum": "minimum",
-}
+#: Functions whose ops have other names.
+_OPS = {"divide": "true_divide", "remainder": "mod"}
 
 
 def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -462,9 +459,9 @@ class random:  # noqa: N801
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op."""
-    if name in _BINARY_NAMES:
-        op = _BINARY_NAMES[name]
-        return lambda x1, x2, out=None, **kwargs: _binary(op, x1, x2)
+    binary = _OPS.get(name, name)
+    if find(f"_npi_{binary}_scalar").is_known:
+        return lambda x1, x2, out=None, **kwargs: _binary(binary, x1, x2)
     for prefix in ("_npi_", "_np_"):
         op = f"{prefix}{name}"
         if (op in _np_ops.FUNCTIONS or name not in _NP_PREFIX) == (prefix == "_npi_"):

@@ -642,6 +642,8 @@ def create(
     node_name = NameManager.current.get(name, (hint or function).lower())
     node = Node(canonical(function), node_name, attributes)
     node.inputs = _inputs(node, symbols)
+    for input_name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
+        source.begin(entry.initial.get(input_name))
     if kind is None:
         kind = next((type(one) for one in symbols.values()), Symbol)
     try:

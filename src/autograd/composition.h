@@ -68,6 +68,8 @@ struct Composed {
   Value (*compose)(Composition&, const Parameters&) = nullptr;
   const lazy::Op* (*instead)(const Array&) = nullptr;
   void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
+  lazy::InGraphs in_graphs = {};
+  void (*node)(lazy::NodeForm&, const Parameters&) = nullptr;
 };
 
 template <class Parameters>
@@ -79,7 +81,9 @@ lazy::Op make_op(Composed<Parameters> declaration) {
                                            .inputs = std::move(declaration.inputs),
                                            .variadic = declaration.variadic,
                                            .gradients = std::move(declaration.gradients),
-                                           .complete = declaration.complete});
+                                           .complete = declaration.complete,
+                                           .in_graphs = std::move(declaration.in_graphs),
+                                           .node = declaration.node});
   op.infer = nullptr;
   op.optional_inputs = declaration.optional_inputs;
   op.instead = declaration.instead;

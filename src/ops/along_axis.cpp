@@ -315,7 +315,8 @@ array([[0.5, 0.5],
        .optional_inputs = 1,
        .compose = [](Composition& c, const Softmax& given) {
          return softmax(c, c[0], c[1], given);
-       }});
+       },
+       .in_graphs = {.alike = true}});
   table.compose<Softmax>(
       {.name = "log_softmax",
        .mxnet_names = {"log_softmax", "_npx_log_softmax"},
@@ -331,7 +332,8 @@ array([-1000.,     0.]))",
        .inputs = {"data"},
        .compose = [](Composition& c,
                      const Softmax& given) { return softmax(c, c[0], {}, given, Form::logarithm); },
-       .instead = rows_op_for<true>});
+       .instead = rows_op_for<true>,
+       .in_graphs = {.alike = true}});
   table.compose<Softmax>({.name = "softmin",
                           .mxnet_names = {"softmin"},
                           .doc = R"(Return the softmax of the negative elements.
@@ -342,7 +344,8 @@ array([1., 0.], dtype=float32))",
                           .inputs = {"data"},
                           .compose = [](Composition& c, const Softmax& given) {
                             return softmax(c, c[0], {}, given, Form::negative);
-                          }});
+                          },
+                          .in_graphs = {.alike = true}});
   table.compose<SoftmaxActivation>(
       {.name = "SoftmaxActivation",
        .mxnet_names = {"SoftmaxActivation"},
@@ -352,7 +355,8 @@ array([1., 0.], dtype=float32))",
 >>> nd.SoftmaxActivation(nd.zeros((1, 2))).asnumpy()
 array([[0.5, 0.5]], dtype=float32))",
        .inputs = {"data"},
-       .compose = softmax_activation});
+       .compose = softmax_activation,
+       .in_graphs = {.alike = true}});
   table.add(
       {.name = "softmax_cross_entropy",
        .mxnet_names = {"softmax_cross_entropy"},
@@ -414,7 +418,12 @@ That is the norm of everything but the first axis, with mode "channel" that alon
 >>> nd.L2Normalization(nd.array([[3, 4]])).asnumpy()
 array([[0.6, 0.8]], dtype=float32))",
                                   .inputs = {"data"},
-                                  .compose = l2_normalization});
+                                  .compose = l2_normalization,
+                                  .in_graphs = {.alike = true},
+                                  .node = [](lazy::NodeForm& node, const L2Normalization&) {
+                                    node.outputs = {"output", "norm"};
+                                    node.usable = 1;
+                                  }});
   table.add({.name = "div_sqrt_dim",
              .mxnet_names = {"_contrib_div_sqrt_dim"},
              .doc = R"(Return the array divided by the square root of its last extent.

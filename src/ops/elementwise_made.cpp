@@ -145,7 +145,8 @@ void declare_elementwise_made(Table& table) {
 >>> npx.cast(np.array([0.9, 2.5]), "int32")
 array([0, 2], dtype=int32))",
        .inputs = {"data"},
-       .compose = [](Composition& c, const Cast& given) { return copy(c[0], given.dtype); }});
+       .compose = [](Composition& c, const Cast& given) { return copy(c[0], given.dtype); },
+       .in_graphs = {.alike = true}});
   table.compose<Cast>({.name = "amp_cast",
                        .mxnet_names = {"amp_cast"},
                        .spellings = {"nd.amp_cast(data, dtype, out=None, name=None)"},
@@ -191,7 +192,8 @@ array([4. , 1.5]))",
 [ 9. 12.])",
                                .inputs = {"args"},
                                .variadic = true,
-                               .compose = add_n});
+                               .compose = add_n,
+                               .in_graphs = {.alike = true}});
 
   table.compose<NoParameters>(
       {.name = "isnan",

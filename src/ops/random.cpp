@@ -501,33 +501,39 @@ void declare_random(Table& table) {
       {.name = "random_uniform",
        .mxnet_names = {"_random_uniform", "random_uniform", "uniform", "_npi_uniform"},
        .infer = uniform_infer,
-       .kernel = kernel<Distribution::uniform>});
+       .kernel = kernel<Distribution::uniform>,
+       .in_graphs = {.is_random = true}});
   table.add<RandomNormal>(
       {.name = "random_normal",
        .mxnet_names = {"_random_normal", "random_normal", "normal", "_npi_normal"},
        .infer = normal_infer,
-       .kernel = kernel<Distribution::normal>});
+       .kernel = kernel<Distribution::normal>,
+       .in_graphs = {.is_random = true}});
   table.add<RandomExponential>(
       {.name = "random_exponential",
        .mxnet_names = {"_random_exponential", "random_exponential", "_npi_exponential"},
        .infer = exponential_infer,
-       .kernel = kernel<Distribution::exponential>});
+       .kernel = kernel<Distribution::exponential>,
+       .in_graphs = {.is_random = true}});
   table.add<RandomSample>({.name = "random_gamma",
                            .mxnet_names = {"_random_gamma", "random_gamma", "_npi_gamma"},
                            .inputs = {"alpha"},
                            .infer = sample_infer,
                            .kernel = sample_kernel<Sampler::gamma>,
-                           .gradients = {no_gradient}});
+                           .gradients = {no_gradient},
+                           .in_graphs = {.is_random = true}});
   table.add<RandomSample>({.name = "random_poisson",
                            .mxnet_names = {"_random_poisson", "random_poisson"},
                            .inputs = {"lam"},
                            .infer = sample_infer,
                            .kernel = sample_kernel<Sampler::poisson>,
-                           .gradients = {no_gradient}});
+                           .gradients = {no_gradient},
+                           .in_graphs = {.is_random = true}});
   table.add<RandomRandint>({.name = "random_randint",
                             .mxnet_names = {"_random_randint", "random_randint"},
                             .infer = randint_infer,
-                            .kernel = randint_kernel});
+                            .kernel = randint_kernel,
+                            .in_graphs = {.is_random = true}});
   table.add<SampleMultinomial>(
       {.name = "sample_multinomial",
        .mxnet_names = {"_sample_multinomial", "sample_multinomial", "_npi_choice"},

@@ -53,7 +53,9 @@ def test_every_op_has_a_spelling() -> None:
         "inverse": mx.np.linalg.inv,
     }
     modules = (mx.nd, mx.np, mx.npx, mx.nd.contrib)
-    for name in _core.describe_table():
+    for name, description in _core.describe_table().items():
+        if description["announced"]:
+            continue
         found = any(callable(getattr(module, name, None)) for module in modules)
         assert name in spelled or found, name
 
