@@ -290,7 +290,9 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- picking elements ---
 
-    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> ndarray:
+    def take(  # type: ignore[override]
+        self, indices: Any, axis: int | None = None, mode: str = "raise"
+    ) -> ndarray:
         """Return what lies at some indices along an axis, or in the flat array."""
         result: ndarray = _ops.take(self, indices, axis, mode)
         return result
