@@ -240,7 +240,11 @@ class NDArray(ArrayBase):
     fix = _ops.trunc
     rint = _ops.rint
     round = _ops.round
-    clip = _ops.clip
+
+    def clip(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the elements within bounds."""
+        return _ops.clip(self, *args, **kwargs)
+
     # --- reductions ---
 
     sum = _ops.sum

@@ -325,7 +325,8 @@ class CallArguments {
         refuse("takes " + std::to_string(needed) + " arrays, got " +
                std::to_string(given_inputs()) + "; '" + slot.name + "' is missing");
     }
-    if (has_rare_forms_ && !signature_.takes_numbers && !is_array(object)) return false;
+    if (has_rare_forms_ && slot.required && !signature_.takes_numbers && !is_array(object))
+      return false;
     add(slot, slot.index, object);
     return true;
   }
@@ -344,7 +345,9 @@ class CallArguments {
   }
 
   void add(const Spelling::Slot& slot, std::size_t position, PyObject* object) {
-    if (!is_array(object) && !signature_.takes_numbers && !is_number(slot.default_value)) {
+    const bool takes_numbers = signature_.takes_numbers || is_number(slot.default_value) ||
+                               (has_rare_forms_ && !slot.required);
+    if (!is_array(object) && !takes_numbers) {
       held_.push_back(ask(need_array, {object, nb::str(slot.name.c_str()).ptr(),
                                        signature_.legacy ? Py_True : Py_False}));
       object = held_.back().ptr();
@@ -611,7 +614,7 @@ nb::object make_function(const char* name, std::size_t spelling, nb::handle rare
   const bool legacy = its.is_legacy();
   // They are for the functions that MXNet wrote by hand, which name no nodes.
   const bool takes_numbers =
-      !its.takes(Role::name) && (legacy || op.formula.has_value() || !rare.is_none());
+      !its.takes(Role::name) && (legacy || op.formula.has_value() || its.takes(Role::options));
   return make_object(new Signature(op, std::move(its), legacy, true, takes_numbers),
                      rare.is_none() ? nullptr : Py_NewRef(rare.ptr()));
 }

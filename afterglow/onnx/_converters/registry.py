@@ -50,13 +50,17 @@ def find(name: str) -> Converter | None:
     """
     ops, words = _names()
     op = name if name in _converters else ops.get(name)
-    is_swapped = False
+    stem = name.removesuffix("_scalar")
+    word = _BEGINNING.sub("", stem)
+    is_swapped = stem != name and word.startswith("r") and _is_of_number(word[1:], ops)
     if op is None:
-        stem = name.removesuffix("_scalar")
-        word = _BEGINNING.sub("", stem)
-        is_swapped = stem != name and word not in words
         op = words.get(word.removeprefix("r") if is_swapped else word)
     return None if op is None else replace(_converters[op], is_swapped=is_swapped)
+
+
+def _is_of_number(word: str, ops: dict[str, str]) -> bool:
+    """Tell whether there is an op of an array and a number with that word in its name."""
+    return any(f"{beginning}{word}_scalar" in ops for beginning in ("_", "_npi_"))
 
 
 #: How names of one op begin in its worlds and forms: ``_npi_add``, ``broadcast_add``, ``_add``.
