@@ -58,6 +58,8 @@ struct Signature {
   std::size_t out = most_slots;        ///< the slot of `out`
   std::optional<std::size_t> starred;  ///< the slot of all further arguments by position
   std::vector<PyObject*> names;        ///< interned, one per slot
+  /// So many arrays, and nothing else, are all that a call needs; 0 where that does not do.
+  std::size_t arrays_alone = 0;
 
   Signature(const lazy::Op& op, Spelling its, bool legacy, bool is_function, bool takes_numbers)
       : op(op),
@@ -76,6 +78,19 @@ struct Signature {
       names.push_back(PyUnicode_InternFromString(slot.name.c_str()));
       if (!names.back()) throw nb::python_error();
     }
+    arrays_alone = count_arrays_alone();
+  }
+
+ private:
+  std::size_t count_arrays_alone() const {
+    const std::size_t inputs = op.inputs.size();
+    if (op.variadic || op.compose || op.complete || spelling.slots.size() < inputs) return 0;
+    for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
+      const Spelling::Slot& slot = spelling.slots[i];
+      const bool is_array = slot.role == Role::input && slot.required;
+      if (i < inputs ? !is_array : slot.required || slot.role == Role::context) return 0;
+    }
+    return inputs;
   }
 };
 
@@ -138,6 +153,15 @@ class FewArguments {
   std::size_t count_ = 0;
   alignas(lazy::Argument) std::byte room_[few_arguments * sizeof(lazy::Argument)];
 };
+
+/// A new array, or a list of them.
+PyObject* wrap_results(autograd::Handle first, std::span<const autograd::Handle> more) {
+  nb::object result = nb::steal(wrap(std::move(first)));
+  if (more.empty()) return result.release().ptr();
+  nb::list all = wrap_all(more);
+  all.insert(0, result);
+  return all.release().ptr();
+}
 
 /// The arguments of one call, sorted into inputs, parameters and `out`.
 class CallArguments {
@@ -215,15 +239,11 @@ class CallArguments {
                                                  out_ ? &as_array(out_) : nullptr};
     autograd::Handle result = builder_ ? builder_->issue(options, &more)
                                        : ops::call(op_, values_, options, signature_.legacy, &more);
-    nb::object first = nb::borrow(out_);
-    if (out_) {
-      look_after(as_array(out_));
-    } else {
-      first = nb::steal(wrap(std::move(result)));
-    }
-    if (more.empty()) return first.release().ptr();
+    if (!out_) return wrap_results(std::move(result), more);
+    look_after(as_array(out_));
+    if (more.empty()) return Py_NewRef(out_);
     nb::list all = wrap_all(more);
-    all.insert(0, first);
+    all.insert(0, nb::borrow(out_));
     return all.release().ptr();
   }
 
@@ -484,13 +504,29 @@ class CallArguments {
   bool is_instead_ = false;  ///< the builder has another op, which is all of a composition
 };
 
+/// The quickest way, for calls with nothing but arrays of the world.
+PyObject* call_with_arrays(const Signature& signature, std::span<PyObject* const> arrays) {
+  autograd::CallBuilder builder(signature.op, signature.legacy);
+  for (PyObject* const array : arrays) builder.add(as_array(array));
+  std::vector<autograd::Handle> more;
+  autograd::Handle result = builder.issue({signature.spelling.defaults, {}, nullptr}, &more);
+  return wrap_results(std::move(result), more);
+}
+
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
                          PyObject* names) {
   const auto& operation = *reinterpret_cast<OperationObject*>(self);
+  const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+  const Signature& signature = *operation.signature;
+  if (positional && positional == signature.arrays_alone && !names) {
+    const std::span arrays(values, positional);
+    if (std::ranges::all_of(arrays,
+                            [&](PyObject* one) { return is_plain_array(one, signature.legacy); }))
+      return guarded<PyObject*>(nullptr, [&] { return call_with_arrays(signature, arrays); });
+  }
   bool is_rare = false;
   PyObject* const result = guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    CallArguments arguments(*operation.signature, operation.rare != nullptr);
-    const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    CallArguments arguments(signature, operation.rare != nullptr);
     if (!arguments.sort(values, positional, names)) {
       is_rare = true;
       return nullptr;
