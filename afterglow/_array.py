@@ -19,7 +19,6 @@ from ._core import (
     Operation,
     from_buffer,
     mark_variable,
-    operation,
     origin_of,
     true_positions,
 )
@@ -27,15 +26,10 @@ from ._dtype import BOOL, dtype_number
 from ._host import convert, host_array
 from ._indexing import Block, Selection, read_key
 from ._shapes import Shape
+from ._worlds import NUMPY, WORLDS
 from .context import Context, context_of
 from .error import ArrayTypeError, ArrayValueError, as_ours
 from .util import restore_array
-
-# The answers of np and of nd.
-_take = (operation("take", False), operation("take", True))
-_gather = (operation("gather_nd", False), operation("gather_nd", True))
-_scatter = (operation("scatter_nd", False), operation("scatter_nd", True))
-_where = operation("where", False)
 
 
 class ArrayBase(Array):
@@ -162,14 +156,14 @@ class ArrayBase(Array):
         """Write where one index array points."""
         shape, strides = self.shape, self._strides
         values = self._in_own_type(self._stored(value, len(shape) - 1 + key.ndim))
-        result = _scatter[self._legacy]([self._view(0, shape, strides), values, key])
+        result = WORLDS[self._legacy].scatter([self._view(0, shape, strides), values, key])
         self._written(result, 0, shape, strides)
 
     def _masked(self, mask: Any, ndim: int) -> Self:
         """Return the elements where a mask over the first axes is true. Waits for the mask."""
         positions = true_positions(mask)
         rows = self._shaped((mask.size, *self.shape[ndim:]))
-        result: Self = _take[self._legacy](rows, positions)
+        result: Self = WORLDS[self._legacy].take(rows, positions)
         return result
 
     def _block(self, block: Block) -> Self:
@@ -217,7 +211,7 @@ class ArrayBase(Array):
         """Return the elements that index arrays name. Waits for masks: they decide the shape."""
         view = self._view(selection.offset, selection.shape, selection.strides)
         indices = selection.index_arrays(self)
-        result: Self = _gather[self._legacy]([view, *indices], axis=selection.axis)
+        result: Self = WORLDS[self._legacy].gather([view, *indices], axis=selection.axis)
         return result
 
     def _scatter(self, selection: Selection, value: Any) -> None:
@@ -231,7 +225,7 @@ class ArrayBase(Array):
         positions = max(index.ndim for index in indices)
         stored = self._stored(value, target.ndim - len(indices) + positions)
         values = self._in_own_type(stored)
-        result = _scatter[self._legacy]([target, values, *indices], axis=selection.axis)
+        result = WORLDS[self._legacy].scatter([target, values, *indices], axis=selection.axis)
         self._written(result, *place)
 
     def _in_own_type(self, stored: Any) -> Any:
@@ -260,7 +254,7 @@ class ArrayBase(Array):
         if self.size:
             condition = mask._shaped((*mask.shape, *(1,) * behind))
             operands = (one._as_class(False) for one in (condition, stored, self))
-            chosen = _where(*operands)
+            chosen = NUMPY.where(*operands)
             self._assign(chosen._as_class(self._legacy))
         return True
 

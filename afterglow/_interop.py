@@ -10,76 +10,20 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as onp
 
-from ._core import Array, Operation, is_recording, operation, record_call
+from ._core import Array, Operation, is_recording, record_call
 from ._dtype import is_known
 from ._host import convert, from_host
+from ._op_functions import table
+from ._worlds import WORLDS, in_world
 from .error import ArrayNotImplementedError
 
-#: NumPy's ufuncs by name and the ops that do the same.
-_ops: dict[str, str] = {
-    "add": "add",
-    "subtract": "subtract",
-    "multiply": "multiply",
-    "divide": "divide",
-    "true_divide": "divide",
-    "remainder": "modulo",
-    "power": "power",
-    "maximum": "maximum",
-    "minimum": "minimum",
-    "equal": "equal",
-    "not_equal": "not_equal",
-    "less": "less",
-    "less_equal": "less_equal",
-    "greater": "greater",
-    "greater_equal": "greater_equal",
-    "negative": "negative",
-    "absolute": "abs",
-    "exp": "exp",
-    "log": "log",
-    "sqrt": "sqrt",
-    "square": "square",
-    "tanh": "tanh",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "arcsin": "arcsin",
-    "arccos": "arccos",
-    "arctan": "arctan",
-    "arctan2": "arctan2",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "arcsinh": "arcsinh",
-    "arccosh": "arccosh",
-    "arctanh": "arctanh",
-    "degrees": "degrees",
-    "radians": "radians",
-    "expm1": "expm1",
-    "log1p": "log1p",
-    "log2": "log2",
-    "log10": "log10",
-    "cbrt": "cbrt",
-    "reciprocal": "reciprocal",
-    "sign": "sign",
-    "floor": "floor",
-    "ceil": "ceil",
-    "trunc": "trunc",
-    "hypot": "hypot",
-    "copysign": "copysign",
-    "deg2rad": "radians",
-    "rad2deg": "degrees",
-    "fabs": "abs",
-    "rint": "round_half_to_even",
-    "logical_and": "logical_and",
-    "logical_or": "logical_or",
-    "logical_xor": "logical_xor",
-    "bitwise_and": "bitwise_and",
-    "bitwise_or": "bitwise_or",
-    "bitwise_xor": "bitwise_xor",
-}
+#: Where NumPy answers otherwise than MXNet's function of that name: halves go to the even number.
+_otherwise = {"rint": "round_half_to_even"}
 _numbers = (int, float, onp.number, type(None))
 _calls: dict[tuple[str, bool], Callable[..., Any]] = {}
 
@@ -118,8 +62,9 @@ def _ufunc(ufunc: onp.ufunc, legacy: bool) -> Callable[..., Any] | None:
     name = ufunc.__name__
     call = _calls.get((name, legacy))
     if call is None:
-        if name in _ops:
-            call = operation(_ops[name], legacy)
+        op = _op_of(name, ufunc.nin)
+        if op is not None:
+            call = getattr(WORLDS[legacy], op)
         elif not legacy:
             call = _numpy_function(ufunc)
         elif ufunc.nin == 1:  # of two arguments, nd's functions take other forms
@@ -129,21 +74,51 @@ def _ufunc(ufunc: onp.ufunc, legacy: bool) -> Callable[..., Any] | None:
     return call
 
 
+@cache
+def _op_of(name: str, operands: int) -> str | None:
+    """Return the op that a ufunc is: by its name in ``np``, or by another one of that function."""
+    space = vars(importlib.import_module("afterglow.numpy"))
+    function = space.get(name)
+    if name in _otherwise:
+        names = {_otherwise[name]}
+    elif isinstance(function, Operation):
+        names = {function.name}
+    else:
+        names = {other for other, value in space.items() if function and value is function}
+    found = [
+        op
+        for op, description in table().items()
+        if description["elementwise"] and len(description["inputs"]) == operands
+        if names & {op, *(one.removeprefix("_npi_") for one in description["mxnet_names"])}
+    ]
+    return found[0] if found else None
+
+
 def call_function(
     array: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Run a function of NumPy that met ``array``."""
-    if array._legacy:
-        ours = getattr(importlib.import_module("afterglow.ndarray"), function.__name__, None)
-        ours = ours if function.__name__ in _legacy_functions else None
-    else:
-        ours = _numpy_function(function)
+    ours = _numpy_function(function)
     if ours is not None and not _is_beyond(function, args) and _takes(ours, args, kwargs):
         try:
-            return ours(*args, **kwargs)
+            return _called_in_nd(ours, args, kwargs) if array._legacy else ours(*args, **kwargs)
         except ArrayNotImplementedError:
             pass  # NumPy's own function knows more forms
     return _on_host(array, function, args, kwargs)
+
+
+def _called_in_nd(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call a function of ``np`` with arrays of ``nd``, and return such arrays."""
+    given = {key: _in_np(value) for key, value in kwargs.items() if key != "out"}
+    result = function(*map(_in_np, args), **given)
+    out = kwargs.get("out")
+    if out is None:
+        has_axis = function.__name__ in vars(importlib.import_module("afterglow.ndarray"))
+        return _in_nd(result, has_axis)
+    out._assign(in_world(result, out._legacy))
+    return out
 
 
 def _on_host(
@@ -166,12 +141,6 @@ def _is_beyond(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
     if function is onp.linalg.svd:
         return True
     return function is onp.clip and any(not isinstance(bound, _numbers) for bound in args[1:3])
-
-
-#: Functions that nd and NumPy call with the same arguments.
-_legacy_functions = frozenset(
-    ("sum", "mean", "max", "min", "transpose", "reshape", "zeros_like", "ones_like", "concatenate")
-)
 
 
 def _numpy_function(function: Any) -> Callable[..., Any] | None:
@@ -238,14 +207,34 @@ def _host_target(value: Any) -> Any:
     return value.asnumpy() if isinstance(value, Array) else value
 
 
-def _to_host(value: Any) -> Any:
+def _each(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return a value with its arrays converted, also those in lists, tuples and dictionaries."""
     if isinstance(value, Array):
-        return value.asnumpy()
-    if type(value) in (list, tuple):
-        return type(value)(map(_to_host, value))
+        return convert(value)
     if isinstance(value, dict):
-        return {key: _to_host(item) for key, item in value.items()}
+        return {key: _each(item, convert) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_each(item, convert) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_each(item, convert) for item in value))
     return value
+
+
+def _to_host(value: Any) -> Any:
+    return _each(value, lambda array: array.asnumpy())
+
+
+def _in_np(value: Any) -> Any:
+    return _each(value, lambda array: in_world(array, False))
+
+
+def _in_nd(value: Any, has_axis: bool) -> Any:
+    """Return arrays of ``np`` as those of ``nd``; ``has_axis`` says that () becomes (1,) there."""
+
+    def convert(array: Any) -> Any:
+        return in_world(array if array.ndim or not has_axis else array.reshape(1), True)
+
+    return _each(value, convert)
 
 
 def _from_host(value: Any, context: tuple[int, int], legacy: bool) -> Any:

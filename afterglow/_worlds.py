@@ -33,6 +33,14 @@ def in_world(array: Any, legacy: bool) -> Any:
     return array if array._legacy == legacy else array._as_class(legacy)
 
 
+def pick_labels(data: Any, labels: Any, axis: int) -> Any:
+    """Return the element of each line along an axis that its label names; the axis is kept.
+
+    A negative label names the first element. The result of one that is too great cannot be read.
+    """
+    return WORLDS[data._legacy].pick_labels(data, in_world(labels, data._legacy), axis=axis)
+
+
 def where(condition: Any, left: Any, right: Any) -> Any:
     """Return elements of one or of the other, with NumPy's rules for arrays of both worlds.
 

@@ -18,7 +18,7 @@ STUBS = {
     "ndarray/_ops.pyi": ("nd", "NDArray", "from .ndarray import NDArray\n\n"),
     "ndarray/_contrib_ops.pyi": ("nd.contrib", "NDArray", "from .ndarray import NDArray\n\n"),
     "ndarray/_random_ops.pyi": ("nd.random", "NDArray", "from .ndarray import NDArray\n\n"),
-    "numpy/_ops.pyi": ("np", "Any", ""),
+    "numpy/_ops.pyi": ("np", "Any", "from .multiarray import ndarray\n\n"),
     "numpy/_random_ops.pyi": ("np.random", "Any", ""),
     "numpy_extension/_ops.pyi": ("npx", "ndarray", "from ..numpy import ndarray\n\n"),
     "numpy_extension/_random_ops.pyi": ("npx.random", "Any", ""),
@@ -43,7 +43,7 @@ def _type_of(spelling: Spelling, slot: Slot, array: str) -> str:
     if slot.role == "inputs":
         return array if slot.starred or array == "Any" else f"Sequence[{array}]"
     if slot.role in ("input", "out"):
-        return array
+        return array if slot.default is None else "float"
     if slot.role == "name":
         return "str"
     if slot.role != "parameter" or array == "Any":
@@ -63,8 +63,18 @@ def _argument(spelling: Spelling, slot: Slot, array: str) -> str:
     return f"{slot.name}: {kind}{missing} = {default}"
 
 
+def _result(spelling: Spelling, array: str) -> str:
+    if spelling.op in _SEVERAL:
+        return "Any"
+    if array != "Any":
+        return array
+    # Functions of elements take numbers, too, and return such.
+    is_elementwise = _op_functions.table()[spelling.op]["elementwise"] or spelling.op == "where"
+    return "Any" if is_elementwise or spelling.slots[-1].role == "options" else "ndarray"
+
+
 def _function(spelling: Spelling, array: str) -> str:
-    result = "Any" if spelling.op in _SEVERAL else array
+    result = _result(spelling, array)
     lines = ""
     is_open = True  # whether arguments may be given by position
     for slot in spelling.slots:
@@ -87,9 +97,7 @@ def text_of(file: str) -> str:
     used += "from typing import Any\n" if "Any" in text else ""
     used += "\n" if used else ""
     names = "".join(f'    "{one}",\n' for one in sorted(_op_functions.functions(space)))
-    head = "# SPDX-License-Identifier: Apache-2.0\n"
-    if any(name != name.lower() for one in spellings for name in (one.names[0],)):
-        head += "# ruff: noqa: N802\n"
+    head = "# SPDX-License-Identifier: Apache-2.0\n# ruff: noqa: N802, RUF022, RUF100\n"
     head += "# Written by `python -m tests.stubs`.\n\n"
     return f"{head}{used}{imported}__all__ = [\n{names}]\n\n{text}"
 

@@ -222,6 +222,7 @@ CASES: dict[str, dict[str, tuple[int, ...]]] = {
     "sym.pick(x, sym.floor(w), axis=1)": {"x": X, "w": (3,)},
     "sym.one_hot(sym.floor(w), depth=3)": {"w": (4,)},
     # new values
+    "sym.zeros_like(sym.log(x * 0)) + sym.ones_like(sym.log(x * 0))": {"x": X},
     "x + sym.zeros((3, 4)) + sym.ones((3, 4)) + sym.full((3, 4), 2.5)": {"x": X},
     "sym.broadcast_add(x, sym.reshape(sym.arange(4), shape=(1, 4)))": {"x": X},
 }
@@ -253,6 +254,32 @@ NUMPY_CASES: dict[str, dict[str, tuple[int, ...]]] = {
     "np.expand_dims(np.exp(x), 0)": {"x": X},
     "np.squeeze(x)": {"x": (1, 3, 1)},
     "np.maximum(np.clip(x, -1, 1), 0.5)": {"x": X},
+    # Ops that nd has too, with numbers and under other names.
+    "np.hypot(x, y) - np.hypot(x, 2.0)": {"x": X, "y": (4,)},
+    "np.mod(x, y) + 3 % y + x % 2": {"x": X, "y": (4,)},
+    "2 ** x - np.power(y, 2)": {"x": X, "y": X},
+    "np.fix(x) + np.trunc(y)": {"x": X, "y": X},
+    "np.degrees(x) + np.radians(y)": {"x": X, "y": X},
+    "np.linalg.norm(x)": {"x": X},
+    "np.linalg.norm(x, ord=1, axis=1, keepdims=True)": {"x": X},
+    "np.argmax(x, axis=1)": {"x": X},
+    "np.cumsum(x, axis=1)": {"x": X},
+    "np.cumsum(x)": {"x": X},
+    "np.broadcast_to(x, (2, 3, 4))": {"x": X},
+    "np.flip(np.swapaxes(x, 0, 1), 1)": {"x": X},
+    "np.zeros((3, 4)) + np.full((3, 4), 2.5) + np.arange(4) + x": {"x": X},
+    "npx.leaky_relu(npx.activation(x, act_type='tanh'), act_type='gelu')": {"x": X},
+    "npx.batch_flatten(npx.layer_norm(x))": {"x": (2, 3, 4)},
+    "npx.topk(x, k=2)": {"x": X},
+    # Ops that only np has.
+    "np.hstack([x, y])": {"x": X, "y": X},
+    "np.hstack([x, y])  # vectors": {"x": (3,), "y": (2,)},
+    "np.vstack([x, y])": {"x": X, "y": X},
+    "np.vstack([x, y])  # vectors": {"x": (3,), "y": (3,)},
+    "np.std(x) + np.var(x, axis=1, keepdims=True)": {"x": X},
+    "np.where(x > 0, x, 0.5) - np.where(x > 0, 1.5, y)": {"x": X, "y": X},
+    "np.ones_like(x) + np.full_like(x, 2)": {"x": X},
+    "np.einsum('ij,kj->ik', x, y)": {"x": X, "y": X},
 }
 
 
@@ -366,6 +393,38 @@ def test_block(tmp_path: Path) -> None:
     onp.testing.assert_allclose(computed(path, {"data": data})[0], expected, 1e-4, 1e-5)
 
 
+class Attention(mx.gluon.HybridBlock):
+    """Attention of rows to each other, in the words of np."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query = mx.gluon.nn.Dense(4, flatten=False)
+        self.key = mx.gluon.nn.Dense(4, flatten=False, activation="tanh")
+        self.scale = self.params.get("scale", shape=(4,), init=mx.init.One())
+
+    def hybrid_forward(self, F: Any, x: Any, scale: Any) -> Any:
+        query = self.query(x) * scale
+        scores = F.npx.batch_dot(query, self.key(x), transpose_b=True) / 4**0.5
+        shares = F.npx.softmax(scores - F.np.max(scores, axis=-1, keepdims=True), axis=-1)
+        mixed = F.np.matmul(shares, x) + F.np.where(x > 0, x, 0.1 * x)
+        return mixed / F.np.sqrt(F.np.var(mixed, axis=-1, keepdims=True) + 1e-3)
+
+
+def test_block_of_np(tmp_path: Path) -> None:
+    mx.npx.set_np()
+    try:
+        net = Attention()
+        net.initialize(mx.init.Normal(0.5))
+        data = numbers((2, 3, 5))
+        expected = net(mx.np.array(data)).asnumpy()
+        params = {name: param.data() for name, param in net.collect_params().items()}
+        symbol = net(sym.var("data").as_np_ndarray())
+    finally:
+        mx.npx.reset_np()
+    path = exported(symbol, {"data": data}, tmp_path, params)
+    onp.testing.assert_allclose(computed(path, {"data": data})[0], expected, 1e-4, 1e-5)
+
+
 def test_several_outputs_and_a_shared_input(tmp_path: Path) -> None:
     x = sym.var("x")
     found = check(sym.Group([x * 2, sym.sum(x, axis=1), x * 2]), {"x": numbers(X)}, tmp_path)
@@ -381,7 +440,7 @@ def test_several_outputs_and_a_shared_input(tmp_path: Path) -> None:
 )
 def test_convolution_is_written(operator: str, text: str) -> None:
     """Its converter, without a symbol: such a call gives one node with the right attributes."""
-    from afterglow.onnx._convert import CONVERTERS
+    from afterglow.onnx._converters import find
 
     graph = _graph.Graph(False)
     attrs = {"kernel": "(3, 3)", "stride": "(2, 2)", "pad": "(1, 1)", "num_filter": "4"}
@@ -389,7 +448,9 @@ def test_convolution_is_written(operator: str, text: str) -> None:
         graph, "c", operator, attrs, ["x", "w"], [(1, 2, 8, 8), (4, 2, 3, 3)],
         [onp.float32] * 2, [(1, 4, 4, 4)], [onp.float32],
     )  # fmt: skip
-    CONVERTERS[operator](call)
+    converter = find(operator)
+    assert converter is not None
+    converter.write(call)
     (node,) = graph.nodes
     assert node.op_type == text
     found = {one.name: list(one.ints) or one.i for one in node.attribute}
@@ -428,6 +489,10 @@ def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_supported_ops() -> None:
-    assert {"FullyConnected", "Convolution", "_plus_scalar"} <= set(mx.onnx.get_operator_support())
+    supported = set(mx.onnx.get_operator_support())
+    assert {"FullyConnected", "Convolution", "_plus_scalar", "_npi_rsubtract_scalar"} <= supported
+    # Alike are the names only: an op of np that makes a matrix, one of nd that copies.
+    assert "_npi_identity" not in supported
+    assert "identity" in supported
     with pytest.raises(ValueError, match="opset"):
         mx.onnx.get_operator_support(9)

@@ -17,9 +17,8 @@ from .. import symbol
 from .._core import Array
 from .._ctc import ctc_loss
 from .._op_functions import table
-from .._picking import pick_labels
 from .._shapes import Shape, legacy_reshape, normal_axis
-from .._worlds import WORLDS, World, where
+from .._worlds import WORLDS, World, pick_labels, where
 from ..symbol.numpy import _Symbol
 
 _symbols: Any = symbol

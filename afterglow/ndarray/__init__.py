@@ -8,6 +8,7 @@ from . import (
     _ops,
     contrib,
     creation,
+    ctc,
     elementwise,
     files,
     indexing,
@@ -20,9 +21,9 @@ from . import (
     sharing,
     sorting,
 )
-from . import softmax as softmax_family  # the name is the function's
 from ._ops import *  # noqa: F403
 from .creation import *  # noqa: F403
+from .ctc import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
@@ -31,7 +32,6 @@ from .products import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
 from .sharing import *  # noqa: F403
-from .softmax import *  # noqa: F403
 from .sorting import *  # noqa: F403
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "waitall",
     *_ops.__all__,
     *creation.__all__,
+    *ctc.__all__,
     *elementwise.__all__,
     *files.__all__,
     *indexing.__all__,
@@ -50,6 +51,5 @@ __all__ = [
     *reduce.__all__,
     *shape.__all__,
     *sharing.__all__,
-    *softmax_family.__all__,
     *sorting.__all__,
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: N802
+# ruff: noqa: N802, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -9,7 +9,10 @@ from .ndarray import NDArray
 __all__ = [
     "BatchNormWithReLU",
     "SyncBatchNorm",
+    "div_sqrt_dim",
     "gradientmultiplier",
+    "index_array",
+    "index_copy",
     "round_ste",
     "sign_ste",
 ]
@@ -48,9 +51,27 @@ def SyncBatchNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def div_sqrt_dim(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def gradientmultiplier(
     data: NDArray,
     scalar: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def index_array(
+    data: NDArray,
+    axes: int | tuple[int, ...] | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def index_copy(
+    old_tensor: NDArray,
+    index_vector: NDArray,
+    new_tensor: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

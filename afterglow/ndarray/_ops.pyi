@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: N802
+# ruff: noqa: N802, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -19,6 +19,7 @@ __all__ = [
     "FullyConnected",
     "GroupNorm",
     "InstanceNorm",
+    "L2Normalization",
     "LayerNorm",
     "LeakyReLU",
     "LinearRegressionOutput",
@@ -26,7 +27,11 @@ __all__ = [
     "MAERegressionOutput",
     "MakeLoss",
     "SVMOutput",
+    "SequenceLast",
+    "SequenceMask",
+    "SequenceReverse",
     "Softmax",
+    "SoftmaxActivation",
     "SoftmaxOutput",
     "abs",
     "add",
@@ -40,6 +45,7 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "batch_take",
     "broadcast_add",
     "broadcast_div",
     "broadcast_equal",
@@ -63,6 +69,7 @@ __all__ = [
     "cast",
     "cbrt",
     "ceil",
+    "choose_element_0index",
     "clip",
     "cos",
     "cosh",
@@ -79,11 +86,13 @@ __all__ = [
     "erfinv",
     "exp",
     "expm1",
+    "fill_element_0index",
     "fix",
     "flatten",
     "floor",
     "gamma",
     "gammaln",
+    "gather_nd",
     "greater",
     "greater_equal",
     "hard_sigmoid",
@@ -93,6 +102,7 @@ __all__ = [
     "log10",
     "log1p",
     "log2",
+    "log_softmax",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -108,39 +118,28 @@ __all__ = [
     "modulo",
     "multiply",
     "negative",
-    "normal",
     "not_equal",
+    "one_hot",
+    "pick",
     "power",
     "prod",
     "radians",
-    "random_exponential",
-    "random_gamma",
-    "random_generalized_negative_binomial",
-    "random_negative_binomial",
-    "random_normal",
-    "random_poisson",
-    "random_randint",
-    "random_uniform",
+    "ravel_multi_index",
     "rcbrt",
     "reciprocal",
     "relu",
     "rint",
     "round",
     "rsqrt",
-    "sample_exponential",
-    "sample_gamma",
-    "sample_generalized_negative_binomial",
-    "sample_multinomial",
-    "sample_negative_binomial",
-    "sample_normal",
-    "sample_poisson",
-    "sample_uniform",
-    "shuffle",
+    "scatter_nd",
     "sigmoid",
     "sign",
     "sin",
     "sinh",
     "smooth_l1",
+    "softmax",
+    "softmax_cross_entropy",
+    "softmin",
     "softsign",
     "sqrt",
     "square",
@@ -148,11 +147,12 @@ __all__ = [
     "subtract",
     "sum",
     "sum_axis",
+    "take",
     "tan",
     "tanh",
     "true_divide",
     "trunc",
-    "uniform",
+    "unravel_index",
     "where",
 ]
 
@@ -237,6 +237,13 @@ def InstanceNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def L2Normalization(
+    data: NDArray,
+    eps: float = 1e-10,
+    mode: str = "instance",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def LayerNorm(
     data: NDArray,
     gamma: NDArray,
@@ -292,6 +299,37 @@ def SVMOutput(
     margin: float = 1.0,
     regularization_coefficient: float = 1.0,
     use_linear: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SequenceLast(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SequenceMask(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    value: float = 0.0,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SequenceReverse(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SoftmaxActivation(
+    data: NDArray,
+    mode: str = "instance",
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -376,6 +414,12 @@ def argmin(
     data: NDArray,
     axis: int | None = None,
     keepdims: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def batch_take(
+    a: NDArray,
+    indices: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -493,6 +537,13 @@ def expm1(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def fill_element_0index(
+    lhs: NDArray,
+    mhs: NDArray,
+    rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def floor(
     data: NDArray,
     out: NDArray | None = None,
@@ -505,6 +556,12 @@ def gamma(
 ) -> NDArray: ...
 def gammaln(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def gather_nd(
+    data: NDArray,
+    indices: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -578,6 +635,15 @@ def log1p(
 ) -> NDArray: ...
 def log2(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def log_softmax(
+    data: NDArray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -700,6 +766,24 @@ def broadcast_not_equal(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def one_hot(
+    indices: NDArray,
+    depth: int,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: Any = "float32",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def pick(
+    data: NDArray,
+    index: NDArray,
+    axis: int = -1,
+    keepdims: bool = False,
+    mode: str = "clip",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def power(
     base: NDArray,
     exp: NDArray,
@@ -723,73 +807,9 @@ def radians(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
-def random_exponential(
-    lam: float = 1.0,
-    shape: int | tuple[int, ...] = (),
-    ctx: Any = None,
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def random_gamma(
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    shape: int | tuple[int, ...] = (),
-    ctx: Any = None,
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def random_generalized_negative_binomial(
-    mu: float = 1.0,
-    alpha: float = 1.0,
-    shape: int | tuple[int, ...] = (),
-    ctx: Any = None,
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def random_negative_binomial(
-    k: int = 1,
-    p: float = 1.0,
-    shape: int | tuple[int, ...] = (),
-    ctx: Any = None,
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def random_normal(
-    loc: float = 0.0,
-    scale: float = 1.0,
-    shape: int | tuple[int, ...] = (),
-    ctx: Any = None,
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def random_poisson(
-    lam: float = 1.0,
-    shape: int | tuple[int, ...] = (),
-    ctx: Any = None,
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def random_randint(
-    low: int,
-    high: int,
-    shape: int | tuple[int, ...] = (),
-    ctx: Any = None,
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def random_uniform(
-    low: float = 0.0,
-    high: float = 1.0,
-    shape: int | tuple[int, ...] = (),
-    ctx: Any = None,
-    dtype: Any = None,
+def ravel_multi_index(
+    data: NDArray,
+    shape: int | tuple[int, ...],
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -823,70 +843,10 @@ def rsqrt(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
-def sample_exponential(
-    lam: NDArray,
-    shape: int | tuple[int, ...] = (),
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def sample_gamma(
-    alpha: NDArray,
-    beta: NDArray,
-    shape: int | tuple[int, ...] = (),
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def sample_generalized_negative_binomial(
-    mu: NDArray,
-    alpha: NDArray,
-    shape: int | tuple[int, ...] = (),
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def sample_multinomial(
+def scatter_nd(
     data: NDArray,
-    shape: int | tuple[int, ...] = (),
-    get_prob: bool = False,
-    dtype: Any = "int32",
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> Any: ...
-def sample_negative_binomial(
-    k: NDArray,
-    p: NDArray,
-    shape: int | tuple[int, ...] = (),
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def sample_normal(
-    mu: NDArray,
-    sigma: NDArray,
-    shape: int | tuple[int, ...] = (),
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def sample_poisson(
-    lam: NDArray,
-    shape: int | tuple[int, ...] = (),
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def sample_uniform(
-    low: NDArray,
-    high: NDArray,
-    shape: int | tuple[int, ...] = (),
-    dtype: Any = None,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray: ...
-def shuffle(
-    data: NDArray,
+    indices: NDArray,
+    shape: int | tuple[int, ...],
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -912,7 +872,32 @@ def sinh(
 ) -> NDArray: ...
 def smooth_l1(
     data: NDArray,
-    scalar: NDArray = 1.0,
+    scalar: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def softmax(
+    data: NDArray,
+    length: NDArray | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def softmax_cross_entropy(
+    data: NDArray,
+    label: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def softmin(
+    data: NDArray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -949,6 +934,14 @@ def sum(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def take(
+    a: NDArray,
+    indices: NDArray,
+    axis: int = 0,
+    mode: str = "clip",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def tan(
     data: NDArray,
     out: NDArray | None = None,
@@ -961,6 +954,12 @@ def tanh(
 ) -> NDArray: ...
 def trunc(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def unravel_index(
+    data: NDArray,
+    shape: int | tuple[int, ...],
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -982,8 +981,7 @@ Cast = cast
 true_divide = divide
 max_axis = max
 min_axis = min
-normal = random_normal
-uniform = random_uniform
+choose_element_0index = pick
 broadcast_minus = broadcast_sub
 sum_axis = sum
 fix = trunc

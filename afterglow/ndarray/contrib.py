@@ -6,13 +6,12 @@ Loops and branches are those of Python. ``while_loop`` and ``cond`` wait for the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._core import Array, operation
+from .._core import Array
 from ..error import ArgumentError, ArrayValueError, MissingNameError
-from . import _contrib_ops, creation, elementwise, indexing, shape, softmax
+from . import _contrib_ops, creation, ctc, elementwise, indexing, shape
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     *_contrib_ops.__all__,
     "cond",
-    "div_sqrt_dim",
     "foreach",
     "isfinite",
     "isinf",
@@ -30,16 +28,9 @@ __all__ = [
     "while_loop",
 ]
 
-_divide = operation("divide", True)
-
 #: Functions of other families that MXNet has in this namespace.
-_FAMILIES = (creation, elementwise, indexing, shape, softmax)
-_ELSEWHERE = frozenset(
-    (
-        *("CTCLoss", "allclose", "arange_like", "boolean_mask", "ctc_loss", "index_array"),
-        "index_copy",
-    )
-)
+_FAMILIES = (creation, ctc, elementwise, indexing)
+_ELSEWHERE = frozenset(("CTCLoss", "allclose", "arange_like", "boolean_mask", "ctc_loss"))
 
 
 def __getattr__(name: str) -> Any:
@@ -162,19 +153,6 @@ def isinf(data: NDArray) -> NDArray:
     """
     finite = isfinite(data)
     return (data == data) != finite
-
-
-def div_sqrt_dim(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return the array divided by the square root of its last extent.
-
-    >>> from afterglow import nd
-    >>> nd.contrib.div_sqrt_dim(nd.ones((1, 4))).asnumpy().tolist()
-    [[0.5, 0.5, 0.5, 0.5]]
-    """
-    if not need(data).ndim:
-        raise ArrayValueError("[div_sqrt_dim] needs an array with a last axis, not of shape ()")
-    result: NDArray = _divide(data, math.sqrt(data.shape[-1]), out=out)
-    return result
 
 
 def _truth(value: Any) -> bool:

@@ -13,8 +13,7 @@ from .._dtype import TYPES
 from .._rearrange import write_part
 from .._shapes import as_integers, expanded, legacy_reshape, squeezed
 from ..error import ArgumentError, ArrayValueError
-from . import _ops, indexing, reduce, shape, sorting
-from . import softmax as softmax_family
+from . import _ops, reduce, shape, sorting
 
 __all__ = ["NDArray"]
 
@@ -238,10 +237,14 @@ class NDArray(ArrayBase):
     floor = _ops.floor
     ceil = _ops.ceil
     trunc = _ops.trunc
-    fix = _ops.fix
+    fix = _ops.trunc
     rint = _ops.rint
     round = _ops.round
-    clip = _ops.clip
+
+    def clip(self, *args: Any, **kwargs: Any) -> NDArray:
+        """Return the elements within bounds."""
+        return _ops.clip(self, *args, **kwargs)
+
     # --- reductions ---
 
     sum = _ops.sum
@@ -284,35 +287,17 @@ class NDArray(ArrayBase):
         """Return the greatest elements along an axis."""
         return sorting.topk(self, *args, **kwargs)
 
-    # --- softmax and sequences ---
+    # --- softmax ---
 
-    def softmax(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the softmax along an axis."""
-        return softmax_family.softmax(self, *args, **kwargs)
-
-    def log_softmax(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the logarithm of the softmax along an axis."""
-        return softmax_family.log_softmax(self, *args, **kwargs)
-
-    def softmin(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the softmax of the negative elements."""
-        return softmax_family.softmin(self, *args, **kwargs)
+    softmax = _ops.softmax
+    log_softmax = _ops.log_softmax
+    softmin = _ops.softmin
 
     # --- picking elements ---
 
-    def take(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return what lies at some indices along an axis."""
-        return indexing.take(self, *args, **kwargs)
-
-    def pick(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return one element per index along an axis."""
-        return indexing.pick(self, *args, **kwargs)
-
-    def one_hot(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return a row for each element, with 1 where it points and 0 elsewhere."""
-        return indexing.one_hot(self, *args, **kwargs)
-
-    # --- products ---
+    take = _ops.take
+    pick = _ops.pick
+    one_hot = _ops.one_hot
 
 
 _broadcast_to = shape.broadcast_to

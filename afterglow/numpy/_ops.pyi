@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: N802, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
+
+from .multiarray import ndarray
 
 __all__ = [
     "abs",
@@ -82,6 +85,8 @@ __all__ = [
     "square",
     "subtract",
     "sum",
+    "take",
+    "take_along_axis",
     "tan",
     "tanh",
     "true_divide",
@@ -140,12 +145,12 @@ def argmax(
     a: Any,
     axis: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def argmin(
     a: Any,
     axis: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def bitwise_and(
     x1: Any,
     x2: Any,
@@ -201,7 +206,7 @@ def cumsum(
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def degrees(
     x: Any,
     out: Any = None,
@@ -350,7 +355,7 @@ def max(
     out: Any = None,
     initial: Any = None,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def maximum(
     x1: Any,
     x2: Any,
@@ -364,7 +369,7 @@ def mean(
     out: Any = None,
     keepdims: Any = False,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def min(
     a: Any,
     axis: Any = None,
@@ -372,7 +377,7 @@ def min(
     out: Any = None,
     initial: Any = None,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def minimum(
     x1: Any,
     x2: Any,
@@ -421,7 +426,7 @@ def prod(
     keepdims: Any = False,
     initial: Any = None,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
 def radians(
     x: Any,
     out: Any = None,
@@ -476,7 +481,19 @@ def sum(
     initial: Any = None,
     out: Any = None,
     where: Any = True,
-) -> Any: ...
+) -> ndarray: ...
+def take(
+    a: Any,
+    indices: Any,
+    axis: Any = None,
+    mode: Any = "raise",
+    out: Any = None,
+) -> ndarray: ...
+def take_along_axis(
+    arr: Any,
+    indices: Any,
+    axis: Any,
+) -> ndarray: ...
 def tan(
     x: Any,
     out: Any = None,

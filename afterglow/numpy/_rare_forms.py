@@ -19,6 +19,7 @@ from .._op_functions import Spelling, spellings
 from .._shapes import Shape, as_axes, normal_axis
 from .._worlds import NUMPY
 from ..error import ArrayTypeError, ArrayValueError, as_ours
+from . import indexing
 from ._arguments import check_options, need, truth
 
 
@@ -78,14 +79,12 @@ def _clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
-        from .indexing import nonzero
-
-        return nonzero(condition)
+        return indexing.nonzero(condition)
     if x is None or y is None:
         raise ArrayTypeError("[where] needs both x and y")
     if isinstance(condition, (int, float, onp.generic)):
         return x if condition != 0 else y
-    return NUMPY.where_nonzero(need(condition, "condition"), x, y)
+    return NUMPY.where(need(condition, "condition"), x, y)
 
 
 # --- reductions ---
@@ -245,6 +244,7 @@ def forms() -> dict[str, Callable[..., Any]]:
     }
     return {
         **of_elements,
+        **indexing.RARE_FORMS,
         "clip": _clip,
         "where": _where,
         "sum": _sum,

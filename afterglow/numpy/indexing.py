@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, operation, true_positions
+from .._core import Array, true_positions
 from .._dtype import BOOL, INT64
 from .._host import from_host
 from .._host_calls import Host, on_host_several
+from .._op_functions import RareForms
 from .._shapes import as_shape, normal_axis
 from .._shortcut import shortcut
+from .._worlds import NUMPY
 from ..context import current_context
 from ..error import (
     ArrayIndexError,
@@ -39,41 +41,30 @@ __all__ = [
     "flatnonzero",
     "insert",
     "nonzero",
-    "take",
-    "take_along_axis",
     "unravel_index",
 ]
 
-_take = operation("take", False)
-_pick = operation("pick", False)
-_concat = operation("concat", False)
-_copy = operation("copy", False)
-_empty = operation("empty", False)
-_not_equal = operation("not_equal", False)
+# --- indices that are no array ---
 
 
-@shortcut("take", "ranked", "array", "flat axis")
-def take(
+def _take(
     a: Any, indices: Any, axis: int | None = None, mode: str = "raise", out: ndarray | None = None
 ) -> ndarray:
-    """Return what lies at the indices along an axis, or in the flat array.
-
-    An index outside is an ``IndexError`` when the result is read, or with ``mode`` clipped or
-    wrapped around; from the end count those that are negative unless they are clipped.
-
-    >>> from afterglow import np
-    >>> np.take(np.array([[1, 2], [3, 4], [5, 6]]), np.array([2, 0]), axis=0)
-    array([[5., 6.],
-           [1., 2.]])
-    """
-    if mode not in ("raise", "clip", "wrap"):
-        raise ArrayValueError(f"[take] mode is {mode!r}; it must be 'raise', 'clip' or 'wrap'")
     array = need(a)
     places = _places(indices, array._context_numbers)
-    if axis is None:
-        array, axis = array._shaped((array.size,)), 0
-    result: ndarray = _take(array, places, axis=axis, mode=mode, out=out)
+    result: ndarray = NUMPY.take(array, places, axis=axis, mode=mode, out=out)
     return result
+
+
+def _take_along_axis(arr: Any, indices: Any, axis: int | None) -> ndarray:
+    array = need(arr, "arr")
+    places = _places(indices, array._context_numbers)
+    result: ndarray = NUMPY.take_along_axis(array, places, axis=axis)
+    return result
+
+
+#: Of the ops of this family.
+RARE_FORMS: RareForms = {"take": _take, "take_along_axis": _take_along_axis}
 
 
 def _places(indices: Any, context: tuple[int, int]) -> Any:
@@ -86,28 +77,6 @@ def _places(indices: Any, context: tuple[int, int]) -> Any:
     except (TypeError, ValueError) as error:
         raise ArrayTypeError(f"[take] indices must be integers: {error}") from None
     return from_host(host, context, False)
-
-
-def take_along_axis(arr: Any, indices: Any, axis: int | None) -> ndarray:
-    """Return one element per index along an axis, where all other axes agree.
-
-    >>> from afterglow import np
-    >>> x = np.array([[30, 10, 20], [40, 60, 50]])
-    >>> np.take_along_axis(x, np.array([[1], [0]], dtype="int64"), axis=1)
-    array([[10.],
-           [40.]])
-    """
-    array = need(arr, "arr")
-    if axis is None:
-        array, axis = array._shaped((array.size,)), 0
-    places = _places(indices, array._context_numbers)
-    if places.ndim != array.ndim:
-        raise ArrayValueError(
-            f"[take_along_axis] indices of shape {places.shape} must have as many axes as the array"
-            f" of shape {array.shape}"
-        )
-    result: ndarray = _pick(array, places, axis=axis, keepdims=True)
-    return result
 
 
 # --- where elements are ---
@@ -142,7 +111,7 @@ def flatnonzero(a: Any) -> ndarray:
 
 def _places_of_truth(array: ndarray) -> ndarray:
     """Return where in a row of elements those are that are not 0."""
-    truth = array if array._dtype_number == BOOL else _not_equal(array, 0)
+    truth = array if array._dtype_number == BOOL else NUMPY.not_equal(array, 0)
     result: ndarray = true_positions(truth)
     return result
 
@@ -191,7 +160,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     >>> np.compress(np.array([0, 1]), np.array([[1, 2], [3, 4]]), axis=0)
     array([[3., 4.]])
     """
-    return take(a, onp.flatnonzero(_on_host(condition)), axis, out=out)
+    return _take(a, onp.flatnonzero(_on_host(condition)), axis, out=out)
 
 
 def extract(condition: Any, arr: Any) -> ndarray:
@@ -222,7 +191,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> ndarray:
         left = onp.delete(onp.arange(array.shape[along]), _host_places(obj))
     except IndexError as error:
         raise ArrayIndexError(f"[delete] {error}") from None
-    return take(array, left, along)
+    return _take(array, left, along)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
@@ -249,7 +218,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
     total = extent + places.size
     shape = (*array.shape[:along], total, *array.shape[along + 1 :])
     before = (slice(None),) * along
-    result: ndarray = _empty(shape=shape, dtype=array._dtype_number, ctx=array._context_numbers)
+    result: ndarray = NUMPY.empty(
+        shape=shape, dtype=array._dtype_number, ctx=array._context_numbers
+    )
     result[(*before, onp.delete(onp.arange(total), places))] = array
     result[(*before, places)] = new
     return result
@@ -281,7 +252,7 @@ def _checked_place(place: int, extent: int) -> int:
 def _values(values: Any, array: Any) -> Any:
     """Return values in the type of the array, with as many axes at least."""
     if isinstance(values, Array):
-        ours: Any = _copy(values, dtype=array._dtype_number)
+        ours: Any = NUMPY.copy(values, dtype=array._dtype_number)
     else:
         ours = from_host(onp.asarray(values), array._context_numbers, False, array._dtype_number)
     missing = array.ndim - ours.ndim
@@ -298,5 +269,5 @@ def append(arr: Any, values: Any, axis: int | None = None) -> ndarray:
     arrays = [need(arr, "arr"), need(values, "values")]
     if axis is None:
         arrays = [one._shaped((one.size,)) for one in arrays]
-    result: ndarray = _concat(arrays, 0 if axis is None else axis)
+    result: ndarray = NUMPY.concat(arrays, 0 if axis is None else axis)
     return result

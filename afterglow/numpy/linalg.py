@@ -22,7 +22,7 @@ from .._host_calls import Host, on_host, on_host_several
 from .._shapes import Shape, as_axes, normal_axis
 from .._shortcut import shortcut
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError, as_ours
-from . import _ops, elementwise
+from . import _ops
 from ._arguments import need
 from .products import dot, matmul
 
@@ -142,7 +142,7 @@ def _vector_norm(x: ndarray, ord: Any, axis: Shape, keepdims: bool) -> ndarray:
     if ord == -inf:
         return _ops.min(abs(x), axis, keepdims=keepdims)
     if ord == 0:
-        return _ops.sum(elementwise.not_equal(x, 0), axis, x.dtype, keepdims)
+        return _ops.sum(_ops.not_equal(x, 0), axis, x.dtype, keepdims)
     if isinstance(ord, (int, float)):
         result: ndarray = _ops.sum(abs(x) ** ord, axis, keepdims=keepdims) ** (1 / ord)
         return result
@@ -370,7 +370,7 @@ def lstsq(a: Any, b: Any, rcond: Any = "warn") -> tuple[ndarray, ndarray, int, n
     if is_recording():  # compositions, which have gradients
         singular = _decompositions.singular_values(left)
         if residuals.size:
-            errors = elementwise.square(right - dot(left, x))
+            errors = _ops.square(right - dot(left, x))
             rest = _ops.sum(errors, 0, keepdims=right.ndim == 1)
     return x, rest, int(rank), singular
 

@@ -24,7 +24,7 @@ __all__ = ["ndarray"]
 class _Absent:
     """Hides a method of ``nd`` arrays that ``np`` arrays do not have."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
 
     def __get__(self, instance: object, owner: type) -> Any:
@@ -156,7 +156,7 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- products and reductions ---
 
-    def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:
+    def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:  # type: ignore[override]
         """Return the elements, but no smaller and no greater than two bounds."""
         return _ops.clip(self, min, max, out)
 
@@ -164,7 +164,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return the dot product."""
         return products.dot(self, b, out)
 
-    def sum(
+    def sum(  # type: ignore[override]
         self,
         axis: Any = None,
         dtype: Any = None,
@@ -174,7 +174,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return the sum over axes."""
         return _ops.sum(self, axis, dtype, keepdims, out=out)
 
-    def mean(
+    def mean(  # type: ignore[override]
         self,
         axis: Any = None,
         dtype: Any = None,
@@ -184,17 +184,17 @@ class ndarray(NDArray):  # noqa: N801
         """Return the mean over axes."""
         return _ops.mean(self, axis, dtype, out, keepdims)
 
-    def max(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def max(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:  # type: ignore[override]
         """Return the greatest element along axes."""
         return _ops.max(self, axis, keepdims, out)
 
-    def min(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
+    def min(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:  # type: ignore[override]
         """Return the smallest element along axes."""
         return _ops.min(self, axis, keepdims, out)
 
     # --- elementwise ---
 
-    def round(self, decimals: int = 0, out: ndarray | None = None, **kwargs: Any) -> ndarray:
+    def round(self, decimals: int = 0, out: ndarray | None = None, **kwargs: Any) -> ndarray:  # type: ignore[override]
         """Return the elements rounded to so many decimals; ties go to the even digit."""
         result: ndarray = elementwise.around(self, decimals, out, **kwargs)
         return result
@@ -222,7 +222,7 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- reductions ---
 
-    def prod(
+    def prod(  # type: ignore[override]
         self,
         axis: Any = None,
         dtype: Any = None,
@@ -262,11 +262,11 @@ class ndarray(NDArray):  # noqa: N801
         """Return whether an element along axes is not 0."""
         return reduce.any(self, axis, keepdims, out)
 
-    def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+    def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:  # type: ignore[override]
         """Return where the greatest elements along an axis are."""
         return _ops.argmax(self, axis, out)
 
-    def argmin(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:
+    def argmin(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:  # type: ignore[override]
         """Return where the smallest elements along an axis are."""
         return _ops.argmin(self, axis, out)
 
@@ -290,9 +290,12 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- picking elements ---
 
-    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> ndarray:
+    def take(  # type: ignore[override]
+        self, indices: Any, axis: int | None = None, mode: str = "raise"
+    ) -> ndarray:
         """Return what lies at some indices along an axis, or in the flat array."""
-        return indexing.take(self, indices, axis, mode)
+        result: ndarray = _ops.take(self, indices, axis, mode)
+        return result
 
     def nonzero(self) -> tuple[ndarray, ...]:
         """Return the indices of all elements that are not 0, an array per axis. Waits."""
@@ -308,90 +311,11 @@ class ndarray(NDArray):  # noqa: N801
         """Return a view in another shape, by the codes of ``nd``."""
         return super().reshape(*args, **kwargs)
 
-    # --- what only nd has ---
+    slice_assign = slice_assign_scalar = NDArray.slice_assign
 
-    asscalar = _Absent()
-    reshape_like = _Absent()
-    expand_dims = _Absent()
-    broadcast_like = _Absent()
-    slice = _Absent()
-    slice_axis = _Absent()
-    zeros_like = _Absent()
-    ones_like = _Absent()
-    abs = _Absent()
-    exp = _Absent()
-    log = _Absent()
-    sqrt = _Absent()
-    square = _Absent()
-    tanh = _Absent()
-    sigmoid = _Absent()
-    relu = _Absent()
-    norm = _Absent()
 
-    # --- only nd: elementwise ---
-
-    sin = _Absent()
-    cos = _Absent()
-    tan = _Absent()
-    arcsin = _Absent()
-    arccos = _Absent()
-    arctan = _Absent()
-    sinh = _Absent()
-    cosh = _Absent()
-    arcsinh = _Absent()
-    arccosh = _Absent()
-    arctanh = _Absent()
-    degrees = _Absent()
-    radians = _Absent()
-    expm1 = _Absent()
-    log1p = _Absent()
-    log2 = _Absent()
-    log10 = _Absent()
-    rsqrt = _Absent()
-    cbrt = _Absent()
-    rcbrt = _Absent()
-    reciprocal = _Absent()
-    sign = _Absent()
-    floor = _Absent()
-    ceil = _Absent()
-    trunc = _Absent()
-    fix = _Absent()
-    rint = _Absent()
-
-    # --- only nd: reductions, sorting ---
-
-    nansum = _Absent()
-    nanprod = _Absent()
-    argmax_channel = _Absent()
-    topk = _Absent()
-
-    # --- only nd: softmax and sequences ---
-
-    softmax = _Absent()
-    log_softmax = _Absent()
-    softmin = _Absent()
-
-    # --- only nd: picking elements ---
-
-    pick = _Absent()
-    one_hot = _Absent()
-
-    # --- only nd: shapes ---
-
-    flip = _Absent()
-    tile = _Absent()
-    pad = _Absent()
-    split = _Absent()
-    split_v2 = _Absent()
-    diag = _Absent()
-    broadcast_axes = _Absent()
-    depth_to_space = _Absent()
-    space_to_depth = _Absent()
-    slice_like = _Absent()
-    shape_array = _Absent()
-    size_array = _Absent()
-
-    # --- only nd: products ---
-
+for _name in vars(NDArray):
+    if not _name.startswith("_") and _name not in vars(ndarray):
+        setattr(ndarray, _name, _Absent(_name))
 
 _broadcast_to = shape.broadcast_to

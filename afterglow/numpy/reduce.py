@@ -198,8 +198,9 @@ def _decide(
     if where is not True:
         a = choose(mask_of(where, a), _truth(a), NUMPY.copy(nothing, BOOL, ()))
     if count_of(a, axis):
-        return call(_truth(a), axis, keepdims, out)
-    return filled(nothing, reduced_shape(a, axis, keepdims), BOOL, a, out)
+        return call(_truth(a), axis, keepdims, out)  # type: ignore[no-any-return]
+    result: ndarray = filled(nothing, reduced_shape(a, axis, keepdims), BOOL, a, out)
+    return result
 
 
 @shortcut("any", parameters=3)
@@ -300,7 +301,8 @@ def median(
     """
     if not count_of(need(a), axis):
         number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32
-        return filled(nan, reduced_shape(a, axis, keepdims), number, a, out)
+        result: ndarray = filled(nan, reduced_shape(a, axis, keepdims), number, a, out)
+        return result
     return _quantile("median", a, 0.5, 1.0, axis, out, "linear", keepdims)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .. import _picking
 from .._core import Array, is_recording, operation
 from .._dtype import FLOAT32, FLOATING, INT64
 from .._host import from_host
@@ -16,6 +15,7 @@ from .._host_calls import on_host, on_host_several
 from .._ordering import Ordering
 from .._shapes import normal_axis
 from .._shortcut import shortcut
+from .._worlds import NUMPY
 from ..error import (
     ArrayNotImplementedError,
     ArrayTypeError,
@@ -178,7 +178,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
     result: ndarray = from_host(counts, x._context_numbers, False, number)
     if is_recording() and weights is not None:  # as a composition, which has a gradient
         zeros = _copy(0, shape=result.shape, dtype=number, ctx=x._context_numbers)
-        result = _picking.scattered(zeros, [x], weights, add=True)
+        result = NUMPY.scatter([zeros, weights, x], add=True)
     return result
 
 

@@ -19,14 +19,13 @@ from ..util import (
     use_np_array,
     use_np_shape,
 )
-from . import _ops, files, indexing, products, random, shape
-from . import softmax as softmax_family  # the name is the function's
+from . import _ops, files, indexing, products, random, shape, sorting
 from ._ops import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
 from .products import *  # noqa: F403
 from .shape import *  # noqa: F403
-from .softmax import *  # noqa: F403
+from .sorting import *  # noqa: F403
 
 __all__ = [
     "Context",
@@ -55,5 +54,5 @@ __all__ = [
     *indexing.__all__,
     *products.__all__,
     *shape.__all__,
-    *softmax_family.__all__,
+    *sorting.__all__,
 ]

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: N802, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -18,11 +19,19 @@ __all__ = [
     "fully_connected",
     "gamma",
     "gammaln",
+    "gather_nd",
+    "index_add",
+    "index_update",
     "layer_norm",
     "leaky_relu",
+    "log_softmax",
+    "one_hot",
+    "pick",
     "relu",
+    "sequence_mask",
     "sigmoid",
     "smooth_l1",
+    "softmax",
 ]
 
 def activation(
@@ -103,6 +112,15 @@ def leaky_relu(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def sequence_mask(
+    data: ndarray,
+    sequence_length: ndarray | None = None,
+    use_sequence_length: bool = False,
+    value: float = 0.0,
+    axis: int = 0,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
 def cast(
     data: ndarray,
     dtype: Any,
@@ -134,6 +152,49 @@ def gammaln(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...
+def gather_nd(
+    data: ndarray,
+    indices: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def index_add(
+    a: ndarray,
+    ind: ndarray,
+    val: ndarray,
+) -> ndarray: ...
+def index_update(
+    a: ndarray,
+    ind: ndarray,
+    val: ndarray,
+) -> ndarray: ...
+def log_softmax(
+    data: ndarray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def one_hot(
+    indices: ndarray,
+    depth: int,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: Any = "float32",
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def pick(
+    data: ndarray,
+    index: ndarray,
+    axis: int = -1,
+    keepdims: bool = False,
+    mode: str = "clip",
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
 def relu(
     data: ndarray,
     out: ndarray | None = None,
@@ -146,7 +207,17 @@ def sigmoid(
 ) -> ndarray: ...
 def smooth_l1(
     data: ndarray,
-    scalar: ndarray = 1.0,
+    scalar: float = 1.0,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def softmax(
+    data: ndarray,
+    length: ndarray | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: Any = None,
+    use_length: bool = False,
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...

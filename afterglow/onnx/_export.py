@@ -13,9 +13,11 @@ import numpy as onp
 from .. import ndarray as nd
 from .. import symbol as symbols
 from .._core import Array
+from .._namespace import mxnet_ops
 from .._network import Node, by_output, heads_of, nodes_of
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
-from ._convert import CONVERTERS, LOSSES
+from ..symbol._names import canonical
+from ._converters import find
 from ._graph import OPSET, Call, Graph, element_type, onnx_module
 
 __all__ = ["export_model", "get_operator_support"]
@@ -33,7 +35,7 @@ def get_operator_support(opset_version: int | None = None) -> list[str]:
     """
     if opset_version not in (None, OPSET):
         raise ArrayValueError(f"[onnx] there is opset {OPSET}, not {opset_version}")
-    return sorted(CONVERTERS)
+    return sorted(name for name in mxnet_ops()[0] if find(canonical(name)))
 
 
 def export_model(
@@ -137,7 +139,8 @@ class _Model:
 
     @staticmethod
     def _used_inputs(node: Node) -> list[tuple[int, int]]:
-        return node.inputs[:1] if node.op in LOSSES else node.inputs
+        converter = find(node.op)
+        return node.inputs if converter is None else node.inputs[: converter.reads]
 
     def _needed(self) -> set[int]:
         """Return the numbers of the nodes that the outputs need without training."""
@@ -228,7 +231,8 @@ class _Model:
 
     def _converted(self, number: int, results: Mapping[tuple[int, int], str]) -> list[str]:
         node = self.nodes[number]
-        if node.op not in CONVERTERS:
+        converter = find(node.op)
+        if converter is None:
             raise ArrayNotImplementedError(
                 f"[onnx] {node.op} ({node.name}) cannot be written; "
                 "onnx.get_operator_support() lists what can"
@@ -245,6 +249,7 @@ class _Model:
             types=[self.types[one] for one in used],
             output_shapes=[self.shapes[one] for one in own],
             output_types=[self.types[one] for one in own],
+            is_swapped=converter.is_swapped,
         )
-        made = CONVERTERS[node.op](call)
+        made = converter.write(call)
         return made if isinstance(made, list) else [made]

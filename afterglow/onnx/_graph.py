@@ -91,6 +91,7 @@ class Call:
     types: list[Any]
     output_shapes: list[Shape]
     output_types: list[Any]
+    is_swapped: bool = False  # whether its number is the first of two operands
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return a parameter: numbers, tuples and truth values are read, other text stays."""

@@ -12,13 +12,10 @@ from numbers import Number
 from types import ModuleType
 from typing import Any
 
-from ..error import MissingNameError
 from . import contrib, linalg, numpy, numpy_extension, random, symbol
 from . import numpy as np
 from . import numpy_extension as npx
 from ._functions import function_of
-from ._names import CANONICAL
-from ._ops import NO_OPS
 from .symbol import Group, Symbol, Variable, create, load, load_json, var
 
 __all__ = [
@@ -177,6 +174,4 @@ def split_v2(
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op, by the name that nd or MXNet gives it."""
-    if name in NO_OPS and name not in CANONICAL:
-        raise MissingNameError(__name__, name)
     return function_of(name, __name__, name)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as onp
 
+Attributes = dict[str, Any]  #: parameters of a node, as what they mean
+
 #: What is kept between underscores, ``__lr_mult__``, and found under both names.
 HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope")
 

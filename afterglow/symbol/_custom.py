@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._shapes import Shape
-from ._shape_rules import Attributes, Shapes
+from ._attributes import Attributes
 
 
 def prop(attributes: Mapping[str, Any]) -> Any:
@@ -34,20 +34,18 @@ def _inferred(given: Attributes, shapes: list[Shape | None]) -> tuple[list[Any],
     return [tuple(one) for one in (*inputs, *states)], [tuple(one) for one in outputs]
 
 
-def complete(given: Attributes, known: Shapes) -> Shapes:
-    """Return the shapes of the inputs, as far as the first one tells them."""
-    shapes = list(known.values())
+def complete(
+    given: Attributes, shapes: list[Shape | None]
+) -> tuple[list[Shape | None], list[Shape]]:
+    """Return the shapes of inputs and results, as far as that of the first input tells them."""
     if not shapes or shapes[0] is None or -1 in shapes[0]:
-        return {}
-    inputs, _ = _inferred(given, shapes)
-    return {name: shape for name, shape in zip(known, inputs, strict=False) if shape}
+        return shapes, []
+    inputs, results = _inferred(given, shapes)
+    found = [new or old for new, old in zip(inputs, shapes, strict=True)]
+    return found, [] if None in found else results
 
 
-def result(given: Attributes, shapes: list[Shape]) -> list[Shape]:
-    """Return the shapes of the outputs."""
-    return _inferred(given, list(shapes))[1]
-
-
-def output_names(given: Attributes) -> tuple[str, ...]:
-    """Return the names of the outputs."""
-    return tuple(prop(given).list_outputs())
+def outputs(given: Attributes) -> tuple[tuple[str, ...], int]:
+    """Return the names of the outputs, and how many there are."""
+    names = tuple(prop(given).list_outputs())
+    return names, len(names)

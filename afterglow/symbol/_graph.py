@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
-from ._ops import INITIAL, Attributes, Entry, find
+from ._attributes import Attributes
+from ._ops import Entry, find
 
 VARIABLE = "null"  #: the op of variables, as files have it
 
@@ -54,11 +55,14 @@ class Node:
 
     def new_input(self, name: str) -> Output:
         """Return a variable for an input that nobody has given."""
-        attributes = dict(self.attributes)
-        initial = INITIAL.get((self.op, name))
-        if initial is not None:
-            attributes["__init__"] = initial
-        return Node(VARIABLE, f"{self.name}_{name}", attributes), 0
+        variable = Node(VARIABLE, f"{self.name}_{name}", dict(self.attributes))
+        variable.begin(self.entry.initial.get(name))
+        return variable, 0
+
+    def begin(self, initial: str | None) -> None:
+        """Let a variable begin as the op that it is for says, unless its own attributes do."""
+        if initial is not None and self.is_variable:
+            self.attributes.setdefault("__init__", initial)
 
     def count_outputs(self) -> int:
         """Return how many outputs files count."""

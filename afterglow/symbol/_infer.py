@@ -20,7 +20,6 @@ from ..error import MXNetError
 from ._attributes import as_value
 from ._graph import Node, Output, in_order
 from ._run import failed
-from ._shape_rules import alike
 
 _MOST_PASSES = 32  #: over a graph; each but the last completes a shape
 
@@ -143,22 +142,16 @@ class Inference:
     def _forward(self, node: Node) -> bool:
         if node in self._done:
             return False
-        entry, values = node.entry, node.values
         names = node.input_names()
         changed = False
+        results: Sequence[Shape]
         try:
-            if entry.complete is not None:
-                keys = names or tuple(str(i) for i in range(len(node.inputs)))
-                known = {
-                    name: self.shapes.get(source)
-                    for name, source in zip(keys, node.inputs, strict=True)
-                }
-                completed = entry.complete(values, {**dict.fromkeys(entry.inputs), **known})
-                for name, source in zip(keys, node.inputs, strict=True):
-                    if completed.get(name) is not None:
-                        changed |= self._set(source, completed[name], node, name)
-            shapes = [self.shapes.get(source) for source in node.inputs]
-            results = self._results(node, [shape for shape in shapes if shape is not None])
+            known = [self.shapes.get(source) for source in node.inputs]
+            inputs, results = node.entry.completed(node.values, names, known)
+            for name, source, shape in zip(names, node.inputs, inputs, strict=True):
+                if shape is not None:
+                    changed |= self._set(source, shape, node, name)
+            results = results or self._called(node)
         except MXNetError as error:
             if str(error).startswith("Error in operator"):
                 raise
@@ -176,25 +169,17 @@ class Inference:
             changed |= self._set((node, index), shape, node, f"output {index}")
         return changed
 
-    def _results(self, node: Node, shapes: list[Shape]) -> Sequence[Shape | None]:
-        """Return the shapes of the outputs, as far as those of the inputs tell."""
+    def _called(self, node: Node) -> list[Shape]:
+        """Return the shapes of the outputs of a call, if those of the inputs are known."""
         entry = node.entry
-        complete = len(shapes) == len(node.inputs) and all(map(is_complete, shapes))
-        if entry.result is not None and len(shapes) == len(node.inputs):
-            try:
-                results = entry.result(node.values, shapes)
-            except (ValueError, ArithmeticError):
-                if complete:
-                    raise
-                return []
-            # What is computed from an unknown extent is not an extent.
-            return results if complete else [tuple(max(e, -1) for e in one) for one in results[:1]]
-        if not complete or entry.function is None:
+        shapes = [self.shapes.get(source) for source in node.inputs]
+        known = [shape for shape in shapes if shape is not None and -1 not in shape]
+        if len(known) < len(shapes) or entry.function is None:
             return []
         self._done.add(node)
         arrays = [
             stand_in(shape, self._type(source), entry.legacy)
-            for shape, source in zip(shapes, node.inputs, strict=True)
+            for shape, source in zip(known, node.inputs, strict=True)
         ]
         try:
             outputs = entry.call(node.values, node.input_names(), arrays)
@@ -210,14 +195,12 @@ class Inference:
 
     def _backward(self, node: Node) -> bool:
         """Tell inputs of ops on elements what is known of the result."""
-        if node.entry.complete is not alike:
-            return False
         shape = self.shapes.get((node, 0))
-        if shape is None:
+        if shape is None or not node.entry.alike:
             return False
         changed = False
-        for source in node.inputs:
-            changed |= self._set(source, shape, node, "the inputs")
+        for place in node.entry.places_alike(node.input_names()):
+            changed |= self._set(node.inputs[place], shape, node, "the inputs")
         return changed
 
     # --- types ---
@@ -245,7 +228,8 @@ class Inference:
         entry, values = node.entry, node.values
         names = node.input_names()
         # A condition has a type of its own.
-        same = node.inputs[1:] if entry.name in ("where", "_npi_where") else node.inputs
+        is_choice = entry.name.startswith(("where", "_npi_where"))
+        same = node.inputs[1:] if is_choice else node.inputs
         known = [self.types[source] for source in same if self.types.get(source) is not None]
         common = known[0] if known else None
         if entry.name == "Embedding":  # indices have any type
@@ -258,10 +242,10 @@ class Inference:
                 if self.types.get(source) is None and source in same:
                     self.types[source] = self._input_type(entry.name, name, common)
         result: int | None
-        if entry.result_type is not None:
-            result = entry.result_type(values)
-        elif values.get("dtype") not in (None, "None"):
+        if values.get("dtype") not in (None, "None"):
             result = dtype_number(values["dtype"])
+        elif entry.result_type is not None:
+            result = entry.result_type
         else:
             result = common if node.inputs else FLOAT32
         for index in range(len(node.output_names())):

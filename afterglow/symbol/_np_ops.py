@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
@@ -13,50 +12,21 @@ from ..context import cpu
 
 Function = Callable[..., Any]
 
-_BINARY: dict[str, Function] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "true_divide": operator.truediv,
-    "mod": operator.mod,
-    "power": operator.pow,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "arctan2": np.arctan2,
-    "copysign": np.copysign,
-    "ldexp": np.ldexp,
-    "lcm": np.lcm,
-    "hypot": np.hypot,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
-    "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor,
-}
 
-#: Functions of two arrays; of both kinds of operands they have further ops.
-BINARY = frozenset(_BINARY)
-#: Those whose operands cannot change places.
-ORDERED = frozenset(("subtract", "true_divide", "mod", "power", "arctan2", "copysign", "ldexp"))
+def with_number(function: Function, legacy: bool, swapped: bool) -> Function:
+    """Return the function of an op of two arrays as one of an array and a number."""
+
+    def call(data: Any, scalar: Any = 1, is_int: Any = True) -> Any:
+        # A truth value rather than a whole number is what MXNet writes for swapped operands.
+        number = scalar if legacy else float(scalar) if swapped else _number(scalar, is_int)
+        return function(number, data) if swapped else function(data, number)
+
+    return call
 
 
 def _number(scalar: Any, is_int: Any) -> Any:
     """Return the number of a scalar op: files write whole numbers as 2.0 beside ``is_int``."""
     return int(scalar) if is_int and float(scalar).is_integer() else float(scalar)
-
-
-def _with_scalar(function: Function, swapped: bool) -> Function:
-    def call(data: Any, scalar: Any = 1, is_int: Any = True) -> Any:
-        # A truth value rather than a whole number is what MXNet writes for swapped operands.
-        number = float(scalar) if swapped else _number(scalar, is_int)
-        return function(number, data) if swapped else function(data, number)
-
-    return call
 
 
 def _two(function: Function) -> Function:
@@ -168,12 +138,11 @@ def _argmin(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 #: By the name in files: the function and how many of its first arguments are arrays.
 FUNCTIONS: dict[str, tuple[Function, int]] = {
-    **{f"_npi_{name}": (_two(function), 2) for name, function in _BINARY.items()},
-    **{
-        f"_npi_{name}_scalar": (_with_scalar(function, False), 1)
-        for name, function in _BINARY.items()
-    },
-    **{f"_npi_r{name}_scalar": (_with_scalar(_BINARY[name], True), 1) for name in ORDERED},
+    "_npi_ldexp": (_two(np.ldexp), 2),
+    "_npi_ldexp_scalar": (with_number(np.ldexp, False, False), 1),
+    "_npi_rldexp_scalar": (with_number(np.ldexp, False, True), 1),
+    "_npi_lcm": (_two(np.lcm), 2),
+    "_npi_lcm_scalar": (with_number(np.lcm, False, False), 1),
     "_npi_concatenate": (_joined(np.concatenate), 0),
     "_npi_stack": (_joined(np.stack), 0),
     "_npi_vstack": (_stacked(np.vstack), 0),

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from numbers import Number
 from typing import Any
 
 import numpy as onp
 
+from .. import numpy as _arrays
 from ..context import current_context
 from ..error import ArrayIndexError, ArrayTypeError, MissingNameError
 from . import _np_ops
 from ._functions import function_of
+from ._ops import find
 from .symbol import Symbol, create
 
 
@@ -87,9 +90,9 @@ class _Symbol(Symbol):
         return super().__hash__()
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _METHODS:
+        function = _method(name)
+        if function is None:
             raise AttributeError(f"{type(self).__name__} object has no attribute {name}")
-        function = globals().get(name) or __getattr__(name)
         return lambda *args, **kwargs: function(self, *args, **kwargs)
 
     def __getitem__(self, key: Any) -> Any:
@@ -142,6 +145,10 @@ class _Symbol(Symbol):
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         return transpose(self, order or None)
 
+    def expand_dims(self, axis: int) -> Any:
+        """Return the symbol with one more axis; arrays of np have no such method."""
+        return create("_npi_expand_dims", (self,), {"axis": axis}, hint="expand_dims")
+
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         """Return the symbol in another type."""
         return create("_npi_cast", (self,), {"dtype": dtype}, hint="cast")
@@ -151,30 +158,15 @@ class _Symbol(Symbol):
         return self
 
 
-_METHODS = frozenset(
-    [
-        "sum",
-        "mean",
-        "max",
-        "min",
-        "prod",
-        "std",
-        "var",
-        "argmax",
-        "argmin",
-        "cumsum",
-        "squeeze",
-        "swapaxes",
-        "clip",
-        "take",
-        "repeat",
-        "round",
-        "argsort",
-        "sort",
-        "dot",
-        "expand_dims",
-    ]
-)
+@cache
+def _method(name: str) -> Any:
+    """Return the function that a method of arrays is here; None if there is none."""
+    if name.startswith("_") or not callable(vars(_arrays.ndarray).get(name)):
+        return None
+    try:
+        return globals().get(name) or __getattr__(name)
+    except MissingNameError:
+        return None
 
 
 def _binary(name: str, left: Any, right: Any) -> Any:
@@ -186,7 +178,8 @@ def _binary(name: str, left: Any, right: Any) -> Any:
         return create(f"_npi_{name}_scalar", (left,), given, hint=f"{name}_scalar")
     if isinstance(right, Symbol) and isinstance(left, (Number, onp.generic)):
         given = {"scalar": float(left), "is_int": False}  # type: ignore[arg-type]
-        op = f"{_SWAPPED.get(name, f'r{name}' if name in _np_ops.ORDERED else name)}_scalar"
+        ordered = find(f"_npi_r{name}_scalar").is_known  # operands that cannot change places
+        op = f"{_SWAPPED.get(name, f'r{name}' if ordered else name)}_scalar"
         return create(f"_npi_{op}", (right,), given, hint=op)
     raise ArrayTypeError(f"types ({type(left)}, {type(right)}) not supported")
 
@@ -198,13 +191,8 @@ _SWAPPED = {
     "less_equal": "greater_equal",
 }
 
-_BINARY_NAMES = {
-    **{name: name for name in _np_ops.BINARY},
-    "divide": "true_divide",
-    "remainder": "mod",
-    "maximum": "maximum",
-    "minimum": "minimum",
-}
+#: Functions whose ops have other names.
+_OPS = {"divide": "true_divide", "remainder": "mod"}
 
 
 def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -471,9 +459,9 @@ class random:  # noqa: N801
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op."""
-    if name in _BINARY_NAMES:
-        op = _BINARY_NAMES[name]
-        return lambda x1, x2, out=None, **kwargs: _binary(op, x1, x2)
+    binary = _OPS.get(name, name)
+    if find(f"_npi_{binary}_scalar").is_known:
+        return lambda x1, x2, out=None, **kwargs: _binary(binary, x1, x2)
     for prefix in ("_npi_", "_np_"):
         op = f"{prefix}{name}"
         if (op in _np_ops.FUNCTIONS or name not in _NP_PREFIX) == (prefix == "_npi_"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from numbers import Number
 from typing import Any, NoReturn, Self
 
@@ -25,6 +26,7 @@ from ..error import (
     NotImplementedForSymbol,
 )
 from ..name import NameManager
+from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
 from ._attributes import as_text, hidden, shown
 from ._custom import input_names
@@ -321,7 +323,7 @@ class Symbol:
             raise NotImplementedForSymbol(
                 f"Function {name} is not implemented for Symbol and only available in NDArray."
             )
-        if name not in METHODS:
+        if not _is_method(name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return lambda *args, **kwargs: create(name, (self, *args), kwargs)
 
@@ -549,91 +551,11 @@ class Symbol:
         return "\n".join(lines) + "\n"
 
 
-#: Methods that call the op of that name.
-METHODS = frozenset(
-    [
-        "abs",
-        "arccos",
-        "arccosh",
-        "arcsin",
-        "arcsinh",
-        "arctan",
-        "arctanh",
-        "argmax",
-        "argmax_channel",
-        "argmin",
-        "argsort",
-        "broadcast_axes",
-        "broadcast_like",
-        "broadcast_to",
-        "cbrt",
-        "ceil",
-        "clip",
-        "cos",
-        "cosh",
-        "degrees",
-        "depth_to_space",
-        "diag",
-        "exp",
-        "expand_dims",
-        "expm1",
-        "fix",
-        "flatten",
-        "flip",
-        "floor",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "log_softmax",
-        "max",
-        "mean",
-        "min",
-        "nanprod",
-        "nansum",
-        "norm",
-        "one_hot",
-        "ones_like",
-        "pad",
-        "pick",
-        "prod",
-        "radians",
-        "rcbrt",
-        "reciprocal",
-        "relu",
-        "repeat",
-        "reshape_like",
-        "rint",
-        "round",
-        "rsqrt",
-        "shape_array",
-        "sigmoid",
-        "sign",
-        "sin",
-        "sinh",
-        "size_array",
-        "slice",
-        "slice_axis",
-        "slice_like",
-        "softmax",
-        "softmin",
-        "sort",
-        "space_to_depth",
-        "split",
-        "sqrt",
-        "square",
-        "squeeze",
-        "sum",
-        "swapaxes",
-        "take",
-        "tan",
-        "tanh",
-        "tile",
-        "topk",
-        "trunc",
-        "zeros_like",
-    ]
-)
+@cache
+def _is_method(name: str) -> bool:
+    """Tell whether arrays have a method that is the op of that name; symbols have it too."""
+    return not name.startswith("_") and hasattr(NDArray, name) and find(name).is_known
+
 
 #: Methods that arrays have and symbols cannot have.
 ONLY_ARRAYS = frozenset(
@@ -720,6 +642,8 @@ def create(
     node_name = NameManager.current.get(name, (hint or function).lower())
     node = Node(canonical(function), node_name, attributes)
     node.inputs = _inputs(node, symbols)
+    for input_name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
+        source.begin(entry.initial.get(input_name))
     if kind is None:
         kind = next((type(one) for one in symbols.values()), Symbol)
     try:

@@ -81,7 +81,10 @@ struct Composed {
   bool takes_numbers = false;
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
   Value (*compose)(Composition&, const Parameters&) = nullptr;
+  const lazy::Op* (*instead)(const Array&) = nullptr;
   void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
+  lazy::InGraphs in_graphs = {};
+  void (*node)(lazy::NodeForm&, const Parameters&) = nullptr;
 };
 
 template <class Parameters>
@@ -93,10 +96,13 @@ lazy::Op make_op(Composed<Parameters> declaration) {
                                            .inputs = std::move(declaration.inputs),
                                            .variadic = declaration.variadic,
                                            .gradients = std::move(declaration.gradients),
-                                           .complete = declaration.complete});
+                                           .complete = declaration.complete,
+                                           .in_graphs = std::move(declaration.in_graphs),
+                                           .node = declaration.node});
   op.infer = nullptr;
   op.optional_inputs = declaration.optional_inputs;
   op.takes_numbers = declaration.takes_numbers;
+  op.instead = declaration.instead;
   op.compose = [](Composition& composition) {
     using Compose = Value (*)(Composition&, const Parameters&);
     const auto parameters = composition.parameters<Parameters>();

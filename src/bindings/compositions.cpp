@@ -535,23 +535,6 @@ PyObject* outer(Given given, bool legacy) {
 
 // --- elements picked ---
 
-PyObject* gather_nd(Given given, bool legacy) {
-  static const lazy::Op& gather = op_named("gather_nd");
-  const Array *data = plain_array(given[0], legacy), *indices = plain_array(given[1], legacy);
-  if (!data || !indices || indices->layout->rank() < 2) return nullptr;
-  const std::int64_t rows = indices->shape()[0];
-  if (rows > data->layout->rank()) return nullptr;
-  std::vector<Array> inputs{*data};
-  const Reference<Layout> layout = Layout::contiguous(indices->shape().subspan(1));
-  for (std::int64_t row = 0; row < rows; ++row) {
-    Array& index = inputs.emplace_back(*indices);
-    index.layout = layout;
-    index.offset += row * indices->layout->strides()[0];
-  }
-  const lazy::Argument arguments[] = {std::int64_t{0}, std::monostate{}};
-  return wrap(issue_call(gather, inputs, arguments, legacy), legacy);
-}
-
 PyObject* nonzero(Given given, bool legacy) {
   const Array* array = plain_array(given[0], legacy);
   constexpr std::int64_t large = 1 << 16;  // worth several threads
@@ -576,7 +559,6 @@ Composition find_composition(std::string_view name) {
                                                                 {"eye", eye},
                                                                 {"arange", arange},
                                                                 {"outer", outer},
-                                                                {"gather_nd", gather_nd},
                                                                 {"nonzero", nonzero},
                                                                 {"permutation", permutation},
                                                                 {"array", array},

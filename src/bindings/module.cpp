@@ -7,6 +7,7 @@
 #include "bindings/functions.h"
 #include "bindings/held.h"
 #include "bindings/keys.h"
+#include "bindings/nodes.h"
 #include "bindings/operations.h"
 #include "bindings/shortcuts.h"
 #include "bindings/site.h"
@@ -38,6 +39,7 @@ NB_MODULE(_core, module) {
   bind_keys(module);
   bind_op_objects(module);
   bind_operations(module);
+  bind_nodes(module);
   bind_stand_ins(module);
   bind_shortcuts(module);
   bind_host(module);

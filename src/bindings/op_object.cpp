@@ -16,6 +16,7 @@
 #include "bindings/operations.h"
 #include "bindings/shortcuts.h"
 #include "bindings/stand_ins.h"
+#include "lazy/composing.h"
 #include "lazy/spelling.h"
 #include "ops/compose.h"
 #include "ops/operators.h"
@@ -57,8 +58,11 @@ struct Signature {
   /// Whether there may be no array that says where the result is made.
   bool needs_context = false;
   std::size_t by_position = 0;         ///< so many slots
+  std::size_t out = most_slots;        ///< the slot of `out`
   std::optional<std::size_t> starred;  ///< the slot of all further arguments by position
   std::vector<PyObject*> names;        ///< interned, one per slot
+  /// So many arrays, and nothing else, are all that a call needs; 0 where that does not do.
+  std::size_t arrays_alone = 0;
 
   Signature(const lazy::Op& op, Spelling its, bool legacy, bool is_function, bool takes_numbers)
       : op(op),
@@ -74,9 +78,23 @@ struct Signature {
       const Spelling::Slot& slot = spelling.slots[i];
       by_position += slot.by_position;
       if (slot.is_starred && slot.role == Role::inputs) starred = i;
+      if (slot.role == Role::out) out = i;
       names.push_back(PyUnicode_InternFromString(slot.name.c_str()));
       if (!names.back()) throw nb::python_error();
     }
+    arrays_alone = count_arrays_alone();
+  }
+
+ private:
+  std::size_t count_arrays_alone() const {
+    const std::size_t inputs = op.inputs.size();
+    if (op.variadic || op.compose || op.complete || spelling.slots.size() < inputs) return 0;
+    for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
+      const Spelling::Slot& slot = spelling.slots[i];
+      const bool is_array = slot.role == Role::input && slot.required;
+      if (i < inputs ? !is_array : slot.required || slot.role == Role::context) return 0;
+    }
+    return inputs;
   }
 };
 
@@ -111,6 +129,42 @@ bool is_number(PyObject* object) {
 
 bool is_number(const lazy::Argument& argument) {
   return std::holds_alternative<std::int64_t>(argument) || std::holds_alternative<double>(argument);
+}
+
+constexpr std::size_t few_arguments = 5;
+
+/// Room for copies of so many, which are made only where they are needed.
+class FewArguments {
+ public:
+  FewArguments() = default;
+  FewArguments(const FewArguments&) = delete;
+  FewArguments& operator=(const FewArguments&) = delete;
+  ~FewArguments() { std::destroy_n(data(), count_); }
+
+  bool empty() const { return count_ == 0; }
+  /// The copies, made the first time.
+  std::span<lazy::Argument> copied(std::span<const lazy::Argument> originals) {
+    if (!count_) {
+      std::uninitialized_copy(originals.begin(), originals.end(), data());
+      count_ = originals.size();
+    }
+    return {data(), count_};
+  }
+
+ private:
+  lazy::Argument* data() { return reinterpret_cast<lazy::Argument*>(room_); }
+
+  std::size_t count_ = 0;
+  alignas(lazy::Argument) std::byte room_[few_arguments * sizeof(lazy::Argument)];
+};
+
+/// A new array, or a list of them.
+PyObject* wrap_results(autograd::Handle first, std::span<const autograd::Handle> more) {
+  nb::object result = nb::steal(wrap(std::move(first)));
+  if (more.empty()) return result.release().ptr();
+  nb::list all = wrap_all(more);
+  all.insert(0, result);
+  return all.release().ptr();
 }
 
 /// The arguments of one call, sorted into inputs, parameters and `out`.
@@ -160,7 +214,12 @@ class CallArguments {
 
   /// False for a rare form.
   bool read() {
-    if (signature_.takes_numbers && has_rare_forms_ && !has_array()) return false;
+    if (has_rare_forms_) {
+      if (signature_.takes_numbers && !has_array()) return false;
+      const std::size_t out = signature_.out;  // where others have keepdims
+      if (out < most_slots && given_[out] && PyBool_Check(given_[out])) return false;
+    }
+    if (op_.instead && find_instead()) return true;
     if (op_.compose) {
       values_.reserve(op_.inputs.size());
     } else {
@@ -177,18 +236,18 @@ class CallArguments {
   }
 
   PyObject* issue() {
+    if (is_instead_) {
+      const lazy::Composing scope(op_);
+      return wrap(builder_->issue());
+    }
     if (out_ && !is_array(out_)) return issue_into_several();
     std::vector<autograd::Handle> more;
     autograd::Handle result = issue(out_ ? &as_array(out_) : nullptr, more);
-    nb::object first = nb::borrow(out_);
-    if (out_) {
-      look_after(as_array(out_));
-    } else {
-      first = nb::steal(wrap(std::move(result)));
-    }
-    if (more.empty()) return first.release().ptr();
+    if (!out_) return wrap_results(std::move(result), more);
+    look_after(as_array(out_));
+    if (more.empty()) return Py_NewRef(out_);
     nb::list all = wrap_all(more);
-    all.insert(0, first);
+    all.insert(0, nb::borrow(out_));
     return all.release().ptr();
   }
 
@@ -226,6 +285,19 @@ class CallArguments {
 
   static bool is_given_stand_in(PyObject* object) { return object && is_stand_in(object); }
 
+  /// Whether the array is given alone, and another op does it all.
+  bool find_instead() {
+    PyObject* const array = given_[0];
+    if (!array || !is_plain_array(array, signature_.legacy)) return false;
+    if (std::any_of(given_.begin() + 1, given_end(), [](PyObject* one) { return one; }))
+      return false;
+    const lazy::Op* const op = op_.instead(as_array(array).array);
+    if (!op) return false;
+    builder_.emplace(*op, signature_.legacy);
+    builder_->add(as_array(array));
+    return is_instead_ = true;
+  }
+
   std::size_t slot_of(PyObject* name) const {
     const auto& names = signature_.names;
     std::size_t slot = 0;
@@ -239,10 +311,12 @@ class CallArguments {
     return slot;
   }
 
+  /// Among the operands that must be given.
   bool has_array() const {
     for (std::size_t i = 0; i < signature_.spelling.slots.size(); ++i) {
-      const Role role = signature_.spelling.slots[i].role;
-      if (role == Role::inputs || (role == Role::input && given_[i] && is_array(given_[i])))
+      const Spelling::Slot& slot = signature_.spelling.slots[i];
+      if (slot.role == Role::inputs ||
+          (slot.role == Role::input && slot.required && given_[i] && is_array(given_[i])))
         return true;
     }
     return false;
@@ -259,15 +333,13 @@ class CallArguments {
         if (object) {
           own()[slot.index] = to_parameter(slot, object);
         } else if (slot.required) {
-          refuse("needs " + slot.name);
+          refuse("needs '" + slot.name + "'");
         }
         return true;
       case Role::out:
         if (!object || object == Py_None) return true;
-        if (!is_array(object)) {
-          if (PyBool_Check(object) && has_rare_forms_) return false;  // where others have keepdims
-          if (!PyList_Check(object) && !PyTuple_Check(object)) refuse("out must be an array");
-        }
+        if (!is_array(object) && !PyList_Check(object) && !PyTuple_Check(object))
+          refuse("out must be an array");
         out_ = object;
         return true;
       case Role::context:
@@ -298,8 +370,10 @@ class CallArguments {
       if (!slot.required && has_rare_forms_) return false;
       if (!object)
         refuse("takes " + std::to_string(needed) + " arrays, got " +
-               std::to_string(given_inputs()));
+               std::to_string(given_inputs()) + "; '" + slot.name + "' is missing");
     }
+    if (has_rare_forms_ && slot.required && !signature_.takes_numbers && !is_array(object))
+      return false;
     add(slot, slot.index, object);
     return true;
   }
@@ -310,7 +384,7 @@ class CallArguments {
       for (std::size_t i = 0; i < more_inputs_.size(); ++i) add(slot, i, more_inputs_[i]);
       return;
     }
-    if (!object) refuse("needs " + slot.name);
+    if (!object) refuse("needs '" + slot.name + "'");
     const nb::object items = items_of(object, "a sequence of arrays is needed");
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i)
       add(slot, static_cast<std::size_t>(i), PyTuple_GET_ITEM(items.ptr(), i));
@@ -324,7 +398,9 @@ class CallArguments {
         refuse(slot.name + " must be a number or an array");
       return add(position, number_value(number));
     }
-    if (!is_array(object) && !signature_.takes_numbers && !is_number(slot.default_value)) {
+    const bool takes_numbers = signature_.takes_numbers || is_number(slot.default_value) ||
+                               (has_rare_forms_ && !slot.required);
+    if (!is_array(object) && !takes_numbers) {
       held_.push_back(ask(need_array, {object, nb::str(slot.name.c_str()).ptr(),
                                        signature_.legacy ? Py_True : Py_False}));
       object = held_.back().ptr();
@@ -422,13 +498,12 @@ class CallArguments {
       if (many_.empty()) many_ = defaults;
       return many_;
     }
-    if (!few_) std::ranges::copy(defaults, few_.emplace().begin());
-    return std::span(*few_).first(defaults.size());
+    return few_.copied(defaults);
   }
 
   std::span<const lazy::Argument> arguments() {
     const auto& defaults = signature_.spelling.defaults;
-    if (!few_ && many_.empty()) return defaults;
+    if (few_.empty() && many_.empty()) return defaults;
     return own();
   }
 
@@ -457,8 +532,6 @@ class CallArguments {
     return signature_.is_function ? signature_.spelling.names[0] : std::string(op_.name);
   }
 
-  static constexpr std::size_t few_arguments = 5;
-
   const Signature& signature_;
   const lazy::Op& op_;
   const bool has_rare_forms_;
@@ -467,19 +540,36 @@ class CallArguments {
   std::vector<nb::object> held_;  ///< keeps inputs alive that the caller does not
   std::optional<autograd::CallBuilder> builder_;
   std::vector<autograd::Value> values_;  ///< instead of the builder: inputs of a composition
-  std::optional<std::array<lazy::Argument, few_arguments>> few_;
+  FewArguments few_;
   std::vector<lazy::Argument> many_;
   Context context_;
   PyObject* out_ = nullptr;
+  bool is_instead_ = false;  ///< the builder has another op, which is all of a composition
 };
+
+/// The quickest way, for calls with nothing but arrays of the world.
+PyObject* call_with_arrays(const Signature& signature, std::span<PyObject* const> arrays) {
+  autograd::CallBuilder builder(signature.op, signature.legacy);
+  for (PyObject* const array : arrays) builder.add(as_array(array));
+  std::vector<autograd::Handle> more;
+  autograd::Handle result = builder.issue({signature.spelling.defaults, {}, nullptr}, &more);
+  return wrap_results(std::move(result), more);
+}
 
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
                          PyObject* names) {
   const auto& operation = *reinterpret_cast<OperationObject*>(self);
+  const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+  const Signature& signature = *operation.signature;
+  if (positional && positional == signature.arrays_alone && !names) {
+    const std::span arrays(values, positional);
+    if (std::ranges::all_of(arrays,
+                            [&](PyObject* one) { return is_plain_array(one, signature.legacy); }))
+      return guarded<PyObject*>(nullptr, [&] { return call_with_arrays(signature, arrays); });
+  }
   bool is_rare = false;
   PyObject* const result = guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    CallArguments arguments(*operation.signature, operation.rare != nullptr);
-    const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    CallArguments arguments(signature, operation.rare != nullptr);
     if (!arguments.sort(values, positional, names)) {
       is_rare = true;
       return nullptr;
@@ -603,7 +693,7 @@ nb::object make_function(const char* name, std::size_t spelling, nb::handle rare
   const bool legacy = its.is_legacy();
   // They are for the functions that MXNet wrote by hand, which name no nodes.
   const bool takes_numbers =
-      !its.takes(Role::name) && (legacy || op.formula.has_value() || !rare.is_none());
+      !its.takes(Role::name) && (legacy || op.formula.has_value() || its.takes(Role::options));
   return make_object(new Signature(op, std::move(its), legacy, true, takes_numbers),
                      rare.is_none() ? nullptr : Py_NewRef(rare.ptr()));
 }

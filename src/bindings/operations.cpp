@@ -16,33 +16,6 @@
 namespace afterglow::bindings {
 namespace {
 
-/// The shapes of an op's inputs, with what follows from those that are known; unknown extents are
-/// -1, unknown shapes None.
-nb::list complete_shapes(const char* name, nb::dict parameters, nb::list shapes) {
-  const lazy::Op* op = ops::table().find(name);
-  if (!op || !op->complete)
-    throw Error(ErrorKind::value, std::string("no op completes its inputs that is named ") + name);
-  std::vector<lazy::Argument> arguments = op->defaults;
-  for (std::size_t i = 0; i < op->parameters.size(); ++i) {
-    const nb::str key(op->parameters[i].name.data(), op->parameters[i].name.size());
-    if (parameters.contains(key)) arguments[i] = to_argument(nb::object(parameters[key]).ptr());
-  }
-  lazy::Completion completion{*op, arguments, std::vector<std::optional<Shape>>(op->inputs.size())};
-  for (std::size_t i = 0; i < std::min(nb::len(shapes), op->inputs.size()); ++i) {
-    if (!shapes[i].is_none()) completion.shapes[i] = to_shape(nb::object(shapes[i]).ptr());
-  }
-  op->complete(completion);
-  nb::list result;
-  for (const std::optional<Shape>& shape : completion.shapes) {
-    if (shape) {
-      result.append(to_tuple(*shape));
-    } else {
-      result.append(nb::none());
-    }
-  }
-  return result;
-}
-
 /// The table as Python sees it: name -> inputs, parameters with defaults, MXNet's names, kind.
 nb::dict describe_table() {
   nb::dict result;
@@ -71,6 +44,21 @@ nb::dict describe_table() {
     entry["optional"] = op.optional_inputs;
     entry["composed"] = nb::bool_(op.compose != nullptr);
     entry["completes"] = nb::bool_(op.complete != nullptr);
+    entry["announced"] = nb::bool_(op.is_announced);
+    entry["has_form"] = nb::bool_(op.node != nullptr);
+    entry["loss"] = nb::bool_(op.in_graphs.is_loss);
+    entry["random"] = nb::bool_(op.in_graphs.is_random);
+    const auto type = [](std::optional<DType> one) -> nb::object {
+      if (!one) return nb::none();
+      return nb::int_(static_cast<int>(*one));
+    };
+    entry["types"] = nb::make_tuple(type(op.in_graphs.nd_type), type(op.in_graphs.np_type));
+    entry["alike"] = nb::bool_(op.in_graphs.alike);
+    entry["auxiliary"] = op.in_graphs.auxiliary;
+    nb::dict beginnings;
+    for (const auto& [input, words] : op.in_graphs.beginnings)
+      beginnings[text(input)] = text(words);
+    entry["beginnings"] = beginnings;
     result[text(name)] = entry;
   }
   return result;
@@ -86,6 +74,11 @@ nb::object to_python(const lazy::Argument& value, bool is_type) {
   if (const auto* number = std::get_if<double>(&value)) return nb::float_(*number);
   if (const auto* name = std::get_if<std::string>(&value)) return nb::str(name->c_str());
   if (const auto* shape = std::get_if<Shape>(&value)) return to_tuple(*shape);
+  if (const auto* numbers = std::get_if<std::vector<double>>(&value)) {
+    nb::list items;
+    for (const double number : *numbers) items.append(number);
+    return nb::tuple(items);
+  }
   return nb::none();
 }
 
@@ -251,8 +244,6 @@ PyObject* call_with_defaults(const lazy::Op& op, std::span<PyObject* const> inpu
 
 void bind_operations(nb::module_& module) {
   module.def("describe_table", describe_table, "Every op with its declaration.");
-  module.def("complete_shapes", complete_shapes, nb::arg("name"), nb::arg("parameters"),
-             nb::arg("shapes"), "Shapes of an op's inputs, with what follows from the known ones.");
 }
 
 }  // namespace afterglow::bindings

@@ -6,9 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace afterglow::lazy {
+
+struct Call;
 
 class Batch {
  public:
@@ -33,5 +36,8 @@ inline thread_local std::shared_ptr<const Batches> current_batches;
 
 /// Some thread has begun one. Before that calls need not ask which.
 inline std::atomic<bool> any_batches{false};
+
+/// Calls have ended, and whoever waits for their batches may look at their values.
+void end_in_batches(std::span<Call* const> calls);
 
 }  // namespace afterglow::lazy

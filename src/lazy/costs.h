@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 #include "lazy/call.h"
+#include "lazy/op.h"
 
 namespace afterglow::lazy {
 
@@ -18,6 +20,14 @@ inline constexpr double worth_a_thread = 50e3;
 inline constexpr double large_call = 30e3;
 // Calls held at most: with their storages they stay in the first-level cache.
 inline constexpr std::size_t most_pending = 64;
+
+inline bool is_large(const Call& call) {
+  return !call.is_elementwise() && call.cost >= large_call;
+}
+/// What follows it may be able to join it.
+inline bool is_large_product(const Call& call) {
+  return is_large(call) && call.op->kernel_then;
+}
 
 inline double total_cost(std::span<Call* const> calls) {
   double cost = 0;

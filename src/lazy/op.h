@@ -65,6 +65,53 @@ struct Completion {
   std::span<const Argument> arguments;  ///< one per parameter, defaults filled in
   /// One per input; none where nothing is known, -1 for an extent that is not.
   std::vector<std::optional<Shape>> shapes;
+  /// Of ops that say them: the shapes of all results, as far as they follow from those of the
+  /// inputs.
+  std::vector<Shape> results = {};
+
+  /// An error that starts with the op's name.
+  [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
+};
+
+/// What an op's `node` sees and decides: what a call with these parameters is in a graph, which is
+/// written down before there are arrays.
+struct NodeForm {
+  const struct Op& op;
+  std::span<const Argument> arguments;  ///< one per parameter, defaults filled in
+  /// Whether each input is there; where nobody gives one that is, a variable stands for it.
+  std::vector<bool> inputs;
+  /// The names of the results. Files count all of them; programs can use the first `usable`.
+  std::vector<std::string> outputs = {"output"};
+  std::optional<std::size_t> usable = {};  ///< none: all
+};
+
+/// The names of so many results that have no others.
+std::vector<std::string> numbered_outputs(std::int64_t count);
+
+/// The form that the inputs and parameters of an op tell: one that need not be given is there if
+/// the parameter says so that is named after it, `use_sequence_length`.
+NodeForm node_form(const struct Op& op, std::span<const Argument> arguments);
+
+/// How the array begins that stands for an input nobody gives, in the words of initializers.
+struct Beginning {
+  std::string_view input;
+  std::string_view words;
+};
+
+/// What is the same of all nodes of an op.
+struct InGraphs {
+  /// So many of the last inputs are states of its own, which it changes.
+  int auxiliary = 0;
+  std::vector<Beginning> beginnings = {};
+  /// Gradients start from it by themselves.
+  bool is_loss = false;
+  /// It draws numbers, in a shape that a parameter says.
+  bool is_random = false;
+  /// All results have one shape, and so have all inputs that must be given.
+  bool alike = false;
+  /// Of the results in each world, where it is neither that of the inputs nor the parameter
+  /// `dtype`.
+  std::optional<DType> nd_type = {}, np_type = {};
 };
 
 /// The gradient of one input of an op, written with ops on handles (autograd/gradient.h).
@@ -119,16 +166,24 @@ struct Op {
   /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own unless
   /// it has some.
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
+  /// Of a composition of an array that is given alone: the op that is all of it, if one is.
+  const Op* (*instead)(const Array&) = nullptr;
   /// So many of the last inputs need not be given.
   int optional_inputs = 0;
   /// Programs may give numbers for all inputs of a composition.
   bool takes_numbers = false;
-  /// The shapes of weights, from that of the data.
+  /// The shapes of weights, from that of the data, and those of the results.
   void (*complete)(Completion&) = nullptr;
+  InGraphs in_graphs = {};
+  /// What a call is in a graph, where that depends on parameters or has other names than usual.
+  void (*node)(NodeForm&) = nullptr;
+  /// It can be written down in graphs, but has no kernel yet.
+  bool is_announced = false;
   /// Of an op with typed parameters: the functions behind those above, which read them for these.
   void (*typed_infer)() = nullptr;
   void (*typed_complete)() = nullptr;
   void (*typed_compose)() = nullptr;
+  void (*typed_node)() = nullptr;
   /// The default values of all parameters; the table sets them.
   std::vector<Argument> defaults = {};
 };
@@ -152,17 +207,30 @@ struct Declaration {
   bool updates = false;
   std::vector<GradientRule> gradients = {};
   void (*complete)(Completion&, const Parameters&) = nullptr;
+  InGraphs in_graphs = {};
+  void (*node)(NodeForm&, const Parameters&) = nullptr;
 };
 
-/// Refuses with the name of the op.
+/// Calls a function that wants the parameters as their struct with what `subject`, a Completion or
+/// a NodeForm, has of them. Refuses with the name of the op.
+template <class Parameters, class Subject>
+void call_typed(void (*function)(), Subject& subject) {
+  using Typed = void (*)(Subject&, const Parameters&);
+  const auto parameters =
+      read_parameters<Parameters>(subject.arguments, [&](const Refusal& refusal) {
+        throw Error(refusal.kind, "[" + std::string(subject.op.name) + "] " + refusal.text);
+      });
+  reinterpret_cast<Typed>(function)(subject, parameters);
+}
+
 template <class Parameters>
 void complete_typed(Completion& completion) {
-  using Complete = void (*)(Completion&, const Parameters&);
-  const auto parameters =
-      read_parameters<Parameters>(completion.arguments, [&](const Refusal& refusal) {
-        throw Error(refusal.kind, "[" + std::string(completion.op.name) + "] " + refusal.text);
-      });
-  reinterpret_cast<Complete>(completion.op.typed_complete)(completion, parameters);
+  call_typed<Parameters>(completion.op.typed_complete, completion);
+}
+
+template <class Parameters>
+void node_typed(NodeForm& node) {
+  call_typed<Parameters>(node.op.typed_node, node);
 }
 
 template <class Parameters>
@@ -190,8 +258,11 @@ Op make_op(Declaration<Parameters> declaration) {
           .updates = declaration.updates,
           .gradients = std::move(declaration.gradients),
           .complete = declaration.complete ? complete_typed<Parameters> : nullptr,
+          .in_graphs = std::move(declaration.in_graphs),
+          .node = declaration.node ? node_typed<Parameters> : nullptr,
           .typed_infer = reinterpret_cast<void (*)()>(declaration.infer),
-          .typed_complete = reinterpret_cast<void (*)()>(declaration.complete)};
+          .typed_complete = reinterpret_cast<void (*)()>(declaration.complete),
+          .typed_node = reinterpret_cast<void (*)()>(declaration.node)};
 }
 
 }  // namespace afterglow::lazy

@@ -57,6 +57,20 @@ bool FieldType<Shape>::read(const Argument& argument, Shape& value) {
   return shape;
 }
 
+bool FieldType<std::vector<double>>::read(const Argument& argument, std::vector<double>& value) {
+  double number;
+  if (FieldType<double>::read(argument, number)) {
+    value = {number};
+  } else if (const auto* integers = std::get_if<Shape>(&argument)) {
+    value.assign(integers->begin(), integers->end());
+  } else if (const auto* numbers = std::get_if<std::vector<double>>(&argument)) {
+    value = *numbers;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool FieldType<std::string>::read(const Argument& argument, std::string& value) {
   const auto* text = std::get_if<std::string>(&argument);
   if (text) value = *text;

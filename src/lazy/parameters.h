@@ -35,7 +35,8 @@ namespace afterglow::lazy {
 
 /// A parameter's value as the user gave it. Data types travel as their numbers, contexts as
 /// {type, id}.
-using Argument = std::variant<std::monostate, bool, std::int64_t, double, Shape, std::string>;
+using Argument = std::variant<std::monostate, bool, std::int64_t, double, Shape, std::string,
+                              std::vector<double>>;
 
 /// A number that keeps what it was given as: bounds of integers are exact.
 using Number = std::variant<std::int64_t, double>;
@@ -104,6 +105,12 @@ struct FieldType<Shape> {
   static constexpr std::string_view kind = "an integer or a tuple of integers";
   static bool read(const Argument& argument, Shape& value);
   static Argument write(const Shape& value) { return value; }
+};
+template <>
+struct FieldType<std::vector<double>> {
+  static constexpr std::string_view kind = "a number or a tuple of numbers";
+  static bool read(const Argument& argument, std::vector<double>& value);
+  static Argument write(const std::vector<double>& value) { return value; }
 };
 template <>
 struct FieldType<std::string> {

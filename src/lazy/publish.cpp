@@ -62,29 +62,32 @@ Dying dying_with(std::span<Call* const> group) {
 
 }  // namespace
 
+std::vector<Call*> Window::take_pending() {
+  std::vector<Call*> calls = pending_.take_all();
+  held_.clear();
+  return calls;
+}
+
+std::vector<Call*> Window::take_needed(Storage& target, bool to_write) {
+  std::vector<Call*> calls = pending_.take_needed(target, to_write);
+  pending_.empty() ? held_.clear() : held_.leave(calls);
+  return calls;
+}
+
 void Window::drop_unobserved(bool also_in_engine) {
   if (!switches_.drop) return;
   Plan plan;  // tasks that have not started, each as one group, then pending calls
   std::vector<GroupTask*> tasks;
-  std::unique_lock lock(tasks_lock_, std::defer_lock);
+  std::unique_lock lock(tasks_, std::defer_lock);
   if (also_in_engine) {
     lock.lock();
-    // The last ones only: what is observed shows from the end backwards.
-    std::size_t count = 0;
-    GroupTask* first = nullptr;
-    for (GroupTask* task = in_engine_.back(); task && count < most_looked_at;
-         task = TaskList::before(*task)) {
-      count += task->plan().calls.size();
-      first = task;
-    }
-    for (GroupTask* task = first; task; task = TaskList::after(*task)) {
-      if (!task->is_waiting()) continue;
+    tasks = tasks_.waiting(most_looked_at);
+    for (const GroupTask* task : tasks) {
       plan.calls.insert(plan.calls.end(), task->plan().calls.begin(), task->plan().calls.end());
       plan.ends.push_back(static_cast<std::uint32_t>(plan.calls.size()));
-      tasks.push_back(task);
     }
   }
-  for (Call* call : pending_) {
+  for (Call* call : pending_.calls()) {
     plan.calls.push_back(call);
     plan.ends.push_back(static_cast<std::uint32_t>(plan.calls.size()));
   }
@@ -102,22 +105,16 @@ void Window::drop_unobserved(bool also_in_engine) {
   }
   if (plan.dropped.empty()) return;
   debug_plan("before drop", plan);
-  pending_.swap(kept);
-  plan.calls = pending_;
+  pending_.keep(std::move(kept), plan.dropped);
+  held_.leave(plan.dropped);
+  plan.calls = pending_.calls();
   plan.separate();
   debug_plan("after drop", plan);
-  leave_held(plan.dropped);
-  leave_pending(plan.dropped);
-  ended_elsewhere_.count(plan.dropped, false);
+  PendingCalls::leave(plan.dropped);
+  counters_.elsewhere.count_dropped(plan.dropped);
   end_in_batches(plan.dropped);
   debug_flush({.calls = plan.dropped.size(), .dropped = plan.dropped.size()});
-  add_finished(plan.dropped);
-}
-
-void Window::leave_pending(std::span<Call* const> calls) {
-  for (const Call* call : calls) {
-    for_each_storage(*call, [](Storage& storage) { --storage.slots.pending; });
-  }
+  tasks_.add_finished(plan.dropped);
 }
 
 void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
@@ -125,7 +122,7 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
     // There is nothing to plan: one after another, up to one that has to wait for a task.
     std::size_t done = 0;
     while (done < calls.size() && run_at_once(std::span(calls).subspan(done, 1))) ++done;
-    if (done) add_finished(std::span(calls).first(done));
+    if (done) tasks_.add_finished(std::span(calls).first(done));
     calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(done));
   }
   if (calls.empty()) return;
@@ -148,7 +145,7 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
   }
   const std::size_t tasks = push_groups(plan, done);
   // Only now: whoever sees that a storage has no pending calls sees the tasks they became.
-  leave_pending(std::span(plan.calls).subspan(run_here.size()));
+  PendingCalls::leave(std::span(plan.calls).subspan(run_here.size()));
   if (debug_level()) {
     FlushReport report{.calls = plan.calls.size(), .groups = plan.groups()};
     for (std::size_t i = 0; i < plan.groups(); ++i) {
@@ -160,17 +157,17 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
     report.tasks = tasks;
     debug_flush(report);
   }
-  if (!run_here.empty()) add_finished(run_here);
+  if (!run_here.empty()) tasks_.add_finished(run_here);
 }
 
 bool Window::run_at_once(std::span<Call* const> group, int most_shares) {
   if (!unblocked(group)) return false;
   const Dying dying = group.size() > 1 ? dying_with(group) : Dying();
   if (!run_group(group, run_terms(false), dying, most_shares)) return false;
-  leave_pending(group);
-  ended_here_.count(group, true);
+  PendingCalls::leave(group);
+  counters_.here.count_run(group);
   end_in_batches(group);
-  ended_here_.count_fused(group.size());
+  counters_.here.count_pass(group.size());
   return true;
 }
 

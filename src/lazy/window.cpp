@@ -15,19 +15,8 @@ namespace {
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
 
-// Held work may wait for this part of its own estimated time.
-constexpr double patience = 0.05;
-// A product waits no longer than this for the next call, which may be able to join it.
-constexpr auto product_patience = 5us;
 // Tasks from here on ask before they start whether anybody still wants them.
 constexpr double worth_a_look = 100e3;
-bool is_product(const Call& call) {
-  return call.op->kernel_then && !call.is_elementwise();
-}
-
-bool can_be_fused(const Call& call) {
-  return call.is_elementwise() || call.op->reduction || call.op->kernel_then;
-}
 
 /// Whether an element can decide the result alone: then most passes end with their first block.
 bool one_may_decide(const Call& call) {
@@ -36,34 +25,32 @@ bool one_may_decide(const Call& call) {
          call.inputs[0].dtype == DType::boolean && call.outputs[0].size() == 1;
 }
 
+/// To be asked about a storage of a task that is running, with the window's lock.
+bool dies_in_engine(const Storage& storage) {
+  return !storage.held_outside() && storage.slots.pending == 0 &&
+         storage.variable.unfinished() <= 1;
+}
+
 }  // namespace
 
 Window::Window(std::unique_ptr<engine::Engine> engine, bool serial)
     : serial_(serial),
       engine_(std::move(engine)),
       configured_threads_(serial ? engine::default_thread_limit() : engine_->thread_limit()) {
-  pending_.reserve(most_pending);
   engine_->set_idle_hook([this] { return when_idle(); });
 }
 
 Window::~Window() {
   engine_->shutdown();
   retire();
-  for (Call* call : pending_) Call::destroy(call);
+  for (Call* call : pending_.calls()) Call::destroy(call);
 }
 
 // --- calls come in ---
 
 void Window::append(Call* call) {
-  if (any_finished_.load(std::memory_order_relaxed)) retire();
-  add_alone(issued_, 1);
-  call->output_bytes = 0;
-  for (const Operand& output : call->outputs) {
-    call->output_bytes += output.size() * static_cast<std::int64_t>(size_of(output.dtype));
-  }
-  add_alone(issued_bytes_, call->output_bytes);
-  add_alone(issued_nanoseconds_, static_cast<std::int64_t>(call->cost));
-  call->sequence = static_cast<std::uint64_t>(issued_.load(std::memory_order_relaxed));
+  if (tasks_.any_finished()) retire();
+  counters_.issue(*call);
   call->joined = true;
   if (any_batches.load(std::memory_order_relaxed) && current_batches) {
     call->batches = current_batches;
@@ -82,82 +69,57 @@ void Window::append(Call* call) {
   }
   std::unique_lock lock(lock_);
   // What is due goes before a product comes, so that the product can be held for what follows it.
-  const bool product = is_product(*call) && call->cost >= large_call;
-  if (product && held_cost_ >= worth_a_thread && has_little_to_do() && Clock::now() >= due_) {
+  if (is_large_product(*call) && held_.is_worth_a_thread() && has_little_to_do() &&
+      HeldWork::Clock::now() >= held_.due()) {
     drop_unobserved(false);
     publish(take_pending(), false);
   }
-  pending_.push_back(call);
-  for_each_storage(*call, [](Storage& storage) {
-    ++storage.slots.pending;
-    add_alone(storage.slots.all, 1);
-  });
-  pending_bytes_ += call->output_bytes;
+  pending_.add(call);
   hold(*call, lock);
 }
 
 // Decides what becomes of the held calls now that one more has come.
-void Window::hold(const Call& call, std::unique_lock<SpinLock>& lock) {
+void Window::hold(const Call& call, std::unique_lock<ForkLock>& lock) {
   const bool crowded = is_crowded(call);
   const bool full = crowded || pending_.size() >= most_pending;
-  const bool was_worth = held_cost_ >= worth_a_thread;
-  held_cost_ += call.cost;
-  const bool is_worth = held_cost_ >= worth_a_thread;
+  const bool was_worth = held_.is_worth_a_thread();
+  held_.add(call);
+  const bool is_worth = held_.is_worth_a_thread();
   bool urgent = false;
-  const bool large = !call.is_elementwise() && call.cost >= large_call;
   if (is_worth) {
-    const auto set_times = [&] {
-      const Clock::time_point now = Clock::now();
-      if (!was_worth) held_since_ = now;
-      if (!was_worth) no_later_than_ = Clock::time_point::max();
-      if (large && !can_be_fused(call)) {
-        no_later_than_ = now;
-      } else if ((large && is_product(call)) || no_later_than_ != Clock::time_point::max()) {
-        // What follows a product may be followed by more.
-        no_later_than_ = now + product_patience;
-      }
-      due_ = std::min<Clock::time_point>(
-          held_since_ + nanoseconds(static_cast<std::int64_t>(patience * held_cost_)),
-          no_later_than_);
-      urgent = now >= due_ && has_little_to_do();
-    };
-    set_times();
-    if (!urgent && (!was_worth || (large && is_product(call)))) {
+    urgent = held_.set_times(call, !was_worth) && has_little_to_do();
+    if (!urgent && (!was_worth || is_large_product(call))) {
       // Somebody should look after the held work, should Python not come back. That takes longer
       // than the next call if a thread must be woken, so the time counts from here on.
       lock.unlock();
       engine_->nudge();
       lock.lock();
-      set_times();
+      urgent = held_.set_times(call, !was_worth) && has_little_to_do();
     }
   }
-  if (urgent && large && !full) {
+  if (urgent && is_large(call) && !full) {
     publish(take_needed(*call.outputs[0].storage, true), false);
-    no_later_than_ = Clock::time_point::max();
+    held_.forget_large();
   } else if (urgent || full) {
     drop_unobserved(is_worth);
     if (urgent || crowded || pending_.size() > most_pending / 2) publish(take_pending(), !is_worth);
   }
 }
 
-bool Window::has_little_to_do() const {
-  return tasks_alive_.load(std::memory_order_relaxed) < engine_->thread_limit();
-}
-
 nanoseconds Window::when_idle() {
   std::unique_lock lock(lock_, std::try_to_lock);
   if (!lock) return 20us;
-  if (held_cost_ < worth_a_thread) return nanoseconds::max();
-  Clock::time_point now = Clock::now();
+  if (!held_.is_worth_a_thread()) return nanoseconds::max();
+  auto now = HeldWork::Clock::now();
   // So short a sleep would last several times as long.
-  while (now < due_ && due_ - now < 20us && held_cost_ >= worth_a_thread) {
+  while (now < held_.due() && held_.due() - now < 20us && held_.is_worth_a_thread()) {
     lock.unlock();
     std::this_thread::yield();
     if (!lock.try_lock()) return 20us;
-    now = Clock::now();
+    now = HeldWork::Clock::now();
   }
-  if (held_cost_ < worth_a_thread) return nanoseconds::max();
-  if (now < due_) return due_ - now;
+  if (!held_.is_worth_a_thread()) return nanoseconds::max();
+  if (now < held_.due()) return held_.due() - now;
   drop_unobserved(false);
   if (!pending_.empty()) publish(take_pending(), false);
   return nanoseconds::max();
@@ -165,7 +127,7 @@ nanoseconds Window::when_idle() {
 
 bool Window::make_ready(Storage& storage, engine::WaitFor what, std::shared_ptr<Failure>* failure) {
   if (Diversion* const diversion = Diversion::current()) diversion->give_up(*this);
-  if (any_finished_.load(std::memory_order_relaxed)) retire();
+  if (tasks_.any_finished()) retire();
   const bool to_write = what == engine::WaitFor::write;
   Call* done = nullptr;
   bool is_ready;
@@ -186,15 +148,14 @@ bool Window::make_ready(Storage& storage, engine::WaitFor what, std::shared_ptr<
 // plan, for there is nothing to choose.
 Call* Window::run_only_call(const Storage& target) {
   if (pending_.size() != 1 || debug_level()) return nullptr;
-  Call* const group[] = {pending_[0]};
+  Call* const group[] = {pending_.calls()[0]};
   const bool tiny = group[0]->cost < worth_a_thread;
   if (group[0]->outputs[0].storage.get() != &target || !(tiny || one_may_decide(*group[0])) ||
       !run_at_once(group, tiny ? std::numeric_limits<int>::max() : 1)) {
     return nullptr;
   }
   pending_.clear();
-  held_cost_ = 0;
-  pending_bytes_ = 0;
+  held_.clear();
   return group[0];
 }
 
@@ -205,76 +166,60 @@ void Window::publish_all() {
   if (!pending_.empty()) publish(take_pending(), true);
 }
 
-std::vector<Call*> Window::take_pending() {
-  std::vector<Call*> calls;
-  calls.reserve(most_pending);
-  calls.swap(pending_);
-  held_cost_ = 0;
-  pending_bytes_ = 0;
-  return calls;
+// --- run-ahead ---
+
+/// The held results that somebody outside will see take memory as soon as they are published. Those
+/// of a few large calls do not count: they may still be overwritten and dropped, or become one
+/// pass.
+bool Window::is_crowded(const Call& newest) {
+  const auto most =
+      std::max(run_ahead_.most_pending_bytes(), 4.0 * static_cast<double>(newest.output_bytes));
+  if (static_cast<double>(pending_.bytes()) <= most) return false;
+  drop_unobserved(true);
+  pending_.count_observed_bytes();
+  return static_cast<double>(pending_.bytes()) > most;
 }
 
-void Window::leave_held(std::span<Call* const> calls) {
-  held_cost_ = std::max(0.0, held_cost_ - total_cost(calls));
-  for (const Call* call : calls) pending_bytes_ -= call->output_bytes;
-  pending_bytes_ = std::max<std::int64_t>(pending_bytes_, 0);
+Window::Room Window::make_room() {
+  retire();
+  std::lock_guard lock(lock_);
+  drop_unobserved(true);
+  if (!is_full()) return Room::enough;
+  if (!pending_.empty()) publish(take_pending(), true);
+  const Unfinished unfinished = counters_.unfinished();
+  if (run_ahead_.is_near_cap(unfinished)) return Room::when_all_is_done;
+  return run_ahead_.is_half_full(unfinished) ? Room::when_caught_up : Room::enough;
 }
 
-std::vector<Call*> Window::take_needed(Storage& target, bool to_write) {
-  std::vector<Call*> calls = needed_for(pending_, target, to_write);
-  if (calls.size() == pending_.size()) return take_pending();
-  // Both lists are in program order: one walk takes the needed ones out.
-  auto next = calls.begin();
-  std::erase_if(pending_, [&](Call* call) {
-    if (next == calls.end() || *next != call) return false;
-    ++next;
-    return true;
-  });
-  leave_held(calls);
-  return calls;
+engine::WaitResult Window::wait_for_room(Room room, const engine::WaitOptions& options) {
+  if (room == Room::when_all_is_done) return wait_all(options);
+  const engine::WaitResult result = engine_->wait_until(
+      [this] { return !run_ahead_.is_half_full(counters_.unfinished()); }, options);
+  if (engine_->unfinished() == 0) tasks_.await_destruction();
+  return result;
+}
+
+void Window::handle_goes(Storage& storage) {
+  if (storage.bytes() < Storage::smallest_charge || serial_) return;
+  if (storage.count() != storage.slots.all.load(std::memory_order_relaxed) + 1) return;
+  std::lock_guard lock(lock_);
+  RunAhead::charge(storage);
 }
 
 // --- tasks ---
 
-void Window::task_made(GroupTask& task) {
-  tasks_alive_.fetch_add(1, std::memory_order_relaxed);
-  std::lock_guard lock(tasks_lock_);
-  in_engine_.push_back(task);
-}
-
-void Window::end_in_batches(std::span<Call* const> calls) {
-  for (const Call* call : calls) {
-    if (!call->batches) continue;
-    for (const auto& batch : *call->batches) batch->end_call();
-  }
-}
-
 void Window::task_gone(GroupTask& task, bool ran) {
   // The engine has let go of the variables: whoever sees the batch finished finds its values ready.
   end_in_batches(task.plan().calls);
-  if (!ran) ended_elsewhere_.count(task.plan().calls, false);
-  {
-    std::lock_guard lock(tasks_lock_);
-    in_engine_.remove(task);
-    finished_.insert(finished_.end(), task.plan().calls.begin(), task.plan().calls.end());
-    any_finished_.store(true, std::memory_order_relaxed);
-  }
-  tasks_alive_.fetch_sub(1, std::memory_order_release);
-}
-
-bool Window::try_lock_unless_forking() {
-  while (!lock_.try_lock()) {
-    if (forking_.load(std::memory_order_relaxed)) return false;
-    std::this_thread::yield();
-  }
-  return true;
+  if (!ran) counters_.elsewhere.count_dropped(task.plan().calls);
+  tasks_.remove(task);
 }
 
 std::vector<Dying> Window::look_before_start(GroupTask& task) {
   const Plan& plan = task.plan();
   std::vector<Dying> dying(plan.groups());
   // A thread that issues serially may be inside append(), which holds no lock then.
-  if (serial_ || !try_lock_unless_forking()) return dying;
+  if (serial_ || !lock_.lock_unless_forking()) return dying;
   std::lock_guard lock(lock_, std::adopt_lock);
   if (task.cost() >= worth_a_look) drop_unobserved(true);
   for (std::size_t i = 0; i < plan.groups(); ++i) {
@@ -298,22 +243,16 @@ std::vector<Dying> Window::look_before_start(GroupTask& task) {
   return dying;
 }
 
-/// To be asked about a storage of a task that is running.
-bool Window::dies_in_engine(const Storage& storage) {
-  return !storage.held_outside() && storage.slots.pending == 0 &&
-         storage.variable.unfinished() <= 1;
-}
-
 void Window::look_after_end(GroupTask& task) {
   const Plan& plan = task.plan();
-  ended_elsewhere_.count(plan.calls, true);
+  counters_.elsewhere.count_run(plan.calls);
   for (std::size_t i = 0; i < plan.groups(); ++i)
-    ended_elsewhere_.count_fused(plan.group(i).size());
+    counters_.elsewhere.count_pass(plan.group(i).size());
   bool small = true;
   for (const Call* call : plan.calls) {
     for_each_storage(*call, [&](const Storage& storage) { small = small && storage.is_inside(); });
   }
-  if (serial_ || small || !try_lock_unless_forking()) return;
+  if (serial_ || small || !lock_.lock_unless_forking()) return;
   std::lock_guard lock(lock_, std::adopt_lock);
   for (const Call* call : plan.calls) {
     for_each_storage(*call, [&](Storage& storage) {
@@ -325,99 +264,42 @@ void Window::look_after_end(GroupTask& task) {
   }
 }
 
-void Window::add_finished(std::span<Call* const> calls) {
-  std::lock_guard lock(tasks_lock_);
-  finished_.insert(finished_.end(), calls.begin(), calls.end());
-  any_finished_.store(true, std::memory_order_relaxed);
-}
-
-void Window::retire() {
-  // The list's memory is used again. Destroying a call may lead here once more, with a new list.
-  std::vector<Call*> finished = std::move(retired_);
-  {
-    std::lock_guard lock(tasks_lock_);
-    finished.swap(finished_);
-    any_finished_.store(false, std::memory_order_relaxed);
-  }
-  for (Call* call : finished) Call::destroy(call);
-  finished.clear();
-  retired_ = std::move(finished);
-}
-
 engine::WaitResult Window::wait_all(const engine::WaitOptions& options) {
   const engine::WaitResult result = engine_->wait_all(options);
-  await_destruction();
+  tasks_.await_destruction();
   return result;
-}
-
-// The last tasks are about to be destroyed by the workers that ran them. A moment's patience, and
-// what they held is free when the caller looks; others may push on, so it is a moment only.
-void Window::await_destruction() const {
-  const auto patience_ends = Clock::now() + 2ms;
-  while (tasks_alive_.load(std::memory_order_acquire) && Clock::now() < patience_ends) {
-    std::this_thread::yield();
-  }
 }
 
 // --- fork and end ---
 
 void Window::before_fork() noexcept {
-  forking_ = true;
-  lock_.lock();
+  lock_.lock_for_fork();
   engine_->before_fork();
-  tasks_lock_.lock();
+  tasks_.lock();
 }
 
 void Window::after_fork_in_parent() noexcept {
-  tasks_lock_.unlock();
+  tasks_.unlock();
   engine_->after_fork_in_parent();
-  forking_ = false;
-  lock_.unlock();
+  lock_.unlock_after_fork();
 }
 
 void Window::after_fork_in_child() noexcept {
-  tasks_lock_.unlock();
+  tasks_.unlock();
   engine_->after_fork_in_child();
   trace::after_fork_in_child();
-  forking_ = false;
-  lock_.unlock();
+  lock_.unlock_after_fork();
 }
 
 void Window::shutdown() {
   engine_->shutdown();
 }
 
-// --- figures ---
-
-void Window::Ended::count(std::span<Call* const> calls, bool were_run) {
-  std::int64_t outputs = 0, cost = 0;
-  for (const Call* call : calls) {
-    outputs += call->output_bytes;
-    cost += static_cast<std::int64_t>(call->cost);
-  }
-  if (!were_run) trace::note_dropped(calls);
-  add(were_run ? run : dropped, static_cast<std::int64_t>(calls.size()));
-  add(bytes, outputs);
-  add(nanoseconds, cost);
-}
-
-void Window::Ended::count_fused(std::size_t calls) {
-  if (calls < 2) return;
-  add(fused, 1);
-  add(fused_calls, static_cast<std::int64_t>(calls));
-}
-
 Statistics Window::statistics() {
-  Statistics result;
-  result.issued = issued_;
-  result.run = ended_here_.run + ended_elsewhere_.run;
-  result.dropped = ended_here_.dropped + ended_elsewhere_.dropped;
-  result.fused = ended_here_.fused + ended_elsewhere_.fused;
-  result.fused_calls = ended_here_.fused_calls + ended_elsewhere_.fused_calls;
-  result.pending = result.issued - result.run - result.dropped;
-  result.pending_bytes = issued_bytes_ - ended_here_.bytes - ended_elsewhere_.bytes;
-  result.run_ahead_bytes = static_cast<std::int64_t>(unfinished_bytes());
-  result.run_ahead_seconds = unfinished_seconds();
+  Statistics result = counters_.statistics();
+  const Unfinished unfinished = counters_.unfinished();
+  result.run_ahead_bytes = static_cast<std::int64_t>(RunAhead::bytes(unfinished));
+  result.run_ahead_seconds = RunAhead::seconds(unfinished);
   return result;
 }
 

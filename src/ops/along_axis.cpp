@@ -2,6 +2,7 @@
 // Softmax, sequences and norms along an axis, made of other ops: along the last axis they run as
 // one pass over memory.
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "ops/compositions.h"
@@ -78,10 +79,19 @@ Value length_mask(const Composition& c, const Value& length, const Shape& shape,
   return steps_like(lengths, shape, axis) < lengths;
 }
 
+template <bool logarithm>
+const lazy::Op& rows_op() {
+  static const lazy::Op& op = op_named(logarithm ? "log_softmax_of_rows" : "softmax_of_rows");
+  return op;
+}
+
+template <bool logarithm>
+const lazy::Op* rows_op_for(const Array& array) {
+  return has_rows(array) ? &rows_op<logarithm>() : nullptr;
+}
+
 Value softmax_of_rows(const Value& x, bool logarithm) {
-  static const lazy::Op& op = op_named("softmax_of_rows");
-  const lazy::Argument arguments[] = {logarithm};
-  return apply(op, arguments, x);
+  return apply(logarithm ? rows_op<true>() : rows_op<false>(), {}, x);
 }
 
 Value softmax_along(const Value& x, std::int64_t axis, bool logarithm) {
@@ -98,6 +108,12 @@ Value softmax_along(const Value& x, std::int64_t axis, bool logarithm) {
 
 enum class Form { softmax, logarithm, negative };
 
+/// Whether the kernel of rows does it all, which is most often so.
+bool is_plain(const Value& x, const Value& length, const Softmax& given, DType dtype) {
+  return dtype == x.array.dtype && !length && !given.temperature &&
+         (given.axis == -1 || given.axis == rank_of(x) - 1) && has_rows(x.array);
+}
+
 Value softmax(const Composition& c, const Value& x, const Value& length, const Softmax& given,
               Form form = Form::softmax) {
   const DType dtype = given.dtype.value_or(x.array.dtype);
@@ -107,6 +123,9 @@ Value softmax(const Composition& c, const Value& x, const Value& length, const S
   }
   if (given.use_length != static_cast<bool>(length))
     c.refuse("an array of lengths and use_length go together");
+  const bool logarithm = form == Form::logarithm;
+  if (is_plain(x, length, given, dtype) && form != Form::negative)
+    return softmax_of_rows(x, logarithm);
   Value values = widened(x, dtype);
   if (form == Form::negative) values = -values;
   if (given.temperature && *given.temperature != 1) values = values / *given.temperature;
@@ -114,7 +133,6 @@ Value softmax(const Composition& c, const Value& x, const Value& length, const S
   const bool is_single = !rank_of(x);
   if (is_single) values = shaped(values, {1});
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(values));
-  const bool logarithm = form == Form::logarithm;
   Value result;
   if (length) {
     const Value mask = length_mask(c, length, shape_of(values), axis);
@@ -266,55 +284,155 @@ Value l2_normalization(Composition& c, const L2Normalization& given) {
   return in_type(values / sqrt(total + given.eps), dtype);
 }
 
+Value div_sqrt_dim(Composition& c) {
+  if (!rank_of(c[0])) c.refuse("needs an array with a last axis");
+  const Value quotients = c[0] / std::sqrt(static_cast<double>(c[0].array.shape().back()));
+  return in_type(quotients, c[0].array.dtype);
+}
+
 }  // namespace
 
 void declare_along_axis(Table& table) {
-  table.compose<Softmax>({.name = "softmax",
-                          .mxnet_names = {"softmax", "_npx_softmax"},
-                          .inputs = {"data", "length"},
-                          .optional_inputs = 1,
-                          .compose = [](Composition& c, const Softmax& given) {
-                            return softmax(c, c[0], c[1], given);
-                          }});
-  table.compose<Softmax>({.name = "log_softmax",
-                          .mxnet_names = {"log_softmax", "_npx_log_softmax"},
-                          .inputs = {"data"},
-                          .compose = [](Composition& c, const Softmax& given) {
-                            return softmax(c, c[0], {}, given, Form::logarithm);
-                          }});
+  table.compose<Softmax>(
+      {.name = "softmax",
+       .mxnet_names = {"softmax", "_npx_softmax"},
+       .doc =
+           R"(Return e to the power of the elements, divided by the sum of these along an axis.
+
+The elements are divided by ``temperature`` first. With ``use_length`` only as many along the axis
+count as ``length`` says, and the others become 0.
+
+>>> from afterglow import nd
+>>> nd.softmax(nd.array([[1, 1], [0, 200]])).asnumpy()
+array([[0.5, 0.5],
+       [0. , 1. ]], dtype=float32)
+
+>>> from afterglow import np, npx
+>>> npx.softmax(np.array([[1, 1], [0, 200]]))
+array([[0.5, 0.5],
+       [0. , 1. ]]))",
+       .inputs = {"data", "length"},
+       .optional_inputs = 1,
+       .compose = [](Composition& c, const Softmax& given) {
+         return softmax(c, c[0], c[1], given);
+       },
+       .in_graphs = {.alike = true}});
+  table.compose<Softmax>(
+      {.name = "log_softmax",
+       .mxnet_names = {"log_softmax", "_npx_log_softmax"},
+       .doc = R"(Return the logarithm of the softmax along an axis.
+
+>>> from afterglow import nd
+>>> nd.log_softmax(nd.array([0, 1000])).asnumpy()
+array([-1000.,     0.], dtype=float32)
+
+>>> from afterglow import np, npx
+>>> npx.log_softmax(np.array([0, 1000]))
+array([-1000.,     0.]))",
+       .inputs = {"data"},
+       .compose = [](Composition& c,
+                     const Softmax& given) { return softmax(c, c[0], {}, given, Form::logarithm); },
+       .instead = rows_op_for<true>,
+       .in_graphs = {.alike = true}});
   table.compose<Softmax>({.name = "softmin",
                           .mxnet_names = {"softmin"},
+                          .doc = R"(Return the softmax of the negative elements.
+
+>>> from afterglow import nd
+>>> nd.softmin(nd.array([0, 200])).asnumpy()
+array([1., 0.], dtype=float32))",
                           .inputs = {"data"},
                           .compose = [](Composition& c, const Softmax& given) {
                             return softmax(c, c[0], {}, given, Form::negative);
-                          }});
-  table.compose<SoftmaxActivation>({.name = "SoftmaxActivation",
-                                    .mxnet_names = {"SoftmaxActivation"},
-                                    .inputs = {"data"},
-                                    .compose = softmax_activation});
-  table.add({.name = "softmax_cross_entropy",
-             .mxnet_names = {"softmax_cross_entropy"},
-             .inputs = {"data", "label"},
-             .compose = softmax_cross_entropy});
+                          },
+                          .in_graphs = {.alike = true}});
+  table.compose<SoftmaxActivation>(
+      {.name = "SoftmaxActivation",
+       .mxnet_names = {"SoftmaxActivation"},
+       .doc = R"(Return the softmax along the last axis, or along axis 1 with mode "channel".
+
+>>> from afterglow import nd
+>>> nd.SoftmaxActivation(nd.zeros((1, 2))).asnumpy()
+array([[0.5, 0.5]], dtype=float32))",
+       .inputs = {"data"},
+       .compose = softmax_activation,
+       .in_graphs = {.alike = true}});
+  table.add(
+      {.name = "softmax_cross_entropy",
+       .mxnet_names = {"softmax_cross_entropy"},
+       .doc = R"(Return the sum over all rows of minus the logarithm of the softmax at the label.
+
+>>> from afterglow import nd
+>>> nd.softmax_cross_entropy(nd.array([[1, 2, 3], [11, 7, 5]]), nd.array([2, 0])).asnumpy()
+array([0.4281872], dtype=float32))",
+       .inputs = {"data", "label"},
+       .compose = softmax_cross_entropy});
   table.compose<SequenceMask>({.name = "SequenceMask",
                                .mxnet_names = {"SequenceMask", "_npx_sequence_mask"},
+                               .doc = R"(Return the sequences with ``value`` behind their lengths.
+
+Time goes along the axis, 0 or 1, and the sequences lie side by side along the other.
+
+>>> from afterglow import nd
+>>> nd.SequenceMask(nd.ones((2, 3)), nd.array([1, 2]), True, axis=1).asnumpy()
+array([[1., 0., 0.],
+       [1., 1., 0.]], dtype=float32)
+
+>>> from afterglow import np, npx
+>>> npx.sequence_mask(np.ones((2, 3)), np.array([1, 2]), True, axis=1)
+array([[1., 0., 0.],
+       [1., 1., 0.]]))",
                                .inputs = {"data", "sequence_length"},
                                .optional_inputs = 1,
                                .compose = sequence_mask});
   table.compose<Sequence>({.name = "SequenceLast",
                            .mxnet_names = {"SequenceLast"},
+                           .doc = R"(Return the last step of each sequence.
+
+>>> from afterglow import nd
+>>> nd.SequenceLast(nd.array([[1, 2], [3, 4]]), nd.array([1, 2]), True).asnumpy()
+array([1., 4.], dtype=float32))",
                            .inputs = {"data", "sequence_length"},
                            .optional_inputs = 1,
                            .compose = sequence_last});
-  table.compose<Sequence>({.name = "SequenceReverse",
-                           .mxnet_names = {"SequenceReverse"},
-                           .inputs = {"data", "sequence_length"},
-                           .optional_inputs = 1,
-                           .compose = sequence_reverse});
+  table.compose<Sequence>(
+      {.name = "SequenceReverse",
+       .mxnet_names = {"SequenceReverse"},
+       .doc = R"(Return each sequence from its last step to its first; what lies behind stays.
+
+>>> from afterglow import nd
+>>> nd.SequenceReverse(nd.array([[1, 2], [3, 4]]), nd.array([2, 1]), True).asnumpy()
+array([[3., 2.],
+       [1., 4.]], dtype=float32))",
+       .inputs = {"data", "sequence_length"},
+       .optional_inputs = 1,
+       .compose = sequence_reverse});
   table.compose<L2Normalization>({.name = "L2Normalization",
                                   .mxnet_names = {"L2Normalization"},
+                                  .doc = R"(Return the elements divided by their 2-norm.
+
+That is the norm of everything but the first axis, with mode "channel" that along axis 1, with
+"spatial" that over all axes behind it.
+
+>>> from afterglow import nd
+>>> nd.L2Normalization(nd.array([[3, 4]])).asnumpy()
+array([[0.6, 0.8]], dtype=float32))",
                                   .inputs = {"data"},
-                                  .compose = l2_normalization});
+                                  .compose = l2_normalization,
+                                  .in_graphs = {.alike = true},
+                                  .node = [](lazy::NodeForm& node, const L2Normalization&) {
+                                    node.outputs = {"output", "norm"};
+                                    node.usable = 1;
+                                  }});
+  table.add({.name = "div_sqrt_dim",
+             .mxnet_names = {"_contrib_div_sqrt_dim"},
+             .doc = R"(Return the array divided by the square root of its last extent.
+
+>>> from afterglow import nd
+>>> nd.contrib.div_sqrt_dim(nd.ones((1, 4))).asnumpy().tolist()
+[[0.5, 0.5, 0.5, 0.5]])",
+             .inputs = {"data"},
+             .compose = div_sqrt_dim});
 }
 
 }  // namespace afterglow::ops

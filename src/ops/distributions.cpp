@@ -635,11 +635,15 @@ Value chosen(const Value& data, const Value& drawn) {
   const std::int64_t rows = data.array.size() / std::max<std::int64_t>(1, categories);
   const std::int64_t samples = drawn.array.size() / std::max<std::int64_t>(1, rows);
   const Value line = shaped(count_up(rows, DType::int64, data.array.context()), {rows, 1});
-  const lazy::Op& op = op_named("gather_nd");
+  const lazy::Op& op = op_named("gather");
   const Argument arguments[] = {op.defaults[0], std::string("clip")};
   const Value found =
       apply(op, arguments, shaped(data, {rows, categories}), line, shaped(drawn, {rows, samples}));
   return shaped(found, shape_of(drawn));
+}
+
+void multinomial_node(lazy::NodeForm& node, const Multinomial& given) {
+  node.outputs = lazy::numbered_outputs(given.get_prob ? 2 : 1);
 }
 
 Value multinomial(Composition& c, const Multinomial& given) {
@@ -664,6 +668,7 @@ void declare_plain(Table& table) {
 >>> nd.random_uniform(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Uniform>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Plain<Normal>>({
       .name = "random_normal",
@@ -676,6 +681,7 @@ void declare_plain(Table& table) {
 >>> nd.random_normal(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Normal>,
+      .in_graphs = {.is_random = true},
   });
   // MXNet's ops take the rate, whose inverse need not be the scale that nd.random.exponential
   // takes.
@@ -694,6 +700,7 @@ void declare_plain(Table& table) {
 >>> nd.random_exponential(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Exponential>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Plain<Gamma>>({
       .name = "random_gamma",
@@ -706,6 +713,7 @@ void declare_plain(Table& table) {
 >>> nd.random_gamma(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Gamma>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Plain<Poisson>>({
       .name = "random_poisson",
@@ -718,6 +726,7 @@ void declare_plain(Table& table) {
 >>> nd.random_poisson(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Poisson>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Plain<NegativeBinomial>>({
       .name = "random_negative_binomial",
@@ -730,6 +739,7 @@ void declare_plain(Table& table) {
 >>> nd.random_negative_binomial(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<NegativeBinomial>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Plain<GeneralizedNegativeBinomial>>({
       .name = "random_generalized_negative_binomial",
@@ -743,6 +753,7 @@ void declare_plain(Table& table) {
 >>> nd.random_generalized_negative_binomial(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<GeneralizedNegativeBinomial>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Randint>({
       .name = "random_randint",
@@ -755,6 +766,7 @@ void declare_plain(Table& table) {
 >>> nd.random_randint(0, 10, shape=(2, 3)).shape
 (2, 3))",
       .compose = plain_randint,
+      .in_graphs = {.is_random = true},
   });
 }
 
@@ -856,6 +868,7 @@ void declare_each(Table& table) {
 <NDArray 2 @cpu(0)>)",
       .inputs = {"data"},
       .compose = multinomial,
+      .node = multinomial_node,
   });
 }
 
@@ -963,6 +976,7 @@ void declare_numpy(Table& table) {
       .inputs = {"low", "high"},
       .takes_numbers = true,
       .compose = numpy_uniform<Sized>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_normal",
@@ -977,6 +991,7 @@ void declare_numpy(Table& table) {
       .inputs = {"loc", "scale"},
       .takes_numbers = true,
       .compose = numpy_normal<Sized>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_lognormal",
@@ -990,6 +1005,7 @@ True)",
       .inputs = {"mean", "sigma"},
       .takes_numbers = true,
       .compose = numpy_lognormal,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_exponential",
@@ -1003,6 +1019,7 @@ True)",
       .inputs = {"scale"},
       .takes_numbers = true,
       .compose = numpy_exponential,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_gamma",
@@ -1017,6 +1034,7 @@ True)",
       .inputs = {"shape", "scale"},
       .takes_numbers = true,
       .compose = numpy_gamma,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_beta",
@@ -1029,6 +1047,7 @@ True)",
       .inputs = {"a", "b"},
       .takes_numbers = true,
       .compose = numpy_beta,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_chisquare",
@@ -1041,6 +1060,7 @@ True)",
       .inputs = {"df"},
       .takes_numbers = true,
       .compose = numpy_chisquare,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_f",
@@ -1053,6 +1073,7 @@ True)",
       .inputs = {"dfnum", "dfden"},
       .takes_numbers = true,
       .compose = numpy_f,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_logistic",
@@ -1066,6 +1087,7 @@ True)",
       .inputs = {"loc", "scale"},
       .takes_numbers = true,
       .compose = numpy_logistic,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_gumbel",
@@ -1080,6 +1102,7 @@ True)",
       .inputs = {"loc", "scale"},
       .takes_numbers = true,
       .compose = numpy_gumbel,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_laplace",
@@ -1093,6 +1116,7 @@ True)",
       .inputs = {"loc", "scale"},
       .takes_numbers = true,
       .compose = numpy_laplace,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_rayleigh",
@@ -1107,6 +1131,7 @@ True)",
       .inputs = {"scale"},
       .takes_numbers = true,
       .compose = numpy_rayleigh,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_weibull",
@@ -1120,6 +1145,7 @@ True)",
       .inputs = {"a"},
       .takes_numbers = true,
       .compose = numpy_weibull,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_pareto",
@@ -1133,6 +1159,7 @@ True)",
       .inputs = {"a"},
       .takes_numbers = true,
       .compose = numpy_pareto,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_power",
@@ -1146,6 +1173,7 @@ True)",
       .inputs = {"a"},
       .takes_numbers = true,
       .compose = numpy_power,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "np_random_poisson",
@@ -1158,6 +1186,7 @@ array([0., 0., 0.]))",
       .inputs = {"lam"},
       .takes_numbers = true,
       .compose = numpy_poisson,
+      .in_graphs = {.is_random = true},
   });
   table.compose<NumpyRandint>({
       .name = "np_random_randint",
@@ -1170,6 +1199,7 @@ array([0., 0., 0.]))",
 >>> np.random.randint(5, 6, size=(3,))
 array([5, 5, 5], dtype=int64))",
       .compose = numpy_randint,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Sized>({
       .name = "npx_random_bernoulli",
@@ -1185,6 +1215,7 @@ array([1., 1., 1.]))",
       .optional_inputs = 2,
       .takes_numbers = true,
       .compose = numpy_bernoulli,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Batched>({
       .name = "npx_random_uniform_n",
@@ -1199,6 +1230,7 @@ array([1., 1., 1.]))",
       .inputs = {"low", "high"},
       .takes_numbers = true,
       .compose = numpy_uniform<Batched>,
+      .in_graphs = {.is_random = true},
   });
   table.compose<Batched>({
       .name = "npx_random_normal_n",
@@ -1213,6 +1245,7 @@ array([1., 1., 1.]))",
       .inputs = {"loc", "scale"},
       .takes_numbers = true,
       .compose = numpy_normal<Batched>,
+      .in_graphs = {.is_random = true},
   });
 }
 

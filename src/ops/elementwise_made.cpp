@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of each element that are made of others.
+#include <cmath>
 #include <limits>
 
 #include "ops/compositions.h"
@@ -86,10 +87,7 @@ Value mask(const Composition& c) {
 }
 
 Value where_nonzero(Composition& c, const NoParameters&) {
-  if (c[0].is_number()) {
-    const Value& chosen = c[0].number() != 0 ? c[1] : c[2];
-    return chosen ? chosen : full(chosen.number(), {}, DType::float32, {});
-  }
+  if (!c[0]) c.refuse("condition must be an array", ErrorKind::type);
   return where(mask(c), c[1], c[2]);
 }
 
@@ -147,7 +145,8 @@ void declare_elementwise_made(Table& table) {
 >>> npx.cast(np.array([0.9, 2.5]), "int32")
 array([0, 2], dtype=int32))",
        .inputs = {"data"},
-       .compose = [](Composition& c, const Cast& given) { return copy(c[0], given.dtype); }});
+       .compose = [](Composition& c, const Cast& given) { return copy(c[0], given.dtype); },
+       .in_graphs = {.alike = true}});
   table.compose<Cast>({.name = "amp_cast",
                        .mxnet_names = {"amp_cast"},
                        .spellings = {"nd.amp_cast(data, dtype, out=None, name=None)"},
@@ -178,7 +177,12 @@ array([-1.,  2.]))",
 >>> np.ldexp(np.array([1, 3]), np.array([2, -1]))
 array([4. , 1.5]))",
        .inputs = {"x1", "x2"},
-       .compose = [](Composition& c, const NoParameters&) { return c[0] * power(2.0, c[1]); }});
+       .compose = [](Composition& c, const NoParameters&) {
+         const Value scale = power(2.0, c[1]);
+         if (scale.is_number() && std::isinf(scale.number()))
+           c.refuse("the exponent is too large for any number", ErrorKind::overflow);
+         return c[0] * scale;
+       }});
   table.compose<NoParameters>({.name = "add_n",
                                .mxnet_names = {"add_n", "ElementWiseSum"},
                                .doc = R"(Return the sums of any number of arrays of one shape.
@@ -188,7 +192,8 @@ array([4. , 1.5]))",
 [ 9. 12.])",
                                .inputs = {"args"},
                                .variadic = true,
-                               .compose = add_n});
+                               .compose = add_n,
+                               .in_graphs = {.alike = true}});
 
   table.compose<NoParameters>(
       {.name = "isnan",
@@ -243,7 +248,7 @@ array([ True, False, False]))",
                                .compose = is_finite});
 
   table.compose<NoParameters>(
-      {.name = "where_nonzero",
+      {.name = "where",
        .mxnet_names = {"_npi_where"},
        .spellings = {"np.where(condition, x=None, y=None)"},
        .doc =

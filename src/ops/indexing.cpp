@@ -34,50 +34,61 @@ constexpr std::string_view mode_doc =
     "what an index outside means; where none is given, negative ones count from the end";
 
 struct Take {
-  std::int64_t axis = 0;
+  std::optional<std::int64_t> axis = 0;
   std::optional<TakeMode> mode;
-  static constexpr auto fields =
-      std::tuple{field("axis", &Take::axis, "the first axis that is indexed"),
-                 field("mode", &Take::mode, mode_doc)};
+  static constexpr auto fields = std::tuple{
+      field("axis", &Take::axis, "the first axis that is indexed; none: of all elements"),
+      field("mode", &Take::mode, mode_doc)};
 };
 
-struct ScatterNd {
+struct Scatter {
   std::int64_t axis = 0;
   std::optional<TakeMode> mode;
   bool add = false;
   static constexpr auto fields =
-      std::tuple{field("axis", &ScatterNd::axis, "the first axis that is indexed"),
-                 field("mode", &ScatterNd::mode, mode_doc),
-                 field("add", &ScatterNd::add, "whether values are added to the elements")};
+      std::tuple{field("axis", &Scatter::axis, "the first axis that is indexed"),
+                 field("mode", &Scatter::mode, mode_doc),
+                 field("add", &Scatter::add, "whether values are added to the elements")};
 };
 
-enum class PickMode { clip, wrap, label };
+enum class PickMode { clip, wrap };
 
 constexpr auto choices(PickMode) {
-  return std::array{Choice{"clip", PickMode::clip}, Choice{"wrap", PickMode::wrap},
-                    Choice{"label", PickMode::label}};
+  return std::array{Choice{"clip", PickMode::clip}, Choice{"wrap", PickMode::wrap}};
 }
 
 struct Pick {
-  std::int64_t axis = -1;
+  std::optional<std::int64_t> axis = -1;
   bool keepdims = false;
-  std::optional<PickMode> mode;
+  PickMode mode = PickMode::clip;
   static constexpr auto fields =
       std::tuple{field("axis", &Pick::axis, "along which one element is picked"),
                  field("keepdims", &Pick::keepdims, "whether the axis stays, with one element"),
-                 field("mode", &Pick::mode, mode_doc)};
+                 field("mode", &Pick::mode, "what an index outside means")};
+};
+
+struct PickLabels {
+  std::int64_t axis = -1;
+  static constexpr auto fields =
+      std::tuple{field("axis", &PickLabels::axis, "along which one element is picked")};
+};
+
+struct TakeAlongAxis {
+  std::optional<std::int64_t> axis;
+  static constexpr auto fields =
+      std::tuple{field("axis", &TakeAlongAxis::axis, "that is indexed; none: of all elements")};
 };
 
 struct OneHot {
   std::int64_t depth = 0;
   lazy::Number on_value = 1.0;
   lazy::Number off_value = 0.0;
-  std::optional<DType> dtype;
+  std::optional<DType> dtype = DType::float32;
   static constexpr auto fields =
-      std::tuple{field("depth", &OneHot::depth, "the extent of the axis added at the end"),
+      std::tuple{lazy::required("depth", &OneHot::depth, "the extent of the axis added at the end"),
                  field("on_value", &OneHot::on_value, "where the index points"),
                  field("off_value", &OneHot::off_value, "everywhere else"),
-                 field("dtype", &OneHot::dtype, "of the result; float32 where none is given")};
+                 field("dtype", &OneHot::dtype, "of the result")};
 };
 
 /// What the index arrays of a call mean.
@@ -91,13 +102,6 @@ IndexMode index_mode(const Inference& inference, std::optional<TakeMode> mode) {
   if (mode == TakeMode::clip) return IndexMode::clip;
   if (mode == TakeMode::wrap) return IndexMode::wrap;
   return mode && inference.legacy ? IndexMode::strict : IndexMode::from_end;
-}
-
-IndexMode index_mode(std::optional<PickMode> mode) {
-  if (!mode) return IndexMode::from_end;
-  return *mode == PickMode::clip   ? IndexMode::clip
-         : *mode == PickMode::wrap ? IndexMode::wrap
-                                   : IndexMode::label;
 }
 
 void need_arrays(const Inference& inference) {
@@ -145,6 +149,15 @@ void refuse_empty_axes(const Inference& inference, std::int64_t positions, int a
   }
 }
 
+/// Sees all elements of the first input in a row.
+void flatten(const Inference& inference) {
+  Operand& data = inference.call.inputs[0];
+  if (data.layout->rank() == 1) return;
+  if (!data.layout->is_contiguous()) inference.refuse("needs an array without gaps");
+  const std::int64_t all[] = {data.size()};
+  data.given = std::exchange(data.layout, Layout::contiguous(all));
+}
+
 /// The layout of the elements that the inputs from `first` on name in input 0, along the axes from
 /// `given_axis` on. Settles what they mean.
 Reference<Layout> infer_named(Inference& inference, std::size_t first, std::int64_t given_axis,
@@ -183,7 +196,11 @@ double cost_of(std::int64_t jumps, std::int64_t elements, DType dtype) {
 
 void gather_infer(Inference& inference, const Take& given) {
   need_arrays(inference);
-  Reference<Layout> layout = infer_named(inference, 1, given.axis, given.mode);
+  if (!given.axis) {
+    if (inference.legacy) inference.refuse("axis must be an integer", ErrorKind::type);
+    flatten(inference);
+  }
+  Reference<Layout> layout = infer_named(inference, 1, given.axis.value_or(0), given.mode);
   if (inference.legacy && !layout->rank()) layout = Layout::contiguous(Shape{1});
   const DType dtype = inference.call.inputs[0].dtype;
   inference.add_output(std::move(layout), dtype);
@@ -236,7 +253,7 @@ class KernelPass : public lazy::Pass {
   Kernel kernel_;
 };
 
-using Gather = KernelPass<kernels::GatherPass>;
+using GatherPass = KernelPass<kernels::GatherPass>;
 
 /// A few elements of a vector, read or written: what a loop over single samples does. There is
 /// nothing to plan, and a plan would take longer.
@@ -310,20 +327,19 @@ std::unique_ptr<lazy::Pass> gather_kernel(const Call& call) {
   if (FewElements::does(call, 1)) {
     return std::make_unique<FewElements>(call, 1, nullptr, call.outputs[0].data());
   }
-  return std::make_unique<Gather>(named_elements(call, 1), call.outputs[0].data());
+  return std::make_unique<GatherPass>(named_elements(call, 1), call.outputs[0].data());
 }
 
 /// One index per element of all axes but one: the index array has the rank of the data, or lacks
 /// the axis. Without keepdims an axis of one element is left out of the result. NumPy's way to
 /// count indices goes with its broadcasting and several indices per line.
-void pick_infer(Inference& inference, const Pick& given) {
-  need_arrays(inference);
+void infer_picked(Inference& inference, std::int64_t given_axis, bool keepdims, IndexMode mode) {
   Call& call = inference.call;
   Operand &data = call.inputs[0], &index = call.inputs[1];
   const int rank = data.layout->rank();
-  const int axis = checked_axis(inference, given.axis, rank);
+  const int axis = checked_axis(inference, given_axis, rank);
   // MXNet answers one index into a vector with a vector.
-  const bool keep = given.keepdims || (rank == 1 && index.layout->rank() == 1);
+  const bool keep = keepdims || (rank == 1 && index.layout->rank() == 1);
   if (index.layout->rank() == rank - 1) {
     const Layout& layout = *index.layout;
     Shape shape(layout.shape().begin(), layout.shape().end());
@@ -332,7 +348,6 @@ void pick_infer(Inference& inference, const Pick& given) {
     strides.insert(strides.begin() + axis, 0);
     index.given = std::exchange(index.layout, Layout::strided(shape, strides));
   }
-  const IndexMode mode = index_mode(given.mode);
   const bool broadcasts = mode == IndexMode::from_end;
   const auto refuse = [&] {
     Shape without(data.shape().begin(), data.shape().end()), one = without;
@@ -358,6 +373,27 @@ void pick_infer(Inference& inference, const Pick& given) {
   if (inference.legacy && shape.empty()) shape.push_back(1);
   inference.add_output(shape, data.dtype);
   call.cost = cost_of(count, count, data.dtype);
+}
+
+void pick_infer(Inference& inference, const Pick& given) {
+  need_arrays(inference);
+  if (!given.axis) inference.refuse("axis=None is not supported; name an axis");
+  infer_picked(inference, *given.axis, given.keepdims,
+               given.mode == PickMode::clip ? IndexMode::clip : IndexMode::wrap);
+}
+
+void pick_labels_infer(Inference& inference, const PickLabels& given) {
+  need_arrays(inference);
+  infer_picked(inference, given.axis, true, IndexMode::label);
+}
+
+void take_along_axis_infer(Inference& inference, const TakeAlongAxis& given) {
+  need_arrays(inference);
+  if (!given.axis) flatten(inference);
+  const auto& inputs = inference.call.inputs;
+  if (inputs[0].layout->rank() != inputs[1].layout->rank())
+    inference.refuse("indices must have as many axes as the array");
+  infer_picked(inference, given.axis.value_or(0), true, IndexMode::from_end);
 }
 
 /// A gather whose positions themselves move along all axes but one.
@@ -389,7 +425,7 @@ class PickPass : public lazy::Pass {
 };
 
 /// Inputs: the array to change, the values, the index arrays.
-void scatter_infer(Inference& inference, const ScatterNd& given) {
+void scatter_infer(Inference& inference, const Scatter& given) {
   Call& call = inference.call;
   if (call.inputs.size() < 2) inference.refuse("needs an array and values");
   Operand& value = call.inputs[1];
@@ -417,9 +453,9 @@ void scatter_infer(Inference& inference, const ScatterNd& given) {
   call.cost = cost_of(2 * positions, named->size(), data.dtype);
 }
 
-class Scatter : public lazy::Pass {
+class ScatterPass : public lazy::Pass {
  public:
-  explicit Scatter(const Call& call)
+  explicit ScatterPass(const Call& call)
       : kernel_(named_elements(call, 2), source(call), call.settled.get<Indexing>().add) {}
   int shares() const override { return kernel_.shares(); }
   void run(int share) override { kernel_.run(share); }
@@ -454,6 +490,8 @@ void one_hot_infer(Inference& inference, const OneHot& given) {
   if (depth < 0)
     inference.refuse("depth is " + std::to_string(depth) + "; it must not be negative");
   const DType dtype = given.dtype.value_or(DType::float32);
+  if (dtype == DType::boolean)
+    inference.refuse("dtype is bool; it must be a type of numbers", ErrorKind::type);
   Shape shape(call.inputs[0].shape().begin(), call.inputs[0].shape().end());
   shape.push_back(depth);
   inference.add_output(shape, dtype);
@@ -491,7 +529,7 @@ std::unique_ptr<lazy::Pass> scatter_kernel(const Call& call) {
       values.layout->is_contiguous() && values.size() == call.inputs[2].size()) {
     return std::make_unique<FewElements>(call, 2, values.data(), nullptr);
   }
-  return std::make_unique<Scatter>(call);
+  return std::make_unique<ScatterPass>(call);
 }
 
 // --- gradients ---
@@ -505,8 +543,8 @@ std::vector<Value> indices_from(const Gradient& c, std::size_t first) {
 
 /// Writes, or adds, `values` to the elements of `target` that the indices name.
 Value scatter(const Value& target, const Value& values, std::span<const Value> indices,
-              const ScatterNd& given) {
-  static const lazy::Op& op = op_named("scatter_nd");
+              const Scatter& given) {
+  static const lazy::Op& op = op_named("scatter");
   autograd::CallBuilder builder(op, false);
   builder.add(target);
   builder.add(values);
@@ -515,7 +553,7 @@ Value scatter(const Value& target, const Value& values, std::span<const Value> i
 }
 
 Value gather(const Value& source, std::span<const Value> indices, const Take& given) {
-  static const lazy::Op& op = op_named("gather_nd");
+  static const lazy::Op& op = op_named("gather");
   autograd::CallBuilder builder(op, false);
   builder.add(source);
   for (const Value& index : indices) builder.add(index);
@@ -525,33 +563,32 @@ Value gather(const Value& source, std::span<const Value> indices, const Take& gi
 /// Zeros with the gradient added at the places that were read.
 Value scattered(Gradient& c) {
   const auto given = c.parameters<Take>();
-  return scatter(zeros(c, 0), c.g, indices_from(c, 1), {given.axis, given.mode, true});
+  const Shape shape = c.shape(0);
+  Value target = zeros(c, 0);
+  if (!given.axis) target = shaped(target, {element_count(shape)});
+  const Value sums =
+      scatter(target, c.g, indices_from(c, 1), {given.axis.value_or(0), given.mode, true});
+  return shaped(sums, shape);
 }
 
 /// The gradient of what was there before some elements were written.
 Value unwritten(Gradient& c) {
-  const auto given = c.parameters<ScatterNd>();
+  const auto given = c.parameters<Scatter>();
   if (given.add) return c.g;
   const Value nothing = full(0, c.shape(1), c.g.array.dtype, c.g.array.context());
   return scatter(copy(c.g), nothing, indices_from(c, 2), given);
 }
 
 Value read_back(Gradient& c) {
-  const auto given = c.parameters<ScatterNd>();
+  const auto given = c.parameters<Scatter>();
   return fit(c, 1, gather(c.g, indices_from(c, 2), {given.axis, given.mode}));
 }
 
-/// As modes of a scatter.
-std::optional<TakeMode> scatter_mode(std::optional<PickMode> mode) {
-  if (!mode) return {};
-  return *mode == PickMode::wrap ? TakeMode::wrap : TakeMode::clip;
-}
-
-Value put_where_picked(Gradient& c) {
-  const auto given = c.parameters<Pick>();
-  const Shape shape = c.shape(0);
+/// Of one element per line of `shape` along an axis.
+Value put_where_picked(Gradient& c, const Shape& shape, std::int64_t given_axis,
+                       std::optional<TakeMode> mode) {
   const auto rank = static_cast<std::int64_t>(shape.size());
-  const std::int64_t axis = given.axis < 0 ? given.axis + rank : given.axis;
+  const std::int64_t axis = given_axis < 0 ? given_axis + rank : given_axis;
   const std::int64_t depth = shape[static_cast<std::size_t>(axis)];
   Shape kept = shape;
   kept[static_cast<std::size_t>(axis)] = 1;
@@ -560,46 +597,114 @@ Value put_where_picked(Gradient& c) {
   if (static_cast<std::int64_t>(extents.size()) == rank &&
       Shape(extents.begin(), extents.end()) != kept) {
     // Several indices for a line, or one for several lines: gradients of one element add up.
-    return scatter(zeros(c, 0), c.g, indices_along(shape, axis, index),
-                   {0, scatter_mode(given.mode), true});
+    const Value target = shaped(zeros(c, 0), shape);
+    return scatter(target, c.g, indices_along(shape, axis, index), {0, mode, true});
   }
   index = shaped(index, kept);
-  const bool clips = given.mode && *given.mode != PickMode::wrap;
-  index = clips ? clip(index, 0, depth - 1) : modulo(index, depth);
+  index = mode == TakeMode::clip ? clip(index, 0, depth - 1) : modulo(index, depth);
   Shape along(static_cast<std::size_t>(rank - axis), 1);
   along[0] = depth;
   const Value places = shaped(count_up(depth, index.array.dtype, c.g.array.context()), along);
   return where(equal(places, index), shaped(c.g, kept), 0);
 }
 
+Value through_pick(Gradient& c) {
+  const auto given = c.parameters<Pick>();
+  const TakeMode mode = given.mode == PickMode::clip ? TakeMode::clip : TakeMode::wrap;
+  return put_where_picked(c, c.shape(0), *given.axis, mode);
+}
+
+Value through_take_along_axis(Gradient& c) {
+  const auto given = c.parameters<TakeAlongAxis>();
+  const Shape shape = c.shape(0);
+  const Shape seen = given.axis ? shape : Shape{element_count(shape)};
+  return shaped(put_where_picked(c, seen, given.axis.value_or(0), {}), shape);
+}
+
 }  // namespace
 
 void declare_indexing(Table& table) {
   table.add<Take>({.name = "take",
-                   .mxnet_names = {"take", "Embedding", "_npi_take"},
+                   .mxnet_names = {"take", "_npi_take"},
+                   .spellings = {"np.take(a, indices, axis=None, mode='raise', out=None)",
+                                 "nd.take(a, indices, axis=0, mode='clip', out=None, name=None)"},
+                   .doc = R"(Return what lies at the indices along an axis, or in the flat array.
+
+An index outside is an ``IndexError`` when the result is read, or with ``mode`` clipped or wrapped
+around. In ``np`` those that are negative count from the end unless they are clipped.
+
+>>> from afterglow import np
+>>> np.take(np.array([[1, 2], [3, 4], [5, 6]]), np.array([2, 0]), axis=0)
+array([[5., 6.],
+       [1., 2.]])
+
+>>> from afterglow import nd
+>>> nd.take(nd.array([[1, 2], [3, 4], [5, 6]]), nd.array([2, 0]))
+<BLANKLINE>
+[[5. 6.]
+ [1. 2.]]
+<NDArray 2x2 @cpu(0)>)",
                    .inputs = {"a", "indices"},
                    .infer = gather_infer,
                    .kernel = gather_kernel,
                    .may_fail = true,
                    .gradients = {reading_from(1, scattered), no_gradient}});
-  table.add<Take>({.name = "gather_nd",
-                   .mxnet_names = {"gather_nd"},
+  table.add<Take>({.name = "gather",
                    .inputs = {"data", "indices"},
                    .variadic = true,
                    .infer = gather_infer,
                    .kernel = gather_kernel,
                    .may_fail = true,
                    .gradients = {reading_from(1, scattered), no_gradient}});
-  table.add<Pick>({.name = "pick",
-                   .mxnet_names = {"pick", "choose_element_0index", "batch_take"},
-                   .inputs = {"data", "index"},
-                   .infer = pick_infer,
-                   .kernel = kernel<PickPass>,
-                   .may_fail = true,
-                   .gradients = {reading({1}, put_where_picked), no_gradient}});
-  table.add<ScatterNd>(
-      {.name = "scatter_nd",
-       .mxnet_names = {"scatter_nd", "_scatter_set_nd", "_contrib_index_copy"},
+  table.add<TakeAlongAxis>(
+      {.name = "take_along_axis",
+       .spellings = {"np.take_along_axis(arr, indices, axis)"},
+       .doc = R"(Return one element per index along an axis, where all other axes agree.
+
+>>> from afterglow import np
+>>> x = np.array([[30, 10, 20], [40, 60, 50]])
+>>> np.take_along_axis(x, np.array([[1], [0]], dtype="int64"), axis=1)
+array([[10.],
+       [40.]]))",
+       .inputs = {"arr", "indices"},
+       .infer = take_along_axis_infer,
+       .kernel = kernel<PickPass>,
+       .may_fail = true,
+       .gradients = {reading({1}, through_take_along_axis), no_gradient}});
+  table.add<Pick>(
+      {.name = "pick",
+       .mxnet_names = {"pick", "choose_element_0index", "_npx_pick"},
+       .doc = R"(Return one element per index along an axis: the loss of each label, for example.
+
+>>> from afterglow import nd
+>>> nd.pick(nd.array([[1, 2], [3, 4], [5, 6]]), nd.array([0, 1, 0]))
+<BLANKLINE>
+[1. 4. 5.]
+<NDArray 3 @cpu(0)>
+
+>>> from afterglow import np, npx
+>>> npx.pick(np.array([[1, 2], [3, 4], [5, 6]]), np.array([0, 1, 0]))
+array([1., 4., 5.]))",
+       .inputs = {"data", "index"},
+       .infer = pick_infer,
+       .kernel = kernel<PickPass>,
+       .may_fail = true,
+       .gradients = {reading({1}, through_pick), no_gradient}});
+  // A negative label names the first element; the result of one that is too great cannot be read.
+  table.add<PickLabels>({.name = "pick_labels",
+                         .inputs = {"data", "labels"},
+                         .infer = pick_labels_infer,
+                         .kernel = kernel<PickPass>,
+                         .may_fail = true,
+                         .gradients = {reading({1},
+                                               [](Gradient& c) {
+                                                 const auto given = c.parameters<PickLabels>();
+                                                 return put_where_picked(c, c.shape(0), given.axis,
+                                                                         TakeMode::clip);
+                                               }),
+                                       no_gradient}});
+  table.add<Scatter>(
+      {.name = "scatter",
        .inputs = {"data", "values", "indices"},
        .variadic = true,
        .infer = scatter_infer,
@@ -607,12 +712,33 @@ void declare_indexing(Table& table) {
        .may_fail = true,
        .updates = true,
        .gradients = {reading_from(2, unwritten), reading_from(2, read_back), no_gradient}});
-  table.add<OneHot>({.name = "one_hot",
-                     .mxnet_names = {"one_hot"},
-                     .inputs = {"indices"},
-                     .infer = one_hot_infer,
-                     .kernel = one_hot_kernel,
-                     .gradients = {no_gradient}});
+  table.add<OneHot>(
+      {.name = "one_hot",
+       .mxnet_names = {"one_hot", "_npx_one_hot"},
+       .spellings = {"nd.one_hot(indices, depth, on_value=1.0, off_value=0.0, dtype='float32', "
+                     "out=None, name=None)",
+                     "npx.one_hot(indices, depth, on_value=1.0, off_value=0.0, dtype='float32', "
+                     "out=None, name=None)"},
+       .doc =
+           R"(Return a row of ``depth`` numbers for each index, with ``on_value`` where it points.
+
+An index outside points nowhere.
+
+>>> from afterglow import nd
+>>> nd.one_hot(nd.array([1, 0]), 3)
+<BLANKLINE>
+[[0. 1. 0.]
+ [1. 0. 0.]]
+<NDArray 2x3 @cpu(0)>
+
+>>> from afterglow import np, npx
+>>> npx.one_hot(np.array([1, 0]), 3)
+array([[0., 1., 0.],
+       [1., 0., 0.]]))",
+       .inputs = {"indices"},
+       .infer = one_hot_infer,
+       .kernel = one_hot_kernel,
+       .gradients = {no_gradient}});
 }
 
 }  // namespace afterglow::ops

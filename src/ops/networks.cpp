@@ -16,6 +16,7 @@ namespace {
 using lazy::Choice;
 using lazy::Completion;
 using lazy::field;
+using lazy::NodeForm;
 using lazy::required;
 
 /// A parameter of a layer, one number for each place of an axis of the data, as it lies along that.
@@ -105,6 +106,9 @@ void complete_fully_connected(Completion& completion, const FullyConnected& give
   const std::int64_t width =
       given.flatten ? known_product(std::span(data).subspan(1)) : data.back();
   completion.shapes[1] = Shape{given.num_hidden, width};
+  Shape result(data.begin(), given.flatten ? data.begin() + 1 : data.end() - 1);
+  result.push_back(given.num_hidden);
+  completion.results = {result};
 }
 
 Value fully_connected(Composition& c, const FullyConnected& given) {
@@ -368,6 +372,24 @@ Value group_norm(Composition& c, const GroupNorm& given) {
   return shaped(found.result * along(c, c[1], grouped, 1) + along(c, c[2], grouped, 1), shape);
 }
 
+/// The averages of BatchNorm, in graphs.
+const lazy::InGraphs moving_averages = {
+    .auxiliary = 2,
+    .beginnings = {{"moving_mean", R"(["zero", {}])"}, {"moving_var", R"(["one", {}])"}}};
+
+/// Beside the result the moments, if they are asked for.
+template <class Parameters>
+void form_with_variance(NodeForm& node, const Parameters& given) {
+  node.outputs = {"output", "mean", "var"};
+  node.usable = given.output_mean_var ? 3 : 1;
+}
+
+template <class Parameters>
+void form_with_deviation(NodeForm& node, const Parameters& given) {
+  node.outputs = {"output", "mean", "std"};
+  node.usable = given.output_mean_var ? 3 : 1;
+}
+
 // --- activations ---
 
 enum class Kind { relu, sigmoid, softrelu, softsign, tanh };
@@ -496,7 +518,10 @@ array([[3., 4., 5.]]))",
        .inputs = {"data", "weight", "bias"},
        .optional_inputs = 1,
        .compose = fully_connected,
-       .complete = complete_fully_connected});
+       .complete = complete_fully_connected,
+       .node = [](NodeForm& node, const FullyConnected& given) {
+         node.inputs[2] = !given.no_bias;
+       }});
   table.compose<Embedding>(
       {.name = "Embedding",
        .mxnet_names = {"Embedding", "_npx_embedding"},
@@ -536,7 +561,18 @@ That is so in training, or with mode "always"; along ``axes`` all elements share
 >>> npx.dropout(np.ones((3,)), p=0.5)
 array([1., 1., 1.]))",
        .inputs = {"data"},
-       .compose = dropout});
+       .compose = dropout,
+       // Nothing is drawn to find the shape.
+       .complete =
+           [](Completion& completion, const Dropout&) {
+             if (completion.shapes[0]) completion.results = {*completion.shapes[0]};
+           },
+       .in_graphs = {.alike = true},
+       .node =
+           [](NodeForm& node, const Dropout&) {
+             node.outputs = {"output", "mask"};
+             node.usable = 1;
+           }});
   table.compose<BatchNorm>(
       {.name = "BatchNorm",
        .mxnet_names = {"BatchNorm", "BatchNorm_v1", "_npx_batch_norm"},
@@ -562,9 +598,10 @@ array([[0.],
        [1.]]))",
        .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
        .compose = batch_norm,
-       .complete = [](Completion& completion, const BatchNorm& given) {
-         complete_vectors(completion, given.axis);
-       }});
+       .complete = [](Completion& completion,
+                      const BatchNorm& given) { complete_vectors(completion, given.axis); },
+       .in_graphs = moving_averages,
+       .node = form_with_variance});
   table.compose<BatchNorm>(
       {.name = "BatchNormWithReLU",
        .mxnet_names = {"_contrib_BatchNormWithReLU"},
@@ -578,7 +615,13 @@ array([[0.],
        .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
        .compose = [](Composition& c, const BatchNorm& given) { return relu(batch_norm(c, given)); },
        .complete = [](Completion& completion,
-                      const BatchNorm& given) { complete_vectors(completion, given.axis); }});
+                      const BatchNorm& given) { complete_vectors(completion, given.axis); },
+       .in_graphs = moving_averages,
+       .node =
+           [](NodeForm& node, const BatchNorm& given) {
+             node.outputs = {"output", "mean", "var", "mask"};
+             node.usable = given.output_mean_var ? 3 : 1;
+           }});
   table.compose<SyncBatchNorm>(
       {.name = "SyncBatchNorm",
        .mxnet_names = {"_contrib_SyncBatchNorm"},
@@ -592,9 +635,10 @@ array([[-3.],
        [ 2.]], dtype=float32))",
        .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
        .compose = sync_batch_norm,
-       .complete = [](Completion& completion, const SyncBatchNorm&) {
-         complete_vectors(completion, 1);
-       }});
+       .complete = [](Completion& completion,
+                      const SyncBatchNorm&) { complete_vectors(completion, 1); },
+       .in_graphs = moving_averages,
+       .node = form_with_variance});
   table.compose<LayerNorm>(
       {.name = "LayerNorm",
        .mxnet_names = {"LayerNorm", "_npx_layer_norm"},
@@ -614,9 +658,9 @@ With ``output_mean_var`` the means and deviations come too.
 array([[-1.,  1.]]))",
        .inputs = {"data", "gamma", "beta"},
        .compose = layer_norm,
-       .complete = [](Completion& completion, const LayerNorm& given) {
-         complete_vectors(completion, given.axis);
-       }});
+       .complete = [](Completion& completion,
+                      const LayerNorm& given) { complete_vectors(completion, given.axis); },
+       .node = form_with_deviation});
   table.compose<InstanceNorm>(
       {.name = "InstanceNorm",
        .mxnet_names = {"InstanceNorm"},
@@ -631,9 +675,13 @@ They are scaled and shifted per channel.
 <NDArray 1x1x2 @cpu(0)>)",
        .inputs = {"data", "gamma", "beta"},
        .compose = instance_norm,
-       .complete = [](Completion& completion, const InstanceNorm&) {
-         complete_vectors(completion, 1);
-       }});
+       .complete = [](Completion& completion,
+                      const InstanceNorm&) { complete_vectors(completion, 1); },
+       .node =
+           [](NodeForm& node, const InstanceNorm&) {
+             node.outputs = {"output", "mean", "var"};
+             node.usable = 1;
+           }});
   table.compose<GroupNorm>(
       {.name = "GroupNorm",
        .mxnet_names = {"GroupNorm"},
@@ -651,9 +699,11 @@ too.
 <NDArray 1x2x1 @cpu(0)>)",
        .inputs = {"data", "gamma", "beta"},
        .compose = group_norm,
-       .complete = [](Completion& completion, const GroupNorm& given) {
-         completion.shapes[1] = completion.shapes[2] = Shape{given.num_groups};
-       }});
+       .complete =
+           [](Completion& completion, const GroupNorm& given) {
+             completion.shapes[1] = completion.shapes[2] = Shape{given.num_groups};
+           },
+       .node = form_with_deviation});
   table.compose<Activation>(
       {.name = "Activation",
        .mxnet_names = {"Activation", "_npx_activation"},
@@ -667,7 +717,8 @@ too.
 >>> npx.activation(np.array([-1, 0, 1]), act_type="softrelu")
 array([0.3132617, 0.6931472, 1.3132617]))",
        .inputs = {"data"},
-       .compose = activation});
+       .compose = activation,
+       .in_graphs = {.alike = true}});
   table.compose<LeakyReLU>(
       {.name = "LeakyReLU",
        .mxnet_names = {"LeakyReLU", "_npx_leaky_relu"},
@@ -687,7 +738,13 @@ array([-0.15865526,  0.        ,  0.8413447 ]))",
        .inputs = {"data", "gamma"},
        .optional_inputs = 1,
        .compose = leaky_relu,
-       .complete = complete_leaky_relu});
+       .complete = complete_leaky_relu,
+       .in_graphs = {.beginnings = {{"gamma", R"(["Constant", {"value": 0.25}])"}}},
+       .node = [](NodeForm& node, const LeakyReLU& given) {
+         node.inputs[1] = given.act_type == Leak::prelu;
+         if (given.act_type == Leak::rrelu) node.outputs = {"output", "mask"};
+         node.usable = 1;
+       }});
   table.add({.name = "Flatten",
              .mxnet_names = {"Flatten", "flatten", "_npx_batch_flatten"},
              .doc = R"(Return a copy with two axes: the first one, and all others in one.

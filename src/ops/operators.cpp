@@ -130,7 +130,7 @@ Value not_equal(const Value& left, const Value& right) {
 }
 
 Value where(const Value& condition, const Value& left, const Value& right) {
-  const lazy::Op& op = the_op<"where">();
+  const lazy::Op& op = the_op<"select">();
   return apply(op, op.defaults, condition, left, right);
 }
 
@@ -270,6 +270,22 @@ Value count_up(std::int64_t count, DType dtype, Context context) {
   const Argument arguments[] = {0.0, 1.0, count, std::int64_t{1}, number_of(dtype)};
   autograd::CallBuilder builder(op, false);
   return builder.issue({arguments, context, nullptr});
+}
+
+Value gather(const Value& source, std::span<const Value> indices) {
+  autograd::CallBuilder builder(the_op<"gather">(), false);
+  builder.add(source);
+  for (const Value& index : indices) builder.add(index);
+  return builder.issue();
+}
+
+Value scatter(const Value& target, const Value& values, std::span<const Value> indices, bool add) {
+  const Argument arguments[] = {std::int64_t{0}, {}, add};
+  autograd::CallBuilder builder(the_op<"scatter">(), false);
+  builder.add(target);
+  builder.add(values);
+  for (const Value& index : indices) builder.add(index);
+  return builder.issue({arguments, {}, nullptr});
 }
 
 void assign(autograd::Handle& target, const Value& value) {

@@ -83,6 +83,10 @@ Value stretch(const Value& x, const Shape& shape);
 Value full(double number, const Shape& shape, DType dtype, Context context);
 /// 0, 1, ...
 Value count_up(std::int64_t count, DType dtype, Context context);
+/// The elements, or parts, that index arrays name, one for each of the first axes.
+Value gather(const Value& source, std::span<const Value> indices);
+/// Writes values there, or adds them.
+Value scatter(const Value& target, const Value& values, std::span<const Value> indices, bool add);
 
 /// target[...] = value, cast and stretched.
 void assign(autograd::Handle& target, const Value& value);

@@ -25,9 +25,11 @@ std::int64_t size_of_axes(const Shape& shape, std::size_t first) {
   return std::ranges::find(extents, -1) == extents.end() ? element_count(extents) : -1;
 }
 
+/// In any type, also that of truth values.
 Value one_hot(const Value& indices, std::int64_t depth, DType dtype) {
-  const lazy::Argument arguments[] = {depth, 1.0, 0.0, static_cast<std::int64_t>(dtype)};
-  return apply(op_named("one_hot"), arguments, indices);
+  const DType made = dtype == DType::boolean ? DType::float32 : dtype;
+  const lazy::Argument arguments[] = {depth, 1.0, 0.0, static_cast<std::int64_t>(made)};
+  return in_type(apply(op_named("one_hot"), arguments, indices), dtype);
 }
 
 Value softmax(const Value& x, std::int64_t axis) {
@@ -289,7 +291,8 @@ autograd::Composed<Regression> regression_op(std::string_view name, std::string_
           .inputs = {"data", "label"},
           .gradients = {reading_output_and({1}, rule), reading_nothing(nothing_for_label)},
           .compose = compose,
-          .complete = complete_same_label};
+          .complete = complete_same_label,
+          .in_graphs = {.is_loss = true}};
 }
 
 }  // namespace
@@ -317,7 +320,8 @@ element, times ``grad_scale``. Labels of ``ignore_label`` have none with ``use_i
        .gradients = {reading_output_and({1}, through_softmax_output),
                      reading_nothing(nothing_for_label)},
        .compose = softmax_output,
-       .complete = complete_class_label});
+       .complete = complete_class_label,
+       .in_graphs = {.is_loss = true}});
   table.compose(regression_op(
       "LinearRegressionOutput",
       R"(Return a copy; the gradient is that of half the squared difference from the label.
@@ -355,10 +359,13 @@ array([[1., 2.]], dtype=float32))",
        .gradients = {reading_output_and({1}, through_svm_output),
                      reading_nothing(nothing_for_label)},
        .compose = svm_output,
-       .complete = [](Completion& completion, const SVMOutput&) {
-         const auto& data = completion.shapes[0];
-         if (data && !data->empty()) completion.shapes[1] = Shape(data->begin(), data->end() - 1);
-       }});
+       .complete =
+           [](Completion& completion, const SVMOutput&) {
+             const auto& data = completion.shapes[0];
+             if (data && !data->empty())
+               completion.shapes[1] = Shape(data->begin(), data->end() - 1);
+           },
+       .in_graphs = {.is_loss = true}});
   table.compose<MakeLoss>({.name = "MakeLoss",
                            .mxnet_names = {"MakeLoss"},
                            .doc = R"(Return a copy that gradients start from, at ``grad_scale``.
@@ -371,7 +378,8 @@ larger than ``valid_thresh``.
 [1. 2.])",
                            .inputs = {"data"},
                            .gradients = {reading_output(through_make_loss)},
-                           .compose = copied});
+                           .compose = copied,
+                           .in_graphs = {.is_loss = true, .alike = true}});
   table.add({.name = "make_loss",
              .mxnet_names = {"make_loss"},
              .doc = R"(Return a copy that gradients start from: its own is 1.
@@ -381,7 +389,9 @@ larger than ``valid_thresh``.
 [1. 2.])",
              .inputs = {"data"},
              .gradients = {reading_nothing([](Gradient& c) { return start(c, 1); })},
-             .compose = copied});
+             .compose = copied,
+             .in_graphs = {.is_loss = true, .alike = true},
+             .node = [](lazy::NodeForm& node) { node.outputs = {"loss"}; }});
   table.add({.name = "BlockGrad",
              .mxnet_names = {"BlockGrad", "stop_gradient"},
              .doc = R"(Return a copy that takes no part in gradients.
@@ -391,7 +401,8 @@ larger than ``valid_thresh``.
 [1. 2.])",
              .inputs = {"data"},
              .gradients = {no_gradient},
-             .compose = copied});
+             .compose = copied,
+             .in_graphs = {.alike = true}});
   table.compose<Multiplier>(
       {.name = "gradientmultiplier",
        .mxnet_names = {"_contrib_gradientmultiplier"},

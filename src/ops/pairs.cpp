@@ -112,7 +112,8 @@ void of_one_shape(Inference& inference) {
 
 void declare_pairs(Table& table) {
   table.add({.name = "add",
-             .mxnet_names = {"broadcast_add", "broadcast_plus", "_npi_add"},
+             .mxnet_names = {"broadcast_add", "broadcast_plus", "_npi_add", "_plus_scalar",
+                             "_npi_add_scalar"},
              .spellings = {"np.add(x1, x2, out=None, **kwargs)", "nd.add(lhs, rhs)"},
              .doc = R"(Return the sums, broadcast.
 
@@ -130,7 +131,7 @@ array([3., 7.])
              .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
                            reading_nothing([](Gradient& c) { return fit(c, 1, c.g); })}});
   table.add({.name = "elemwise_add",
-             .mxnet_names = {"elemwise_add"},
+             .mxnet_names = {"elemwise_add", "_grad_add"},
              .doc = R"(Return the sums of two arrays of one shape.
 
 >>> from afterglow import nd
@@ -140,9 +141,11 @@ array([3., 7.])
              .infer = of_one_shape<arithmetic>,
              .formula = Formula::add,
              .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
-                           reading_nothing([](Gradient& c) { return fit(c, 1, c.g); })}});
+                           reading_nothing([](Gradient& c) { return fit(c, 1, c.g); })},
+             .in_graphs = {.alike = true}});
   table.add({.name = "subtract",
-             .mxnet_names = {"broadcast_sub", "broadcast_minus", "_npi_subtract"},
+             .mxnet_names = {"broadcast_sub", "broadcast_minus", "_npi_subtract", "_minus_scalar",
+                             "_rminus_scalar", "_npi_subtract_scalar", "_npi_rsubtract_scalar"},
              .spellings = {"np.subtract(x1, x2, out=None, **kwargs)", "nd.subtract(lhs, rhs)"},
              .doc = R"(Return the differences, broadcast.
 
@@ -170,11 +173,13 @@ array([-1.,  3.])
              .infer = of_one_shape<arithmetic>,
              .formula = Formula::subtract,
              .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
-                           reading_nothing([](Gradient& c) { return fit(c, 1, -c.g); })}});
-  table.add({.name = "multiply",
-             .mxnet_names = {"broadcast_mul", "_npi_multiply"},
-             .spellings = {"np.multiply(x1, x2, out=None, **kwargs)", "nd.multiply(lhs, rhs)"},
-             .doc = R"(Return the products, broadcast.
+                           reading_nothing([](Gradient& c) { return fit(c, 1, -c.g); })},
+             .in_graphs = {.alike = true}});
+  table.add(
+      {.name = "multiply",
+       .mxnet_names = {"broadcast_mul", "_npi_multiply", "_mul_scalar", "_npi_multiply_scalar"},
+       .spellings = {"np.multiply(x1, x2, out=None, **kwargs)", "nd.multiply(lhs, rhs)"},
+       .doc = R"(Return the products, broadcast.
 
 >>> from afterglow import nd, np
 >>> np.multiply(np.array([1, 5]), 2)
@@ -184,11 +189,11 @@ array([ 2., 10.])
 >>> print(nd.broadcast_mul(nd.array([1, 5]), nd.array([[3], [4]])).asnumpy())
 [[ 3. 15.]
  [ 4. 20.]])",
-             .inputs = {"lhs", "rhs"},
-             .infer = arithmetic,
-             .formula = Formula::multiply,
-             .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
-                           reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); })}});
+       .inputs = {"lhs", "rhs"},
+       .infer = arithmetic,
+       .formula = Formula::multiply,
+       .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
+                     reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); })}});
   table.add({.name = "elemwise_mul",
              .mxnet_names = {"elemwise_mul"},
              .doc = R"(Return the products of two arrays of one shape.
@@ -200,9 +205,11 @@ array([ 2., 10.])
              .infer = of_one_shape<arithmetic>,
              .formula = Formula::multiply,
              .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
-                           reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); })}});
+                           reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); })},
+             .in_graphs = {.alike = true}});
   table.add({.name = "divide",
-             .mxnet_names = {"broadcast_div", "_npi_true_divide"},
+             .mxnet_names = {"broadcast_div", "_npi_true_divide", "_div_scalar", "_rdiv_scalar",
+                             "_npi_true_divide_scalar", "_npi_rtrue_divide_scalar"},
              .spellings = {"np.divide|true_divide(x1, x2, out=None, **kwargs)",
                            "nd.divide|true_divide(lhs, rhs)"},
              .doc = R"(Return the quotients, broadcast; integers give float32.
@@ -222,22 +229,24 @@ array([0.5, 2.5])
                            reading({0, 1}, [](Gradient& c) {
                              return fit(c, 1, -c.g * c[0] / (c[1] * c[1]));
                            })}});
-  table.add({.name = "elemwise_div",
-             .mxnet_names = {"elemwise_div"},
-             .doc = R"(Return the quotients of two arrays of one shape.
+  table.add(
+      {.name = "elemwise_div",
+       .mxnet_names = {"elemwise_div"},
+       .doc = R"(Return the quotients of two arrays of one shape.
 
 >>> from afterglow import nd
 >>> print(nd.elemwise_div(nd.array([1, 5]), nd.array([3, 4])).asnumpy())
 [0.33333334 1.25      ])",
-             .inputs = {"lhs", "rhs"},
-             .infer = of_one_shape<division>,
-             .formula = Formula::divide,
-             .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g / c[1]); }),
-                           reading({0, 1}, [](Gradient& c) {
-                             return fit(c, 1, -c.g * c[0] / (c[1] * c[1]));
-                           })}});
+       .inputs = {"lhs", "rhs"},
+       .infer = of_one_shape<division>,
+       .formula = Formula::divide,
+       .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g / c[1]); }),
+                     reading({0, 1},
+                             [](Gradient& c) { return fit(c, 1, -c.g * c[0] / (c[1] * c[1])); })},
+       .in_graphs = {.alike = true}});
   table.add({.name = "modulo",
-             .mxnet_names = {"broadcast_mod", "_npi_mod"},
+             .mxnet_names = {"broadcast_mod", "_npi_mod", "_mod", "_mod_scalar", "_rmod_scalar",
+                             "_npi_mod_scalar", "_npi_rmod_scalar"},
              .spellings = {"np.mod|remainder(x1, x2, out=None, **kwargs)", "nd.modulo(lhs, rhs)"},
              .doc = R"(Return the remainders with the sign of the divisor, broadcast.
 
@@ -257,7 +266,8 @@ array([1., 1.])
                              return fit(c, 1, -c.g * ((c[0] - c.output()) / c[1]));
                            })}});
   table.add({.name = "power",
-             .mxnet_names = {"broadcast_power", "_power", "_npi_power"},
+             .mxnet_names = {"broadcast_power", "_power", "_npi_power", "_power_scalar",
+                             "_rpower_scalar", "_npi_power_scalar", "_npi_rpower_scalar"},
              .spellings = {"np.power(x1, x2, out=None, **kwargs)", "nd.power(base, exp)"},
              .doc = R"(Return powers, broadcast.
 
@@ -279,7 +289,8 @@ array([ 1., 25.])
                      {0}, [](Gradient& c) { return fit(c, 1, c.g * c.output() * log(c[0])); })}});
   table.add(
       {.name = "maximum",
-       .mxnet_names = {"broadcast_maximum", "_maximum", "_npi_maximum"},
+       .mxnet_names = {"broadcast_maximum", "_maximum", "_npi_maximum", "_maximum_scalar",
+                       "_npi_maximum_scalar"},
        .spellings = {"np.maximum(x1, x2, out=None, **kwargs)", "nd.maximum(lhs, rhs)"},
        .doc = R"(Return the greater of each pair, broadcast; nan wins.
 
@@ -299,7 +310,8 @@ array([2., 5.])
            reading({0, 1}, [](Gradient& c) { return fit(c, 1, where(c[0] < c[1], c.g, 0)); })}});
   table.add(
       {.name = "minimum",
-       .mxnet_names = {"broadcast_minimum", "_minimum", "_npi_minimum"},
+       .mxnet_names = {"broadcast_minimum", "_minimum", "_npi_minimum", "_minimum_scalar",
+                       "_npi_minimum_scalar"},
        .spellings = {"np.minimum(x1, x2, out=None, **kwargs)", "nd.minimum(lhs, rhs)"},
        .doc = R"(Return the smaller of each pair, broadcast; nan wins.
 
@@ -319,7 +331,8 @@ array([1., 2.])
            reading({0, 1}, [](Gradient& c) { return fit(c, 1, where(c[0] > c[1], c.g, 0)); })}});
 
   table.add({.name = "equal",
-             .mxnet_names = {"broadcast_equal", "_equal", "_npi_equal"},
+             .mxnet_names = {"broadcast_equal", "_equal", "_npi_equal", "_equal_scalar",
+                             "_npi_equal_scalar"},
              .spellings = {"np.equal(x1, x2, out=None, **kwargs)", "nd.equal(lhs, rhs)"},
              .doc = R"(Return where the operands are equal.
 
@@ -334,9 +347,11 @@ array([False, False])
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
              .formula = Formula::equal,
-             .gradients = {no_gradient}});
+             .gradients = {no_gradient},
+             .in_graphs = {.np_type = DType::boolean}});
   table.add({.name = "not_equal",
-             .mxnet_names = {"broadcast_not_equal", "_not_equal", "_npi_not_equal"},
+             .mxnet_names = {"broadcast_not_equal", "_not_equal", "_npi_not_equal",
+                             "_not_equal_scalar", "_npi_not_equal_scalar"},
              .spellings = {"np.not_equal(x1, x2, out=None, **kwargs)", "nd.not_equal(lhs, rhs)"},
              .doc = R"(Return where the operands differ.
 
@@ -351,9 +366,11 @@ array([ True,  True])
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
              .formula = Formula::not_equal,
-             .gradients = {no_gradient}});
+             .gradients = {no_gradient},
+             .in_graphs = {.np_type = DType::boolean}});
   table.add({.name = "less",
-             .mxnet_names = {"broadcast_lesser", "_lesser", "_npi_less"},
+             .mxnet_names = {"broadcast_lesser", "_lesser", "_npi_less", "_lesser_scalar",
+                             "_npi_less_scalar"},
              .spellings = {"np.less(x1, x2, out=None, **kwargs)", "nd.lesser(lhs, rhs)"},
              .doc = R"(Return where the first operand is smaller.
 
@@ -368,10 +385,12 @@ array([ True, False])
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
              .formula = Formula::less,
-             .gradients = {no_gradient}});
+             .gradients = {no_gradient},
+             .in_graphs = {.np_type = DType::boolean}});
   table.add(
       {.name = "less_equal",
-       .mxnet_names = {"broadcast_lesser_equal", "_lesser_equal", "_npi_less_equal"},
+       .mxnet_names = {"broadcast_lesser_equal", "_lesser_equal", "_npi_less_equal",
+                       "_lesser_equal_scalar", "_npi_less_equal_scalar"},
        .spellings = {"np.less_equal(x1, x2, out=None, **kwargs)", "nd.lesser_equal(lhs, rhs)"},
        .doc = R"(Return where the first operand is not greater.
 
@@ -386,9 +405,11 @@ array([ True, False])
        .inputs = {"lhs", "rhs"},
        .infer = comparison,
        .formula = Formula::less_equal,
-       .gradients = {no_gradient}});
+       .gradients = {no_gradient},
+       .in_graphs = {.np_type = DType::boolean}});
   table.add({.name = "greater",
-             .mxnet_names = {"broadcast_greater", "_greater", "_npi_greater"},
+             .mxnet_names = {"broadcast_greater", "_greater", "_npi_greater", "_greater_scalar",
+                             "_npi_greater_scalar"},
              .spellings = {"np.greater(x1, x2, out=None, **kwargs)", "nd.greater(lhs, rhs)"},
              .doc = R"(Return where the first operand is greater.
 
@@ -403,10 +424,12 @@ array([False,  True])
              .inputs = {"lhs", "rhs"},
              .infer = comparison,
              .formula = Formula::greater,
-             .gradients = {no_gradient}});
+             .gradients = {no_gradient},
+             .in_graphs = {.np_type = DType::boolean}});
   table.add(
       {.name = "greater_equal",
-       .mxnet_names = {"broadcast_greater_equal", "_greater_equal", "_npi_greater_equal"},
+       .mxnet_names = {"broadcast_greater_equal", "_greater_equal", "_npi_greater_equal",
+                       "_greater_equal_scalar", "_npi_greater_equal_scalar"},
        .spellings = {"np.greater_equal(x1, x2, out=None, **kwargs)", "nd.greater_equal(lhs, rhs)"},
        .doc = R"(Return where the first operand is not smaller.
 
@@ -421,10 +444,12 @@ array([False,  True])
        .inputs = {"lhs", "rhs"},
        .infer = comparison,
        .formula = Formula::greater_equal,
-       .gradients = {no_gradient}});
+       .gradients = {no_gradient},
+       .in_graphs = {.np_type = DType::boolean}});
 
   table.add({.name = "hypot",
-             .mxnet_names = {"broadcast_hypot", "_hypot", "_npi_hypot"},
+             .mxnet_names = {"broadcast_hypot", "_hypot", "_npi_hypot", "_hypot_scalar",
+                             "_npi_hypot_scalar"},
              .spellings = {"np.hypot(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return sqrt(x1**2 + x2**2), broadcast.
 
@@ -443,7 +468,7 @@ array([ 5., 13.])
                              return fit(c, 1, c.g * c[1] / c.output());
                            })}});
   table.add({.name = "arctan2",
-             .mxnet_names = {"_npi_arctan2"},
+             .mxnet_names = {"_npi_arctan2", "_npi_arctan2_scalar", "_npi_rarctan2_scalar"},
              .spellings = {"np.arctan2(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return the angles of the points (x2, x1), from -pi to pi, broadcast.
 
@@ -462,7 +487,7 @@ array([0.7853982, 2.3561945]))",
                            })}});
   table.add(
       {.name = "copysign",
-       .mxnet_names = {"_npi_copysign"},
+       .mxnet_names = {"_npi_copysign", "_npi_copysign_scalar", "_npi_rcopysign_scalar"},
        .spellings = {"np.copysign(x1, x2, out=None, **kwargs)"},
        .doc = R"(Return the sizes of x1 with the signs of x2, broadcast.
 
@@ -478,7 +503,8 @@ array([-1.,  2.]))",
            flat}});
   table.add(
       {.name = "logical_and",
-       .mxnet_names = {"broadcast_logical_and", "_logical_and"},
+       .mxnet_names = {"broadcast_logical_and", "_logical_and", "_npi_logical_and",
+                       "_logical_and_scalar", "_npi_logical_and_scalar"},
        .spellings = {"np.logical_and(x1, x2, out=None, **kwargs)", "nd.logical_and(lhs, rhs)"},
        .doc = R"(Return where both operands are not 0.
 
@@ -492,9 +518,11 @@ array([False,  True])
        .inputs = {"lhs", "rhs"},
        .infer = logic,
        .formula = Formula::logical_and,
-       .gradients = {no_gradient}});
+       .gradients = {no_gradient},
+       .in_graphs = {.np_type = DType::boolean}});
   table.add({.name = "logical_or",
-             .mxnet_names = {"broadcast_logical_or", "_logical_or"},
+             .mxnet_names = {"broadcast_logical_or", "_logical_or", "_npi_logical_or",
+                             "_logical_or_scalar", "_npi_logical_or_scalar"},
              .spellings = {"np.logical_or(x1, x2, out=None, **kwargs)", "nd.logical_or(lhs, rhs)"},
              .doc = R"(Return where one of the operands is not 0.
 
@@ -508,10 +536,12 @@ array([False,  True])
              .inputs = {"lhs", "rhs"},
              .infer = logic,
              .formula = Formula::logical_or,
-             .gradients = {no_gradient}});
+             .gradients = {no_gradient},
+             .in_graphs = {.np_type = DType::boolean}});
   table.add(
       {.name = "logical_xor",
-       .mxnet_names = {"broadcast_logical_xor", "_logical_xor"},
+       .mxnet_names = {"broadcast_logical_xor", "_logical_xor", "_npi_logical_xor",
+                       "_logical_xor_scalar", "_npi_logical_xor_scalar"},
        .spellings = {"np.logical_xor(x1, x2, out=None, **kwargs)", "nd.logical_xor(lhs, rhs)"},
        .doc = R"(Return where just one of the operands is not 0.
 
@@ -525,9 +555,10 @@ array([ True, False])
        .inputs = {"lhs", "rhs"},
        .infer = logic,
        .formula = Formula::logical_xor,
-       .gradients = {no_gradient}});
+       .gradients = {no_gradient},
+       .in_graphs = {.np_type = DType::boolean}});
   table.add({.name = "bitwise_and",
-             .mxnet_names = {"_npi_bitwise_and"},
+             .mxnet_names = {"_npi_bitwise_and", "_npi_bitwise_and_scalar"},
              .spellings = {"np.bitwise_and(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return the bits that both operands have, broadcast.
 
@@ -539,7 +570,7 @@ array([4, 2], dtype=int32))",
              .formula = Formula::bitwise_and,
              .gradients = {no_gradient}});
   table.add({.name = "bitwise_or",
-             .mxnet_names = {"_npi_bitwise_or"},
+             .mxnet_names = {"_npi_bitwise_or", "_npi_bitwise_or_scalar"},
              .spellings = {"np.bitwise_or(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return the bits that one of the operands has, broadcast.
 
@@ -551,7 +582,7 @@ array([7, 7], dtype=int32))",
              .formula = Formula::bitwise_or,
              .gradients = {no_gradient}});
   table.add({.name = "bitwise_xor",
-             .mxnet_names = {"_npi_bitwise_xor"},
+             .mxnet_names = {"_npi_bitwise_xor", "_npi_bitwise_xor_scalar"},
              .spellings = {"np.bitwise_xor(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return the bits that just one of the operands has, broadcast.
 
@@ -599,13 +630,14 @@ array([1.5  , 0.125, 0.5  ]))",
        .inputs = {"data", "scalar"},
        .infer = real_function_of_two,
        .formula = Formula::smooth_l1,
-       .gradients = {reading({0, 1}, smooth_slope), no_gradient}});
+       .gradients = {reading({0, 1}, smooth_slope), no_gradient},
+       .in_graphs = {.alike = true}});
 
   table.add(
-      {.name = "where",
+      {.name = "select",
        .inputs = {"condition", "x", "y"},
        .infer = infer_where,
-       .formula = Formula::where,
+       .formula = Formula::select,
        .gradients = {no_gradient,
                      reading({0}, [](Gradient& c) { return fit(c, 1, where(c[0], c.g, 0)); }),
                      reading({0}, [](Gradient& c) { return fit(c, 2, where(c[0], 0, c.g)); })}});

@@ -399,7 +399,8 @@ array([1., 0.], dtype=float32))",
                      .inputs = {"data"},
                      .infer = arg_infer,
                      .kernel = arg_kernel<Reduction::maximum>,
-                     .gradients = {no_gradient}});
+                     .gradients = {no_gradient},
+                     .in_graphs = {.nd_type = DType::float32, .np_type = DType::int64}});
   table.add<Argmax>({.name = "argmin",
                      .mxnet_names = {"argmin", "_npi_argmin"},
                      .spellings = {"np.argmin(a, axis=None, out=None)"},
@@ -415,7 +416,8 @@ array([0., 1.], dtype=float32))",
                      .inputs = {"data"},
                      .infer = arg_infer,
                      .kernel = arg_kernel<Reduction::minimum>,
-                     .gradients = {no_gradient}});
+                     .gradients = {no_gradient},
+                     .in_graphs = {.nd_type = DType::float32, .np_type = DType::int64}});
   table.add<RunningSum>({.name = "running_sum",
                          .inputs = {"data"},
                          .infer = scan_infer,

@@ -49,18 +49,13 @@ void reverse_infer(Inference& inference) {
   inference.add_output(data.shape(), data.dtype);
 }
 
-struct Softmax {
-  bool logarithm = false;
-  static constexpr auto fields =
-      std::tuple{field("logarithm", &Softmax::logarithm, "whether the logarithm is taken of it")};
-};
-
+template <bool logarithm>
 class SoftmaxPass : public lazy::Pass {
  public:
   explicit SoftmaxPass(const Call& call)
       : pass_(call.inputs[0].data(), call.outputs[0].data(), call.inputs[0].dtype,
               call.inputs[0].size() / std::max<std::int64_t>(1, call.inputs[0].shape().back()),
-              call.inputs[0].shape().back(), call.settled.get<Softmax>().logarithm) {}
+              call.inputs[0].shape().back(), logarithm) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
 
@@ -68,7 +63,12 @@ class SoftmaxPass : public lazy::Pass {
   kernels::SoftmaxPass pass_;
 };
 
-void softmax_infer(Inference& inference, const Softmax& given) {
+template <bool logarithm>
+std::unique_ptr<lazy::Pass> softmax_kernel(const Call& call) {
+  return std::make_unique<SoftmaxPass<logarithm>>(call);
+}
+
+void softmax_infer(Inference& inference) {
   Call& call = inference.call;
   const Operand& data = call.inputs[0];
   if (data.is_immediate() || !data.layout->rank()) inference.refuse("needs an array of rows");
@@ -77,7 +77,6 @@ void softmax_infer(Inference& inference, const Softmax& given) {
   }
   if (!data.layout->is_contiguous()) inference.refuse("needs a contiguous array");
   inference.add_output(data.shape(), data.dtype);
-  call.settled.set(given);
   call.cost = 150 + 0.8 * static_cast<double>(data.size());
 }
 
@@ -132,9 +131,13 @@ void layer_norm_infer(Inference& inference, const LayerNorm& given) {
 
 // --- gradients ---
 
+Value through_log_softmax(Gradient& c) {
+  const Shape last = {c.output().array.layout->rank() - 1};
+  return c.g - exp(c.output()) * sum(c.g, last, true);
+}
+
 Value through_softmax(Gradient& c) {
   const Shape last = {c.output().array.layout->rank() - 1};
-  if (c.parameters<Softmax>().logarithm) return c.g - exp(c.output()) * sum(c.g, last, true);
   const Value weighted = c.g * c.output();
   return weighted - c.output() * sum(weighted, last, true);
 }
@@ -172,13 +175,16 @@ Value through_shift(Gradient& c) {
 }  // namespace
 
 void declare_softmax(Table& table) {
-  table.add<Softmax>({.name = "softmax_of_rows",
-                      .inputs = {"data"},
-                      .infer = softmax_infer,
-                      .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-                        return std::make_unique<SoftmaxPass>(call);
-                      },
-                      .gradients = {reading_output(through_softmax)}});
+  table.add({.name = "softmax_of_rows",
+             .inputs = {"data"},
+             .infer = softmax_infer,
+             .kernel = softmax_kernel<false>,
+             .gradients = {reading_output(through_softmax)}});
+  table.add({.name = "log_softmax_of_rows",
+             .inputs = {"data"},
+             .infer = softmax_infer,
+             .kernel = softmax_kernel<true>,
+             .gradients = {reading_output(through_log_softmax)}});
   table.add<LayerNorm>(
       {.name = "layer_norm",
        .inputs = {"data", "gamma", "beta"},

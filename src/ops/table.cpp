@@ -12,9 +12,20 @@ void Table::add(lazy::Op op) {
     throw std::logic_error("op '" + name +
                            "' needs a name, and infer and a kernel or a composition");
   }
+  // All but a copy, which may take another shape.
+  if (op.formula && op.inputs.size() == 1 && op.name != "copy") op.in_graphs.alike = true;
   for (const lazy::Parameter& parameter : op.parameters)
     op.defaults.push_back(parameter.default_value);
   if (!ops_.emplace(op.name, op).second) throw std::logic_error("op '" + name + "' declared twice");
+}
+
+void Table::announce(lazy::Op op) {
+  op.is_announced = true;
+  op.compose = [](autograd::Composition& composition) -> autograd::Value {
+    throw Error(ErrorKind::not_implemented,
+                "[" + std::string(composition.op().name) + "] the op is not implemented");
+  };
+  add(std::move(op));
 }
 
 const lazy::Op* Table::find(std::string_view name) const {
@@ -36,11 +47,13 @@ const Table& table() {
     declare_shape(*all);
     declare_softmax(*all);
     declare_indexing(*all);
+    declare_picking(*all);
     declare_sorting(*all);
     declare_linalg(*all);
     declare_networks(*all);
     declare_outputs(*all);
     declare_along_axis(*all);
+    declare_announced(*all);
     return all;
   }();
   return *instance;

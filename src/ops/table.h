@@ -24,10 +24,18 @@ class Table {
   void compose(autograd::Composed<Parameters> declaration) {
     add(autograd::make_op(std::move(declaration)));
   }
+  /// An op that can be written down in graphs and whose shapes follow, and that refuses to run: it
+  /// has no kernel and no composition yet.
+  template <class Parameters>
+  void announce(autograd::Composed<Parameters> declaration) {
+    announce(autograd::make_op(std::move(declaration)));
+  }
   const lazy::Op* find(std::string_view name) const;
   const std::map<std::string_view, lazy::Op>& all() const { return ops_; }
 
  private:
+  void announce(lazy::Op op);
+
   std::map<std::string_view, lazy::Op> ops_;
 };
 
@@ -44,10 +52,12 @@ void declare_products(Table& table);
 void declare_shape(Table& table);
 void declare_softmax(Table& table);
 void declare_indexing(Table& table);
+void declare_picking(Table& table);
 void declare_sorting(Table& table);
 void declare_linalg(Table& table);
 void declare_networks(Table& table);
 void declare_outputs(Table& table);
 void declare_along_axis(Table& table);
+void declare_announced(Table& table);
 
 }  // namespace afterglow::ops

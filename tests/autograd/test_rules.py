@@ -9,6 +9,7 @@ import pytest
 import afterglow as mx
 from afterglow import _core, autograd
 from afterglow._gradients import RULES
+from afterglow._worlds import NUMPY, in_world
 
 POSITIVE = (
     *("log", "sqrt", "power", "reciprocal", "rsqrt", "log2", "log10", "log1p", "gamma", "gammaln"),
@@ -148,12 +149,8 @@ CASES = {
         for output in range(3)
     },
     **{
-        f"softmax_of_rows, logarithm={logarithm}": (
-            lambda legacy, x, logarithm=logarithm: _call("softmax_of_rows", legacy, x, logarithm),
-            [(2, 3)],
-            False,
-        )
-        for logarithm in (False, True)
+        name: (lambda legacy, x, name=name: _call(name, legacy, x), [(2, 3)], False)
+        for name in ("softmax_of_rows", "log_softmax_of_rows")
     },
     "reverse_sequences": (
         lambda legacy, x: _call("reverse_sequences", legacy, x, _indices(legacy, [2, 3])),
@@ -163,6 +160,13 @@ CASES = {
     "take": (
         lambda legacy, x: _call("take", legacy, x, _indices(legacy, [[2, 0], [2, 1]]), axis=1),
         [(2, 3, 2)],
+        False,
+    ),
+    "take of all elements": (
+        lambda legacy, x: in_world(
+            NUMPY.take(in_world(x, False), _indices(False, [[5, 0], [5, -2]]), axis=None), legacy
+        ),
+        [(2, 3)],
         False,
     ),
     "key of arrays": (lambda legacy, x: x[[1, 0, 1], :, [0, 2, 2]], [(2, 2, 3)], False),
@@ -177,9 +181,9 @@ CASES = {
         False,
     ),
     **{
-        f"pick, as numpy does: {indices}": (
+        f"take_along_axis {indices}": (
             lambda legacy, x, indices=indices: _call(
-                "pick", legacy, x * x, _indices(legacy, indices), axis=1, keepdims=True
+                "take_along_axis", legacy, x * x, _indices(legacy, indices), axis=1
             ),
             [(2, 3)],
             False,
@@ -187,11 +191,21 @@ CASES = {
         # The last one, several for a line, one for all lines.
         for indices in ([[-1], [0]], [[0, 2, 2, 1], [1, -1, -3, 0]], [[1]], [[2, 2, 0]])
     },
-    "pick from one line": (
+    "take_along_axis from one line": (
         lambda legacy, x: _call(
-            "pick", legacy, x, _indices(legacy, [[0, 1], [1, 1], [2, 0]]), axis=1, keepdims=True
+            "take_along_axis", legacy, x, _indices(legacy, [[0, 1], [1, 1], [2, 0]]), axis=1
         ),
         [(1, 3)],
+        False,
+    ),
+    "take_along_axis of all elements": (
+        lambda legacy, x: _call("take_along_axis", legacy, x, _indices(legacy, [-1, 0, 3])),
+        [(2, 3)],
+        False,
+    ),
+    "pick_labels": (
+        lambda legacy, x: _call("pick_labels", legacy, x, _indices(legacy, [2, 0]), axis=1),
+        [(2, 3)],
         False,
     ),
     "store by arrays": (lambda legacy, x, y: _stored(legacy, x, y), [(3, 4), (2, 4)], False),

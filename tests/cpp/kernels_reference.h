@@ -196,7 +196,7 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a > b;
     case Formula::greater_equal:
       return a >= b;
-    case Formula::where:  // between b and b
+    case Formula::select:  // between b and b
     case Formula::clip:
       return b;
     case Formula::count_of_formulas:

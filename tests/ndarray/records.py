@@ -305,7 +305,7 @@ add(
     tolerance=3,
 )
 add(
-    "npx.digamma",
+    "nd.digamma npx.digamma",
     fixed([1.0, 2.0, 0.5]),
     lambda x: onp.array([-0.5772156649015329, 0.42278433509846714, -1.9635100260214235]),
     types=WIDE,

@@ -140,6 +140,47 @@ def test_functions(front: Any) -> None:
     assert onp.shape(x) == (2, 3)
 
 
+@both
+def test_functions_take_arguments_as_in_numpy(front: Any) -> None:
+    x = front.arange(6).reshape((2, 3))
+    host = x.asnumpy()
+    for result, expected in (
+        (onp.sum(x, 1, onp.float64), onp.sum(host, 1, onp.float64)),
+        (onp.concatenate([x, host], axis=None), onp.concatenate([host, host], axis=None)),
+        (onp.reshape(x, (3, 2), order="F"), onp.reshape(host, (3, 2), order="F")),
+        (onp.argmax(x, 1), onp.argmax(host, 1)),
+        (onp.split(x, 3, 1)[2], onp.split(host, 3, 1)[2]),
+        (onp.linalg.norm(x, axis=0), onp.linalg.norm(host, axis=0)),
+    ):
+        assert type(result) is type(x)
+        onp.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-6)
+        assert onp.dtype(result.dtype) == expected.dtype
+    out = front.zeros((3,))
+    assert onp.sum(x, axis=0, out=out) is out
+    assert out.asnumpy().tolist() == [3, 5, 7]
+
+
+@both
+def test_functions_have_gradients(front: Any) -> None:
+    x = front.array([1.0, 2.0, 3.0])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = onp.prod(x) + onp.cumsum(x)[1] + onp.deg2rad(x).sum()
+    y.backward()
+    expected = onp.array([7.0, 4.0, 2.0]) + onp.deg2rad(1.0)
+    onp.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-6)
+
+
+@both
+def test_ufuncs_of_other_names(front: Any) -> None:
+    x = front.array([-2.5, -0.5, 0.5, 1.5])
+    host = x.asnumpy()
+    for ufunc in (onp.fabs, onp.absolute, onp.rint, onp.rad2deg, onp.trunc):
+        onp.testing.assert_allclose(ufunc(x).asnumpy(), ufunc(host), 1e-6, err_msg=ufunc.__name__)
+    for ufunc in (onp.remainder, onp.true_divide, onp.logical_xor):
+        onp.testing.assert_allclose(ufunc(x, 2).asnumpy(), ufunc(host, 2))
+
+
 def test_our_functions_take_what_is_like_an_array() -> None:
     host = onp.array([1.0, 2.0])
     assert mx.np.exp(host).dtype == "float64"

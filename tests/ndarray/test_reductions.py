@@ -245,7 +245,7 @@ def test_cumsum_from_the_end():
     from afterglow._core import operation
 
     host = sample((3, 1500), "float32")
-    call = operation("cumsum", False)
+    call = operation("running_sum", False)
     for axis in (0, 1):
         wanted = onp.flip(onp.flip(host, axis).cumsum(axis), axis)
         assert (call(np.array(host), axis, True).asnumpy() == wanted).all()

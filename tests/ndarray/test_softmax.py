@@ -26,9 +26,9 @@ def sample(shape, dtype="float32"):
     return (onp.random.default_rng(5).normal(size=shape) * 5).astype(dtype)
 
 
-@pytest.mark.parametrize("package", ["ndarray", "numpy_extension"])
-def test_examples(package):
-    module = importlib.import_module(f"afterglow.{package}.softmax")
+@pytest.mark.parametrize("name", ["ndarray.ctc", "numpy_extension.sorting"])
+def test_examples(name):
+    module = importlib.import_module(f"afterglow.{name}")
     assert doctest.testmod(module).failed == 0
 
 

@@ -13,7 +13,7 @@ import pytest
 from support import raises_at_the_read
 
 import afterglow as mx
-from afterglow import _core, autograd, np, npx
+from afterglow import autograd, np, npx
 
 _generator = onp.random.default_rng(3)
 _vector = _generator.standard_normal(6).astype("float32")
@@ -142,13 +142,11 @@ def test_answers_are_those_of_numpy(call: Any) -> None:
     name, arguments, options = call
     function = getattr(np, name)
     given = arguments if name == "array" else tuple(map(_ours, arguments))
-    assert isinstance(function, _core.Shortcut)
     expected = getattr(onp, name)(*arguments, **options)
-    for each in (function, function.__wrapped__):
-        result = each(*given, **options)
-        onp.testing.assert_allclose(_host(result), expected, rtol=1e-5, atol=1e-6)
-        if isinstance(result, np.ndarray):
-            assert result.shape == onp.shape(expected)
+    result = function(*given, **options)
+    onp.testing.assert_allclose(_host(result), expected, rtol=1e-5, atol=1e-6)
+    if isinstance(result, np.ndarray):
+        assert result.shape == onp.shape(expected)
 
 
 def test_types_are_those_of_the_function() -> None:
@@ -260,9 +258,9 @@ def test_seeds_count_the_same_draws() -> None:
 
 def test_looks_like_the_function() -> None:
     assert np.exp.__name__ == "exp"
-    assert np.exp.__doc__.startswith("Return e to the power")
+    assert np.exp.__doc__.splitlines()[2].startswith("Return e to the power")
     assert list(inspect.signature(np.sum).parameters)[:3] == ["a", "axis", "dtype"]
     assert pickle.loads(pickle.dumps(np.exp)) is np.exp
     assert copy.deepcopy(np.exp) is np.exp
     assert np.ndarray.copy(np.ones(2)).shape == (2,)
-    assert "function exp" in repr(np.exp)
+    assert repr(np.exp) == "<op np.exp>"

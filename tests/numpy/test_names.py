@@ -46,7 +46,14 @@ def test_every_op_has_a_spelling() -> None:
         "norm1": mx.nd.norm,
         "norm2": mx.nd.norm,
         "copy": mx.nd.cast,
+        "running_sum": mx.np.cumsum,
+        "select": mx.np.where,
+        "where_rows": mx.nd.where,
         "softmax_of_rows": mx.nd.softmax,
+        "log_softmax_of_rows": mx.nd.log_softmax,
+        "gather": mx.nd.gather_nd,
+        "scatter": mx.nd.scatter_nd,
+        "pick_labels": mx.nd.pick,
         "reverse_sequences": mx.nd.SequenceReverse,
         "less": mx.nd.lesser,
         "less_equal": mx.nd.lesser_equal,
@@ -58,7 +65,9 @@ def test_every_op_has_a_spelling() -> None:
     }
     spelled |= {spelling.op: spelling.names for spelling in _op_functions.spellings()}
     modules = (mx.nd, mx.np, mx.npx, mx.nd.contrib)
-    for name in _core.describe_table():
+    for name, description in _core.describe_table().items():
+        if description["announced"]:
+            continue
         found = any(callable(getattr(module, name, None)) for module in modules)
         assert name in spelled or found, name
 

@@ -222,6 +222,133 @@ DRAWN: dict[str, tuple[str, dict[str, Any]]] = {
         "sym.RNN(sym.var('x'), state_size=5, num_layers=2, mode='gru', bidirectional=True)",
         {"x": (7, 2, 3)},
     ),
+    "channels last": (
+        "sym.Pooling(sym.Convolution(sym.var('x'), kernel=(3, 2), num_filter=4, "
+        "layout='NHWC', dilate=(2, 1)), kernel=(2, 2), layout='NHWC')",
+        {"x": (2, 9, 8, 3)},
+    ),
+    "deconvolution with bias": (
+        "sym.Deconvolution(sym.var('x'), kernel=(3, 3), num_filter=4, no_bias=False, "
+        "num_group=2, adj=(1, 1), stride=(2, 2))",
+        {"x": (2, 6, 4, 5)},
+    ),
+    "deconvolution to a shape": (
+        "sym.Deconvolution(sym.var('x'), kernel=(3, 3), num_filter=4, stride=(2, 2), "
+        "target_shape=(12, 13))",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "deconvolution, channels last": (
+        "sym.Deconvolution(sym.var('x'), kernel=(3, 2), num_filter=4, layout='NHWC')",
+        {"x": (2, 6, 7, 3)},
+    ),
+    "recurrent with lengths": (
+        "sym.RNN(sym.var('x'), state_size=5, num_layers=2, mode='gru', "
+        "use_sequence_length=True, state_outputs=True)",
+        {"x": (7, 2, 3)},
+    ),
+    "recurrent with projections": (
+        "sym.RNN(sym.var('x'), state_size=5, num_layers=2, mode='lstm', projection_size=4, "
+        "state_outputs=True)",
+        {"x": (7, 2, 3)},
+    ),
+    "neighbours": ("sym.LRN(sym.var('x'), nsize=3, alpha=0.01)", {"x": (2, 3, 4, 5)}),
+    "upsampling": (
+        "sym.UpSampling(sym.var('x'), scale=2, sample_type='nearest')",
+        {"x": (2, 3, 4, 5)},
+    ),
+    "upsampling of two": (
+        "sym.UpSampling(sym.var('x'), sym.var('y'), scale=2, sample_type='nearest')",
+        {"x": (2, 3, 4, 6), "y": (2, 5, 2, 3)},
+    ),
+    "upsampling, summed": (
+        "sym.UpSampling(sym.var('x'), sym.var('y'), scale=2, sample_type='nearest', "
+        "multi_input_mode='sum')",
+        {"x": (2, 3, 4, 6), "y": (2, 3, 2, 3)},
+    ),
+    "upsampling with a weight": (
+        "sym.UpSampling(sym.var('x'), sym.var('w'), scale=3, sample_type='bilinear', num_filter=2)",
+        {"x": (2, 4, 4, 5)},
+    ),
+    "regions": (
+        "sym.ROIPooling(sym.var('x'), sym.var('r'), pooled_size=(2, 3), spatial_scale=0.5)",
+        {"x": (2, 3, 6, 6), "r": (4, 5)},
+    ),
+    "transformed": (
+        "sym.SpatialTransformer(sym.var('x'), sym.var('l'), target_shape=(3, 4), "
+        "transform_type='affine', sampler_type='bilinear')",
+        {"x": (2, 3, 6, 6), "l": (2, 6)},
+    ),
+    "grid": (
+        "sym.GridGenerator(sym.var('x'), transform_type='affine', target_shape=(3, 4))",
+        {"x": (2, 6)},
+    ),
+    "warped grid": ("sym.GridGenerator(sym.var('x'), transform_type='warp')", {"x": (2, 2, 5, 6)}),
+    "sampled": (
+        "sym.BilinearSampler(sym.var('x'), sym.var('g'))",
+        {"x": (2, 3, 6, 6), "g": (2, 2, 3, 4)},
+    ),
+    "correlation": (
+        "sym.Correlation(sym.var('x'), sym.var('y'), kernel_size=3, max_displacement=4, "
+        "stride1=2, stride2=2, pad_size=4)",
+        {"x": (2, 3, 16, 18), "y": (2, 3, 16, 18)},
+    ),
+    "sparse activations": (
+        "sym.IdentityAttachKLSparseReg(sym.var('x'), penalty=0.1)",
+        {"x": (4, 3)},
+    ),
+    "resized": (
+        "sym.contrib.BilinearResize2D(sym.var('x'), height=4, width=5)",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "resized like another": (
+        "sym.contrib.BilinearResize2D(sym.var('x'), sym.var('y'), mode='like')",
+        {"x": (2, 3, 6, 7), "y": (2, 3, 4, 9)},
+    ),
+    "resized, size": (
+        "sym.contrib.BilinearResize2D(sym.var('x'), scale_height=2.0, scale_width=0.5, "
+        "mode='size')",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "resized, odd_scale": (
+        "sym.contrib.BilinearResize2D(sym.var('x'), scale_height=2.0, scale_width=0.5, "
+        "mode='odd_scale')",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "resized, to_even_up": (
+        "sym.contrib.BilinearResize2D(sym.var('x'), scale_height=2.0, scale_width=0.5, "
+        "mode='to_even_up')",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "resized, to_odd_down": (
+        "sym.contrib.BilinearResize2D(sym.var('x'), scale_height=2.0, scale_width=0.5, "
+        "mode='to_odd_down')",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "adaptive pooling": (
+        "sym.contrib.AdaptiveAvgPooling2D(sym.var('x'), output_size=(4, 5))",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "adaptive pooling to one": (
+        "sym.contrib.AdaptiveAvgPooling2D(sym.var('x'))",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "boxes": (
+        "sym.contrib.MultiBoxPrior(sym.var('x'), sizes=(0.1, 0.2), ratios=(1, 2, 0.5))",
+        {"x": (2, 3, 6, 7)},
+    ),
+    "targets of boxes": (
+        "sym.contrib.MultiBoxTarget(sym.var('a'), sym.var('l'), sym.var('p'), "
+        "variances=(0.1, 0.1, 0.2, 0.2))",
+        {"a": (1, 10, 4), "l": (3, 2, 5), "p": (3, 6, 10)},
+    ),
+    "detections": (
+        "sym.contrib.MultiBoxDetection(sym.var('p'), sym.var('l'), sym.var('a'))",
+        {"p": (3, 6, 10), "l": (3, 40), "a": (1, 10, 4)},
+    ),
+    "detections that overlap": (
+        "sym.contrib.box_nms(sym.var('x'), overlap_thresh=0.7, topk=3)",
+        {"x": (3, 6, 6)},
+    ),
 }
 
 #: name: how to make the network from ``nn``, its input.

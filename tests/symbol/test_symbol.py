@@ -292,6 +292,8 @@ def test_types() -> None:
     assert net.infer_type(a="float16") == ([f16, f32, f32], [f16], [f32, f32])
     chosen = sym.where(a > 0, b, b)
     assert chosen.infer_type(a="int32", b="float64") == ([i32, f64], [f64], [])
+    chosen = sym.np.where(a.as_np_ndarray() > 0, b.as_np_ndarray(), 0.5)
+    assert chosen.infer_type(a="int32", b="float64") == ([i32, f64], [f64], [])
     assert sym.argmax(a, axis=0).infer_type(a="float64")[1] == [f32]
     with pytest.warns(UserWarning, match="Cannot decide"):
         assert dense().infer_type() == (None, None, None)
@@ -338,3 +340,20 @@ def test_numpy_symbols() -> None:
             assert onp.array_equal(again, found)
     finally:
         npx.reset_np()
+
+
+def test_methods_are_those_of_arrays() -> None:
+    """A symbol has the methods of arrays that are functions; each world has its own."""
+    a = sym.var("a")
+    value = nd.array([[1, 0], [2, 3]])
+    for name, expected in {"exp": "exp", "relu": "abs", "sum": "sum"}.items():
+        found = getattr(a, name)().eval(a=value)[0].asnumpy()
+        onp.testing.assert_allclose(onp.squeeze(found), getattr(onp, expected)(value.asnumpy()))
+    x = a.as_np_ndarray()
+    for name in ("sum", "all", "any", "ravel", "cumsum", "std", "argmax"):
+        found = getattr(x, name)().eval(a=value)[0].asnumpy()
+        onp.testing.assert_allclose(found, getattr(onp, name)(value.asnumpy()), 1e-6)
+    for symbol, names in ((a, ("ravel", "shape", "_copy", "item")), (x, ("exp", "shape", "item"))):
+        for name in names:
+            with pytest.raises(AttributeError, match=name):
+                getattr(symbol, name)

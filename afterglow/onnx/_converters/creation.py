@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""New arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from .._graph import Call
+from .registry import Function, converts
+
+
+def _filled(number: Callable[[Call], float]) -> Function:
+    """Return the converter of an array of one number, in a shape or in that of another array."""
+
+    def convert(call: Call) -> Any:
+        kind = call.output_types[0]
+        if call.inputs:
+            shape = call.add("Shape", call.inputs[0])
+            return call.add("Expand", call.constant(number(call), kind), shape)
+        values = onp.full(call.output_shapes[0], number(call))
+        return call.add("Identity", call.constant(values, kind))
+
+    return convert
+
+
+converts("_zeros", "zeros_like")(_filled(lambda call: 0))
+converts("_ones", "ones_like")(_filled(lambda call: 1))
+converts("_full")(_filled(lambda call: call.get("value", 0)))
+converts("_npi_full_like")(_filled(lambda call: call.get("fill_value", 0)))
+
+
+@converts("arange")
+def _arange(call: Call) -> Any:
+    start, stop, step = call.get("start", 0), call.get("stop"), call.get("step", 1)
+    values = onp.arange(start, stop, step) if stop is not None else onp.arange(0, start, step)
+    values = onp.repeat(values, int(call.get("repeat", 1)))
+    return call.add("Identity", call.constant(values, call.output_types[0]))

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as onp
+
+from .._graph import Call
+from .registry import converts
+
+
+@converts("FullyConnected")
+def _fully_connected(call: Call) -> Any:
+    data, weight, *bias = call.inputs
+    if not call.get("flatten", True):
+        product = call.add("MatMul", data, call.add("Transpose", weight, perm=[1, 0]))
+        return call.add("Add", product, bias[0]) if bias else product
+    if call.rank != 2:
+        data = call.add("Flatten", data, axis=1)
+    return call.add("Gemm", data, weight, *bias, transB=1)
+
+
+_ACTIVATIONS = {
+    "relu": "Relu",
+    "sigmoid": "Sigmoid",
+    "tanh": "Tanh",
+    "softrelu": "Softplus",
+    "softsign": "Softsign",
+}
+
+
+@converts("Activation")
+def _activation(call: Call) -> Any:
+    kind = call.get("act_type")
+    if kind not in _ACTIVATIONS:
+        raise call.refuse(f"act_type {kind!r} is not known")
+    return call.add(_ACTIVATIONS[kind], call.inputs[0])
+
+
+@converts("LeakyReLU")
+def _leaky_relu(call: Call) -> Any:
+    kind, slope = call.get("act_type", "leaky"), float(call.get("slope", 0.25))
+    data = call.inputs[0]
+    if kind in ("leaky", "rrelu"):
+        if kind == "rrelu":  # without training, the middle of the bounds
+            bounds = call.get("lower_bound", 0.125), call.get("upper_bound", 0.334)
+            slope = sum(map(float, bounds)) / 2
+        return call.add("LeakyRelu", data, alpha=slope)
+    if kind == "elu":
+        return call.add("Elu", data, alpha=slope)
+    if kind == "selu":
+        return call.add("Selu", data)
+    if kind == "gelu":
+        scaled = call.add("Mul", data, call.constant(1 / math.sqrt(2)))
+        share = call.add("Add", call.add("Erf", scaled), call.constant(1))
+        return call.add("Mul", call.add("Mul", data, share), call.constant(0.5))
+    if kind == "prelu":
+        # One slope for each channel, which are along the second axis.
+        channels = (-1,) + (1,) * (call.rank - 2) if call.rank > 1 else (-1,)
+        return call.add(
+            "PRelu", data, call.add("Reshape", call.inputs[1], call.integers(*channels))
+        )
+    raise call.refuse(f"act_type {kind!r} is not known")
+
+
+@converts("BatchNorm", "SyncBatchNorm")
+def _batch_norm(call: Call) -> Any:
+    data, gamma, beta, mean, variance = call.inputs
+    if call.get("fix_gamma", True):
+        gamma = call.constant(onp.ones(call.shapes[1]), call.types[1])
+    axis = int(call.get("axis", 1)) % call.rank
+    order = list(range(call.rank))
+    order.insert(1, order.pop(axis))
+    moved = axis != 1 and call.rank > 1
+    if moved:
+        data = call.add("Transpose", data, perm=order)
+    result = call.add(
+        "BatchNormalization",
+        data,
+        gamma,
+        beta,
+        mean,
+        variance,
+        epsilon=float(call.get("eps", 1e-3)),
+        momentum=float(call.get("momentum", 0.9)),
+    )
+    if moved:
+        result = call.add("Transpose", result, perm=[order.index(one) for one in range(call.rank)])
+    return result
+
+
+@converts("BatchNormWithReLU")
+def _batch_norm_with_relu(call: Call) -> Any:
+    return call.add("Relu", _batch_norm(call))
+
+
+def _normalised(call: Call, data: str, axes: list[int], epsilon: float) -> Any:
+    """Return values less their mean, divided by their standard deviation."""
+    distance = call.add("Sub", data, call.add("ReduceMean", data, axes=axes, keepdims=1))
+    squares = call.add("Mul", distance, distance)
+    variance = call.add("ReduceMean", squares, axes=axes, keepdims=1)
+    deviation = call.add("Sqrt", call.add("Add", variance, call.constant(epsilon)))
+    return call.add("Div", distance, deviation)
+
+
+def _scaled(call: Call, data: str, axis: int, rank: int | None = None) -> Any:
+    """Return values times gamma plus beta, which lie along an axis."""
+    shape = [1] * (call.rank if rank is None else rank)
+    shape[axis] = -1
+    gamma, beta = (call.add("Reshape", name, call.integers(*shape)) for name in call.inputs[1:3])
+    return call.add("Add", call.add("Mul", data, gamma), beta)
+
+
+@converts("LayerNorm")
+def _layer_norm(call: Call) -> Any:
+    axis = int(call.get("axis", -1)) % call.rank
+    result = _normalised(call, call.inputs[0], [axis], float(call.get("eps", 1e-5)))
+    return _scaled(call, result, axis)
+
+
+@converts("InstanceNorm")
+def _instance_norm(call: Call) -> Any:
+    axes = list(range(2, call.rank))
+    result = _normalised(call, call.inputs[0], axes, float(call.get("eps", 1e-3)))
+    return _scaled(call, result, 1)
+
+
+@converts("GroupNorm")
+def _group_norm(call: Call) -> Any:
+    shape, count = call.add("Shape", call.inputs[0]), int(call.get("num_groups", 1))
+    grouped = call.add("Reshape", call.inputs[0], call.integers(0, count, -1))
+    result = _normalised(call, grouped, [2], float(call.get("eps", 1e-5)))
+    if call.shapes[1] == (count,):  # gamma and beta of groups, not of channels
+        return call.add("Reshape", _scaled(call, result, 1, rank=3), shape)
+    return _scaled(call, call.add("Reshape", result, shape), 1)
+
+
+@converts("Embedding")
+def _embedding(call: Call) -> Any:
+    return call.add("Gather", call.inputs[1], call.cast(call.inputs[0], "int64"), axis=0)
+
+
+def _window(call: Call) -> dict[str, Any]:
+    """Return kernel, strides and pads of a convolution or a pooling."""
+    kernel = list(call.get("kernel"))
+    count = len(kernel)
+    pads = list(call.get("pad", ()) or [0] * count)
+    return {
+        "kernel_shape": kernel,
+        "strides": list(call.get("stride", ()) or [1] * count),
+        "pads": pads + pads,
+    }
+
+
+def _channels_first(call: Call) -> None:
+    layout = call.get("layout")
+    if layout not in (None, "None", "NCW", "NCHW", "NCDHW"):
+        raise call.refuse(f"the layout {layout} is not supported")
+
+
+@converts("Convolution")
+def _convolution(call: Call) -> Any:
+    _channels_first(call)
+    window = _window(call)
+    dilations = list(call.get("dilate", ()) or [1] * len(window["kernel_shape"]))
+    return call.add(
+        "Conv", *call.inputs, group=int(call.get("num_group", 1)), dilations=dilations, **window
+    )
+
+
+@converts("Deconvolution")
+def _deconvolution(call: Call) -> Any:
+    _channels_first(call)
+    window = _window(call)
+    count = len(window["kernel_shape"])
+    return call.add(
+        "ConvTranspose",
+        *call.inputs,
+        group=int(call.get("num_group", 1)),
+        dilations=list(call.get("dilate", ()) or [1] * count),
+        output_padding=list(call.get("adj", ()) or [0] * count),
+        **window,
+    )
+
+
+@converts("Pooling")
+def _pooling(call: Call) -> Any:
+    _channels_first(call)
+    kind = call.get("pool_type", "max")
+    whole = {"max": "GlobalMaxPool", "avg": "GlobalAveragePool", "lp": "GlobalLpPool"}
+    part = {"max": "MaxPool", "avg": "AveragePool", "lp": "LpPool"}
+    if kind not in part:
+        raise call.refuse(f"pool_type {kind!r} is not supported")
+    options: dict[str, Any] = {"p": int(call.get("p_value", 2))} if kind == "lp" else {}
+    if call.get("global_pool", False):
+        return call.add(whole[kind], call.inputs[0], **options)
+    if kind == "avg":
+        options["count_include_pad"] = int(call.get("count_include_pad", True))
+    if kind != "lp":
+        options["ceil_mode"] = int(call.get("pooling_convention", "valid") == "full")
+    return call.add(part[kind], call.inputs[0], **options, **_window(call))
+
+
+@converts("LRN")
+def _lrn(call: Call) -> Any:
+    return call.add(
+        "LRN",
+        call.inputs[0],
+        alpha=float(call.get("alpha", 1e-4)),
+        beta=float(call.get("beta", 0.75)),
+        bias=float(call.get("knorm", 2)),
+        size=int(call.get("nsize")),
+    )
+
+
+@converts("Dropout")
+def _dropout(call: Call) -> Any:
+    return call.add("Identity", call.inputs[0])
