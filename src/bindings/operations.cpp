@@ -98,6 +98,7 @@ nb::object items_of(PyObject* sequence, const char* needed) {
 }
 
 lazy::Argument to_argument(PyObject* object) {
+  if (PyLong_CheckExact(object)) return to_integer(object);
   if (object == Py_None) return std::monostate{};
   if (PyBool_Check(object)) return object == Py_True;
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);

@@ -81,7 +81,8 @@ Value length_mask(const Composition& c, const Value& length, const Shape& shape,
 
 template <bool logarithm>
 const lazy::Op& rows_op() {
-  static const lazy::Op& op = op_named(logarithm ? "log_softmax_of_rows" : "softmax_of_rows");
+  static const lazy::Op& op =
+      logarithm ? op_named("log_softmax_of_rows") : op_named("softmax_of_rows");
   return op;
 }
 
@@ -313,9 +314,9 @@ array([[0.5, 0.5],
        [0. , 1. ]]))",
        .inputs = {"data", "length"},
        .optional_inputs = 1,
-       .compose = [](Composition& c, const Softmax& given) {
-         return softmax(c, c[0], c[1], given);
-       },
+       .compose = [](Composition& c,
+                     const Softmax& given) { return softmax(c, c[0], c[1], given); },
+       .instead = rows_op_for<false>,
        .in_graphs = {.alike = true}});
   table.compose<Softmax>(
       {.name = "log_softmax",
@@ -334,18 +335,18 @@ array([-1000.,     0.]))",
                      const Softmax& given) { return softmax(c, c[0], {}, given, Form::logarithm); },
        .instead = rows_op_for<true>,
        .in_graphs = {.alike = true}});
-  table.compose<Softmax>({.name = "softmin",
-                          .mxnet_names = {"softmin"},
-                          .doc = R"(Return the softmax of the negative elements.
+  table.compose<Softmax>(
+      {.name = "softmin",
+       .mxnet_names = {"softmin"},
+       .doc = R"(Return the softmax of the negative elements.
 
 >>> from afterglow import nd
 >>> nd.softmin(nd.array([0, 200])).asnumpy()
 array([1., 0.], dtype=float32))",
-                          .inputs = {"data"},
-                          .compose = [](Composition& c, const Softmax& given) {
-                            return softmax(c, c[0], {}, given, Form::negative);
-                          },
-                          .in_graphs = {.alike = true}});
+       .inputs = {"data"},
+       .compose = [](Composition& c,
+                     const Softmax& given) { return softmax(c, c[0], {}, given, Form::negative); },
+       .in_graphs = {.alike = true}});
   table.compose<SoftmaxActivation>(
       {.name = "SoftmaxActivation",
        .mxnet_names = {"SoftmaxActivation"},
