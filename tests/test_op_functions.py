@@ -14,7 +14,14 @@ import stubs
 import afterglow as mx
 from afterglow import _op_functions, nd, np, npx
 
-SPACES = {"nd": mx.nd, "nd.contrib": mx.nd.contrib, "np": mx.np, "npx": mx.npx}
+SPACES = {
+    "nd": mx.nd,
+    "nd.contrib": mx.nd.contrib,
+    "nd.linalg": mx.nd.linalg,
+    "np": mx.np,
+    "np.linalg": mx.np.linalg,
+    "npx": mx.npx,
+}
 FUNCTIONS = [
     (space, name, getattr(SPACES[space], name))
     for space in SPACES

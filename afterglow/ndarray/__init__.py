@@ -14,7 +14,6 @@ from . import (
     indexing,
     linalg,
     ndarray,
-    products,
     random,
     random_ops,
     reduce,
@@ -28,8 +27,10 @@ from .ctc import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
+from .linalg import gelqf as linalg_gelqf
+from .linalg import slogdet as linalg_slogdet
+from .linalg import trsm as linalg_trsm
 from .ndarray import NDArray
-from .products import *  # noqa: F403
 from .random_ops import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
@@ -49,7 +50,9 @@ __all__ = [
     *elementwise.__all__,
     *files.__all__,
     *indexing.__all__,
-    *products.__all__,
+    "linalg_gelqf",
+    "linalg_slogdet",
+    "linalg_trsm",
     *random_ops.__all__,
     *reduce.__all__,
     *shape.__all__,

@@ -201,8 +201,8 @@ class CallArguments {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (!read(slots[i], given_[i])) return false;
     }
-    if (op_.compose) values_.resize(std::max(values_.size(), op_.inputs.size()));
-    return true;
+    if (op_.compose && !op_.variadic) values_.resize(std::max(values_.size(), op_.inputs.size()));
+    return !has_rare_forms_ || !op_.is_plain || op_.is_plain(builder_->call());
   }
 
   PyObject* issue() {
@@ -215,6 +215,10 @@ class CallArguments {
                                                  out_ ? &as_array(out_) : nullptr};
     autograd::Handle result = builder_ ? builder_->issue(options, &more)
                                        : ops::call(op_, values_, options, signature_.legacy, &more);
+    if (outs_.is_valid()) {
+      more.insert(more.begin(), std::move(result));
+      return delivered(more);
+    }
     nb::object first = nb::borrow(out_);
     if (out_) {
       look_after(as_array(out_));
@@ -228,6 +232,27 @@ class CallArguments {
   }
 
  private:
+  /// Several results, each written to an array that was given for it.
+  PyObject* delivered(std::span<const autograd::Handle> results) {
+    static const lazy::Op& copy = *ops::table().find("copy");
+    const nb::object targets = items_of(outs_.ptr(), "out must be a sequence of arrays");
+    if (nb::len(targets) != results.size())
+      refuse("out has " + std::to_string(nb::len(targets)) + " arrays; there are " +
+                 std::to_string(results.size()) + " results",
+             ErrorKind::value);
+    nb::list all;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      PyObject* const target = PyTuple_GET_ITEM(targets.ptr(), static_cast<Py_ssize_t>(i));
+      if (!is_array(target)) refuse("out must be a sequence of arrays");
+      autograd::CallBuilder builder(copy, signature_.legacy);
+      builder.add(results[i]);
+      builder.issue({copy.defaults, {}, &as_array(target)});
+      look_after(as_array(target));
+      all.append(nb::handle(target));
+    }
+    return all.release().ptr();
+  }
+
   std::array<PyObject*, most_slots>::iterator given_end() {
     return given_.begin() + static_cast<std::ptrdiff_t>(signature_.spelling.slots.size());
   }
@@ -280,6 +305,7 @@ class CallArguments {
         return true;
       case Role::parameter:
         if (object) {
+          if (PyList_Check(object) && has_rare_forms_) return false;
           own()[slot.index] = to_parameter(slot, object);
         } else if (slot.required) {
           refuse("needs '" + slot.name + "'");
@@ -287,6 +313,10 @@ class CallArguments {
         return true;
       case Role::out:
         if (!object || object == Py_None) return true;
+        if (PyList_Check(object) || PyTuple_Check(object)) {
+          outs_ = nb::borrow(object);
+          return true;
+        }
         if (!is_array(object)) refuse("out must be an array");
         out_ = object;
         return true;
@@ -295,7 +325,7 @@ class CallArguments {
         return true;
       case Role::option:
         if (!object || is_default(slot, object)) return true;
-        if (!has_rare_forms_) refuse(slot.name + " must be left out");
+        if (!has_rare_forms_) refuse(slot.name + " must be left out", ErrorKind::not_implemented);
         return false;
       case Role::name:
       case Role::options:
@@ -448,8 +478,8 @@ class CallArguments {
     return count;
   }
 
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ErrorKind::type, "[" + name() + "] " + what);
+  [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::type) const {
+    throw Error(kind, "[" + name() + "] " + what);
   }
 
   [[noreturn]] void refuse_name(PyObject* name) const {
@@ -479,6 +509,7 @@ class CallArguments {
   Context context_;
   PyObject* out_ = nullptr;
   bool is_instead_ = false;  ///< the builder has another op, which is all of a composition
+  nb::object outs_;          ///< a sequence, for several results
 };
 
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
@@ -611,7 +642,7 @@ nb::object make_function(const char* name, std::size_t spelling, nb::handle rare
   const bool legacy = its.is_legacy();
   // They are for the functions that MXNet wrote by hand, which name no nodes.
   const bool takes_numbers =
-      !its.takes(Role::name) && (legacy || op.formula.has_value() || !rare.is_none());
+      !its.takes(Role::name) && (legacy || op.formula || (op.compose && !rare.is_none()));
   return make_object(new Signature(op, std::move(its), legacy, true, takes_numbers),
                      rare.is_none() ? nullptr : Py_NewRef(rare.ptr()));
 }
