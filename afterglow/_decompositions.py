@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decompositions, inverses and equations of stacks of matrices, with their gradients.
+"""Decompositions of stacks of matrices that are no ops of the core, with their gradients.
 
 NumPy computes them on a worker. None of them has parameters: what the functions of ``nd.linalg``
 and ``np.linalg`` can be asked for besides is composed of these and of ops, and so is every
@@ -9,36 +9,26 @@ gradient. All answer in the world of their first argument.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as onp
 
-from ._core import Operation, operation
-from ._dtype import FLOAT32, FLOAT64
+from ._dtype import FLOAT16, FLOATING
 from ._gradients import RecordedCall, Rule, define
 from ._host import from_host
 from ._host_calls import Host, on_host, on_host_several
 from ._shapes import Shape
+from ._worlds import WORLDS, World
+from .error import ArrayTypeError
 
-_operation = cache(operation)
 
-
-def _op(like: Any, name: str) -> Operation:
-    return _operation(name, like._legacy)
+def _world(array: Any) -> World:
+    return WORLDS[array._legacy]
 
 
 def _cost(a: Any) -> float:
     """Return a guess at the nanoseconds that a decomposition takes."""
     return 5e3 + 20.0 * a.size * a.shape[-1]  # type: ignore[no-any-return]
-
-
-def _has_kernel(*inputs: Any) -> bool:
-    """Tell whether the compiled ops take these matrices."""
-    first = inputs[0]._dtype_number
-    return first in (FLOAT32, FLOAT64) and all(
-        each._contiguous and each._dtype_number == first for each in inputs
-    )
 
 
 def _one(name: str, function: Callable[..., Any], *inputs: Any, shape: Shape) -> Any:
@@ -69,9 +59,16 @@ def finite(host: Host) -> Host:
     return host
 
 
+def floating(op: str, array: Any) -> Any:
+    """Return an array of ``np`` in a type that decompositions take."""
+    if array._dtype_number == FLOAT16:
+        raise ArrayTypeError(f"[{op}] array type float16 is unsupported in linalg")
+    return array if array._dtype_number in FLOATING else array.astype("float64")
+
+
 def product(a: Any, b: Any, turn_a: bool = False, turn_b: bool = False) -> Any:
     """Return the products of two stacks of matrices, transposed where asked."""
-    return _op(a, "batch_dot")(a, b, turn_a, turn_b)
+    return _world(a).matmul(a, b, turn_a, turn_b)
 
 
 def turned(a: Any) -> Any:
@@ -83,31 +80,18 @@ def _host_like(host: Host, like: Any) -> Any:
     return from_host(host, like._context_numbers, like._legacy, like._dtype_number)
 
 
-def masked(a: Any, mask: Host) -> Any:
-    """Return the matrices with zeros where the mask has them; ``a`` may be a view."""
-    counted = _op(a, "copy")(_host_like(mask, a), shape=a.shape)
-    zeros = _op(a, "copy")(0, shape=a.shape, dtype=a._dtype_number, ctx=a._context_numbers)
-    return _op(a, "where")(counted, a, zeros)
-
-
 def triangle(a: Any, lower: bool, offset: int = 0) -> Any:
     """Return one triangle of each matrix, up to a diagonal, with zeros elsewhere."""
     rows, columns = a.shape[-2:]
-    return masked(a, onp.tri(rows, columns, offset) if lower else onp.tri(columns, rows, offset).T)
-
-
-def _halved_triangle(a: Any) -> Any:
-    """Return the lower triangle of each matrix with half of the diagonal."""
-    weights = onp.tri(a.shape[-1]) - 0.5 * onp.eye(a.shape[-1])
-    return _scaled(a, _host_like(weights, a))
+    mask = onp.tri(rows, columns, offset) if lower else onp.tri(columns, rows, offset).T
+    copy = _world(a).copy
+    counted = copy(_host_like(mask, a), shape=a.shape)
+    zeros = copy(0, shape=a.shape, dtype=a._dtype_number, ctx=a._context_numbers)
+    return _world(a).where(counted, a, zeros)
 
 
 def _symmetric(a: Any) -> Any:
     return (a + turned(a)) * 0.5
-
-
-def _skew(a: Any) -> Any:
-    return a - turned(a)
 
 
 def _rows(vector: Any) -> Any:
@@ -121,7 +105,7 @@ def _columns(vector: Any) -> Any:
 
 
 def _scaled(a: Any, factors: Any) -> Any:
-    return _op(a, "multiply")(a, _op(a, "copy")(factors, shape=a.shape))
+    return _world(a).multiply(a, _world(a).copy(factors, shape=a.shape))
 
 
 def _numbers(g: Any, like: Shape) -> Any:
@@ -133,58 +117,14 @@ def _gaps(values: Any) -> Any:
     """Return one by (column - row) of each pair of values, and 0 for a value and itself."""
     count = values.shape[-1]
     shape = (*values.shape, count)
-    copy = _op(values, "copy")
+    copy = _world(values).copy
     gaps = copy(_rows(values), shape=shape) - copy(_columns(values), shape=shape)
     unit = copy(_host_like(onp.eye(count), values), shape=shape)
     # The diagonal is taken out before the division, so that no rule meets 1 / 0.
     return (1 - unit) / (gaps + unit)
 
 
-# --- inverses and equations ---
-
-
-def inverse(a: Any) -> Any:
-    """Return the inverse matrices; singular ones are refused at the read."""
-    if _has_kernel(a):
-        return _op(a, "inverse")(a)
-    return _one("inverse", onp.linalg.inv, a, shape=a.shape)
-
-
-def _inverse_gradient(c: RecordedCall, g: Any) -> Any:
-    return -product(product(c.output, g, turn_a=True), c.output, turn_b=True)
-
-
-define("inverse", Rule(_inverse_gradient, output=True))
-
-
-def _regular_inverse(a: Host) -> Host:
-    flat = a.reshape(-1, *a.shape[-2:])
-    result = onp.zeros_like(flat)
-    regular = onp.linalg.det(flat) != 0
-    result[regular] = onp.linalg.inv(flat[regular])
-    return result.reshape(a.shape)
-
-
-def _inverse_or_zero(a: Any) -> Any:
-    """Return the inverse matrices, and zeros for singular ones."""
-    return _one("inverse_or_zero", _regular_inverse, a, shape=a.shape)
-
-
-define("inverse_or_zero", Rule(_inverse_gradient, output=True))
-
-
-def determinant(a: Any, shape: Shape) -> Any:
-    """Return the determinants in a shape."""
-    if _has_kernel(a):
-        return _op(a, "det")(a)._shaped(shape)
-    return _one("det", lambda x: onp.linalg.det(x).reshape(shape), a, shape=shape)
-
-
-def _determinant_gradient(c: RecordedCall, g: Any) -> Any:
-    return _scaled(turned(_inverse_or_zero(c[0])), _numbers(g * c.output, c.shape(0)))
-
-
-define("det", Rule(_determinant_gradient, (0,), output=True))
+# --- determinants and equations ---
 
 
 def log_determinant(a: Any, shape: Shape) -> list[Any]:
@@ -199,17 +139,10 @@ def log_determinant(a: Any, shape: Shape) -> list[Any]:
 def _log_determinant_gradient(c: RecordedCall, g: Any) -> Any:
     if g[1] is None:
         return c.zeros(0)
-    return _scaled(turned(_inverse_or_zero(c[0])), _numbers(g[1], c.shape(0)))
+    return _scaled(turned(_world(c[0]).inverse_or_zero(c[0])), _numbers(g[1], c.shape(0)))
 
 
 define("slogdet", Rule(_log_determinant_gradient, (0,)))
-
-
-def solve(a: Any, b: Any) -> Any:
-    """Return the x with ``a x = b``, matrices in stacks of one shape."""
-    if _has_kernel(a, b):
-        return _op(a, "solve")(a, b)
-    return _one("solve", onp.linalg.solve, a, b, shape=b.shape)
 
 
 def solve_triangular(a: Any, b: Any, lower: bool) -> Any:
@@ -229,14 +162,15 @@ def _substituted(a: Host, b: Host, lower: bool) -> Host:
     return solution
 
 
-for _name in ("solve", "trsm"):
-    define(
-        _name,
-        Rule(
-            lambda c, g: -product(solve(turned(c[0]), g), c.output, turn_b=True), (0,), output=True
-        ),
-        Rule(lambda c, g: solve(turned(c[0]), g), (0,)),
-    )
+def _solved_back(c: RecordedCall, g: Any) -> Any:
+    return _world(c[0]).solve(turned(c[0]), g)
+
+
+define(
+    "trsm",
+    Rule(lambda c, g: -product(_solved_back(c, g), c.output, turn_b=True), (0,), output=True),
+    Rule(_solved_back, (0,)),
+)
 
 
 def pseudo_inverse(a: Any, limit: Any, hermitian: bool) -> Any:
@@ -289,23 +223,6 @@ define("lstsq", Rule(_least_squares_left, (0, 1)), Rule(_least_squares_right, (0
 
 
 # --- decompositions ---
-
-
-def cholesky(a: Any) -> Any:
-    """Return lower triangular matrices that, times their transposes, are those of ``a``."""
-    if _has_kernel(a):
-        return _op(a, "cholesky")(a)
-    return _one("cholesky", onp.linalg.cholesky, a, shape=a.shape)
-
-
-def _cholesky_gradient(c: RecordedCall, g: Any) -> Any:
-    factor = c.output
-    inverted = inverse(factor)
-    middle = _halved_triangle(product(factor, g, turn_a=True))
-    return _symmetric(product(product(inverted, middle, turn_a=True), inverted))
-
-
-define("cholesky", Rule(_cholesky_gradient, output=True))
 
 
 def symmetric_eigen(a: Any) -> list[Any]:
@@ -362,59 +279,6 @@ def _eigenvalues_gradient(c: RecordedCall, g: Any) -> Any:
 define("eigvalsh", Rule(_eigenvalues_gradient, (0,)))
 
 
-def singular(a: Any) -> list[Any]:
-    """Return the three factors of the thin singular value decomposition.
-
-    Of the two directions of a row of the last it is the one whose greatest element is positive.
-    """
-    if _has_kernel(a):
-        return _op(a, "svd")(a)  # type: ignore[no-any-return]
-    *stack, rows, columns = a.shape
-    count = min(rows, columns)
-
-    def decompose(x: Host) -> tuple[Host, Host, Host]:
-        left, values, right = onp.linalg.svd(finite(x), full_matrices=False)
-        signs = _directions(right, -1)
-        return left * signs.swapaxes(-1, -2), values, right * signs
-
-    return _several(
-        "svd",
-        decompose,
-        a,
-        (*stack, rows, count),
-        (*stack, count),
-        (*stack, count, columns),
-    )
-
-
-def _singular_gradient(c: RecordedCall, g: Any) -> Any:
-    left, values, right = (c.output_at(index) for index in range(3))
-    to_left, to_values, to_right = g
-    rows, columns = c.shape(0)[-2:]
-    parts = []
-    if to_values is not None:
-        parts.append(product(_scaled(left, _rows(to_values)), right))
-    gaps = _gaps(values * values) if to_left is not None or to_right is not None else None
-    if to_left is not None:
-        along = product(left, to_left, turn_a=True)
-        inner = _scaled(_skew(along) * gaps, _rows(values))
-        parts.append(product(product(left, inner), right))
-        if rows > columns:
-            rest = to_left - product(left, along)
-            parts.append(product(_scaled(rest, _rows(1 / values)), right))
-    if to_right is not None:
-        along = product(right, to_right, turn_b=True)
-        inner = _scaled(_skew(along) * gaps, _columns(values))
-        parts.append(product(product(left, inner), right))
-        if columns > rows:
-            rest = to_right - product(along, right, turn_a=True)
-            parts.append(product(left, _scaled(rest, _columns(1 / values))))
-    return sum(parts[1:], start=parts[0])
-
-
-define("svd", Rule(_singular_gradient, output=True))
-
-
 def singular_values(a: Any) -> Any:
     """Return the singular values, descending."""
     shape = (*a.shape[:-2], min(a.shape[-2:]))
@@ -424,7 +288,7 @@ def singular_values(a: Any) -> Any:
 
 
 def _singular_values_gradient(c: RecordedCall, g: Any) -> Any:
-    left, _, right = singular(c[0])
+    left, _, right = _world(c[0]).svd(c[0])
     return product(_scaled(left, _rows(g)), right)
 
 
@@ -438,11 +302,11 @@ def orthogonal_triangular(a: Any) -> list[Any]:
         return _several("qr", onp.linalg.qr, a, a.shape, (*stack, columns, columns))
     strides = a._strides
     first, rest = (
-        _op(a, "copy")(a._view(start * strides[-1], (*stack, rows, width), strides))
+        _world(a).copy(a._view(start * strides[-1], (*stack, rows, width), strides))
         for start, width in ((0, rows), (rows, columns - rows))
     )
     q, r = orthogonal_triangular(first)
-    return [q, _op(a, "concat")([r, product(q, rest, turn_a=True)], axis=a.ndim - 1)]
+    return [q, _world(a).concat([r, product(q, rest, turn_a=True)], axis=a.ndim - 1)]
 
 
 def _orthogonal_gradient(c: RecordedCall, g: Any) -> Any:
@@ -458,7 +322,7 @@ def _orthogonal_gradient(c: RecordedCall, g: Any) -> Any:
     result = product(q, below + turned(triangle(inner, lower=True)))
     if to_q is not None:
         result = result + to_q
-    return turned(solve(r, turned(result)))
+    return turned(_world(r).solve(r, turned(result)))
 
 
 define("qr", Rule(_orthogonal_gradient, output=True))

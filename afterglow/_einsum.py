@@ -17,16 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from ._core import Operation, operation
+from ._core import Operation
 from ._dtype import BOOL
 from ._indexing import contiguous_strides
 from ._shapes import Shape
+from ._worlds import NUMPY
 from .error import ArrayTypeError, ArrayValueError
-
-_copy = operation("copy", False)
-_multiply = operation("multiply", False)
-_sum = operation("sum", False)
-_batch_dot = operation("batch_dot", False)
 
 #: The name of an axis: a letter's code, or a number below zero for an axis that ``...`` stands for.
 Label = int
@@ -259,7 +255,7 @@ class _Plan:
         taken = tuple(
             (place, None if view == self._layouts[place] else view) for place, view in operands
         )
-        merged = shape if call is _batch_dot else None
+        merged = shape if call is NUMPY.matmul else None
         self.steps.append(_Step(call, taken, arguments, merged))
         self._layouts.append((shape, strides))
         axes = dict(zip(names, zip(shape, strides, strict=True), strict=True))
@@ -279,10 +275,10 @@ class _Plan:
         if not unneeded:
             return term
         kept = tuple(label for label in term.axes if label in needed)
-        total = self._add(_sum, term.view(term.axes), labels=kept, axis=unneeded)
+        total = self._add(NUMPY.sum, term.view(term.axes), labels=kept, axis=unneeded)
         if not self._boolean:
             return total
-        return self._add(_copy, total.view(kept), labels=kept, dtype=BOOL)
+        return self._add(NUMPY.copy, total.view(kept), labels=kept, dtype=BOOL)
 
     def _pair(self, left: _Term, right: _Term, needed: set[Label]) -> _Term:
         """Multiply two arrays and sum over what is needed by nobody else."""
@@ -297,12 +293,14 @@ class _Plan:
             every = (*stacked, *rows, *columns)
             kept = self._output if set(self._output) == set(every) else every
             labels = (*kept, *inner)
-            product = self._add(_multiply, left.view(labels), right.view(labels), labels=labels)
+            product = self._add(
+                NUMPY.multiply, left.view(labels), right.view(labels), labels=labels
+            )
             return self._summed(product, needed)
         if (*stacked, *columns, *rows) == self._output:  # this way round nothing is transposed
             left, right, rows, columns = right, left, columns, rows
         return self._add(
-            _batch_dot,
+            NUMPY.matmul,
             self._matrices(left, stacked, rows, inner),
             self._matrices(right, stacked, inner, columns),
             labels=(*stacked, *rows, *columns),
@@ -315,13 +313,13 @@ class _Plan:
         if high and wide and (high[0] <= 1 or wide[0] <= 1 or high[1] == 1 or wide[1] == 1):
             return term.of_axes((*stack, high, wide))
         labels = (*stacked, *rows, *columns)
-        plain = self._add(_copy, term.view(labels), labels=labels)
+        plain = self._add(NUMPY.copy, term.view(labels), labels=labels)
         return self._matrices(plain, stacked, rows, columns)
 
     def _arrange(self, term: _Term) -> None:
         """End with a value that has its axes in order and is no memory that was given."""
         if term.place < self._given or tuple(term.axes) != self._output:
-            self._add(_copy, term.view(self._output), labels=self._output)
+            self._add(NUMPY.copy, term.view(self._output), labels=self._output)
 
 
 def _extents(inputs: Sequence[Labels], shapes: Sequence[Shape]) -> dict[Label, int]:

@@ -11,12 +11,10 @@ wanted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
-from ._core import Operation, TapeNode, operation, set_gradient_reads
-
-_operation = cache(operation)
+from ._core import TapeNode, set_gradient_reads
+from ._worlds import WORLDS
 
 
 class RecordedCall:
@@ -51,7 +49,7 @@ class RecordedCall:
     def output_zeros(self, index: int) -> Any:
         """Return the gradient of a result that nobody used."""
         node = self._node
-        return self.op("copy")(
+        return WORLDS[self.legacy].copy(
             0,
             shape=node.output_shape(index),
             dtype=node.output_dtype(index),
@@ -64,16 +62,12 @@ class RecordedCall:
 
     def zeros(self, index: int) -> Any:
         """Return zeros in the shape, type and place of an input."""
-        return self.op("copy")(
+        return WORLDS[self.legacy].copy(
             0,
             shape=self.shape(index),
             dtype=self._node.input_dtype(index),
             ctx=self._node.input_context(index),
         )
-
-    def op(self, name: str) -> Operation:
-        """Return an op that answers in the same world as the recorded call."""
-        return _operation(name, self.legacy)
 
 
 class Rule(NamedTuple):
@@ -106,4 +100,3 @@ def define(name: str, *rules: Rule | None) -> None:
 # Places of elements, and how many there are.
 for _name in ("histogram", "matrix_rank", "lcm"):
     define(_name, Rule(lambda c, g: c.zeros(c.index)))
-define("searchsorted", None)  # of types that the op does not take

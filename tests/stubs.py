@@ -17,8 +17,10 @@ PACKAGE = Path(_op_functions.__file__).parent
 STUBS = {
     "ndarray/_ops.pyi": ("nd", "NDArray", "from .ndarray import NDArray\n\n"),
     "ndarray/_contrib_ops.pyi": ("nd.contrib", "NDArray", "from .ndarray import NDArray\n\n"),
+    "ndarray/_linalg_ops.pyi": ("nd.linalg", "NDArray", "from .ndarray import NDArray\n\n"),
     "ndarray/_random_ops.pyi": ("nd.random", "NDArray", "from .ndarray import NDArray\n\n"),
     "numpy/_ops.pyi": ("np", "Any", "from .multiarray import ndarray\n\n"),
+    "numpy/_linalg_ops.pyi": ("np.linalg", "Any", "from .multiarray import ndarray\n\n"),
     "numpy/_random_ops.pyi": ("np.random", "Any", ""),
     "numpy_extension/_ops.pyi": ("npx", "ndarray", "from ..numpy import ndarray\n\n"),
     "numpy_extension/_random_ops.pyi": ("npx.random", "Any", ""),
@@ -34,7 +36,7 @@ _KINDS = {
 _SEVERAL = frozenset(
     (
         *("BatchNorm", "BatchNormWithReLU", "GroupNorm", "LayerNorm", "LeakyReLU", "SyncBatchNorm"),
-        "sample_multinomial",
+        *("sample_multinomial", "topk"),
     )
 )
 
@@ -97,7 +99,7 @@ def text_of(file: str) -> str:
     used += "from typing import Any\n" if "Any" in text else ""
     used += "\n" if used else ""
     names = "".join(f'    "{one}",\n' for one in sorted(_op_functions.functions(space)))
-    head = "# SPDX-License-Identifier: Apache-2.0\n# ruff: noqa: N802, RUF022, RUF100\n"
+    head = "# SPDX-License-Identifier: Apache-2.0\n# ruff: noqa: N802, N803, RUF022, RUF100\n"
     head += "# Written by `python -m tests.stubs`.\n\n"
     return f"{head}{used}{imported}__all__ = [\n{names}]\n\n{text}"
 

@@ -17,8 +17,10 @@ from afterglow import _op_functions, nd, np, npx
 SPACES = {
     "nd": mx.nd,
     "nd.contrib": mx.nd.contrib,
+    "nd.linalg": mx.nd.linalg,
     "nd.random": mx.nd.random,
     "np": mx.np,
+    "np.linalg": mx.np.linalg,
     "np.random": mx.np.random,
     "npx": mx.npx,
     "npx.random": mx.npx.random,

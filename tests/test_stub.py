@@ -46,8 +46,10 @@ def _looked_up(source: str) -> set[str]:
                 if isinstance(name, ast.Constant):
                     names.add(name.value)
         elif isinstance(node, ast.Attribute):
-            world = node.value.value if isinstance(node.value, ast.Subscript) else node.value
-            if isinstance(world, ast.Name) and world.id in ("NUMPY", "LEGACY", "WORLDS"):
+            world: ast.expr = node.value
+            while isinstance(world, (ast.Subscript, ast.Call)):
+                world = world.value if isinstance(world, ast.Subscript) else world.func
+            if isinstance(world, ast.Name) and world.id in ("NUMPY", "LEGACY", "WORLDS", "_world"):
                 names.add(node.attr)
     return names
 
@@ -55,7 +57,8 @@ def _looked_up(source: str) -> set[str]:
 def test_a_name_in_a_text_is_no_call() -> None:
     source = 'names = ["exp"]\ndefine("sin")\nf = operation("cos", True)\ng = op(x, "tan")(x)\n'
     assert _looked_up(source) == {"cos", "tan"}
-    assert _looked_up("NUMPY.abs(x)\nWORLDS[x.legacy].exp\nother.log(x)") == {"abs", "exp"}
+    source = "NUMPY.abs(x)\nWORLDS[x.legacy].exp\n_world(x).cbrt\nother.log(x)"
+    assert _looked_up(source) == {"abs", "exp", "cbrt"}
 
 
 def _composed_of(source: str) -> set[str]:

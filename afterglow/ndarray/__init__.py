@@ -14,7 +14,6 @@ from . import (
     indexing,
     linalg,
     ndarray,
-    products,
     random,
     reduce,
     shape,
@@ -27,8 +26,10 @@ from .ctc import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
+from .linalg import gelqf as linalg_gelqf
+from .linalg import slogdet as linalg_slogdet
+from .linalg import trsm as linalg_trsm
 from .ndarray import NDArray
-from .products import *  # noqa: F403
 from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
 from .sharing import *  # noqa: F403
@@ -47,7 +48,9 @@ __all__ = [
     *elementwise.__all__,
     *files.__all__,
     *indexing.__all__,
-    *products.__all__,
+    "linalg_gelqf",
+    "linalg_slogdet",
+    "linalg_trsm",
     *reduce.__all__,
     *shape.__all__,
     *sharing.__all__,

@@ -13,7 +13,7 @@ from .._dtype import TYPES
 from .._rearrange import write_part
 from .._shapes import as_integers, expanded, legacy_reshape, squeezed
 from ..error import ArgumentError, ArrayValueError
-from . import _ops, reduce, shape, sorting
+from . import _ops, reduce, shape
 
 __all__ = ["NDArray"]
 
@@ -277,15 +277,15 @@ class NDArray(ArrayBase):
 
     def sort(self, *args: Any, **kwargs: Any) -> NDArray:
         """Return the elements in order along an axis."""
-        return sorting.sort(self, *args, **kwargs)
+        return _ops.sort(self, *args, **kwargs)
 
     def argsort(self, *args: Any, **kwargs: Any) -> NDArray:
         """Return the indices that put the elements in order."""
-        return sorting.argsort(self, *args, **kwargs)
+        return _ops.argsort(self, *args, **kwargs)
 
     def topk(self, *args: Any, **kwargs: Any) -> Any:
         """Return the greatest elements along an axis."""
-        return sorting.topk(self, *args, **kwargs)
+        return _ops.topk(self, *args, **kwargs)
 
     # --- softmax ---
 

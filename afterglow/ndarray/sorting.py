@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders of elements: sort, argsort, topk; and how many lie where."""
+"""How many elements lie where."""
 
 from __future__ import annotations
 
@@ -10,73 +10,13 @@ import numpy as onp
 from .._core import Array
 from .._dtype import FLOAT32, INT64
 from .._host_calls import on_host_several
-from .._ordering import Ordering
 from ..error import ArrayValueError
 from ._arguments import need
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
 
-__all__ = ["argsort", "histogram", "sort", "topk"]
-
-_ordering = Ordering(True)
-
-
-def sort(
-    data: NDArray,
-    axis: int | None = -1,
-    is_ascend: bool = True,
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return the elements in order along an axis; without one, all of them in a row.
-
-    >>> from afterglow import nd
-    >>> nd.sort(nd.array([[3, 1, 2]]), is_ascend=False).asnumpy()
-    array([[3., 2., 1.]], dtype=float32)
-    """
-    result: NDArray = _ordering.sort(need(data), axis, bool(is_ascend), out)
-    return result
-
-
-def argsort(
-    data: NDArray,
-    axis: int | None = -1,
-    is_ascend: bool = True,
-    dtype: Any = "float32",
-    out: NDArray | None = None,
-    name: str | None = None,
-) -> NDArray:
-    """Return the indices that put the elements in order; equal ones keep theirs.
-
-    >>> from afterglow import nd
-    >>> nd.argsort(nd.array([[3, 1, 2]])).asnumpy()
-    array([[1., 2., 0.]], dtype=float32)
-    """
-    result: NDArray = _ordering.argsort(need(data), axis, bool(is_ascend), dtype, out)
-    return result
-
-
-def topk(
-    data: NDArray,
-    axis: int | None = -1,
-    k: int = 1,
-    ret_typ: str = "indices",
-    is_ascend: bool = False,
-    dtype: Any = "float32",
-    out: Any = None,
-    name: str | None = None,
-) -> Any:
-    """Return the ``k`` greatest elements along an axis, or with ``is_ascend`` the smallest.
-
-    ``ret_typ`` says what of them: "indices", "value", "both" as a list, or "mask", which is 1 at
-    their places and 0 elsewhere. All elements are put in order if ``k`` is less than 1.
-
-    >>> from afterglow import nd
-    >>> nd.topk(nd.array([[3, 1, 2]]), k=2, ret_typ="value").asnumpy()
-    array([[3., 2.]], dtype=float32)
-    """
-    return _ordering.topk(need(data), axis, k, ret_typ, is_ascend, dtype, out)
+__all__ = ["histogram"]
 
 
 def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> list[NDArray]:

@@ -2,8 +2,9 @@
 """Ops of the core's table as functions of ``np``; the stub beside this says which."""
 
 from .._op_functions import functions
+from . import products, sorting
 from ._rare_forms import forms
 
-_functions = functions("np", forms())
+_functions = functions("np", {**forms(), **products.RARE, **sorting.RARE})
 globals().update(_functions)
 __all__ = sorted(_functions)

@@ -16,7 +16,7 @@ from .._shortcut import shortcut
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
-from . import _ops, elementwise, indexing, products, reduce, shape, sorting
+from . import _ops, elementwise, indexing, reduce, shape
 
 __all__ = ["ndarray"]
 
@@ -64,13 +64,15 @@ class ndarray(NDArray):  # noqa: N801
         return onp.round(self, ndigits or 0)
 
     def __matmul__(self, other: Any) -> ndarray:
-        return products.matmul(self, other)
+        result: ndarray = _ops.matmul(self, other)
+        return result
 
     def __rmatmul__(self, other: Any) -> ndarray:
-        return products.matmul(other, self)
+        result: ndarray = _ops.matmul(other, self)
+        return result
 
     def __imatmul__(self, other: Any) -> Self:
-        products.matmul(self, other, self)
+        _ops.matmul(self, other, self)
         return self
 
     def __and__(self, other: Any) -> Any:
@@ -162,7 +164,8 @@ class ndarray(NDArray):  # noqa: N801
 
     def dot(self, b: Any, out: ndarray | None = None) -> ndarray:
         """Return the dot product."""
-        return products.dot(self, b, out)
+        result: ndarray = _ops.dot(self, b, out)
+        return result
 
     def sum(  # type: ignore[override]
         self,
@@ -282,11 +285,12 @@ class ndarray(NDArray):  # noqa: N801
         self, axis: int = -1, kind: Any = None, order: Any = None
     ) -> None:
         """Put the elements in order along an axis, in place."""
-        self._assign(sorting.sort(self, axis, kind, order))
+        self._assign(_ops.sort(self, axis, kind, order))
 
     def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
         """Return the indices that put the elements in order."""
-        return sorting.argsort(self, axis, kind, order)
+        result: ndarray = _ops.argsort(self, axis, kind, order)
+        return result
 
     # --- picking elements ---
 

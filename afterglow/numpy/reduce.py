@@ -21,7 +21,6 @@ from .._dtype import (
 )
 from .._host import from_host
 from .._host_calls import on_host
-from .._ordering import Ordering
 from .._shapes import Shape, as_axis, as_float, normal_axis
 from .._shortcut import shortcut
 from .._worlds import NUMPY
@@ -47,7 +46,6 @@ __all__ = [
     "var",
 ]
 
-_ordering = Ordering(False)
 
 
 def _typed(a: Any, number: int) -> ndarray:
@@ -388,7 +386,7 @@ def _sorted_quantile(a: ndarray, q: Any, axes: Shape | None, interpolation: str)
     lines = a._permuted((*kept, *reduced))._shaped(
         (product(a.shape[axis] for axis in kept), product(a.shape[axis] for axis in reduced))
     )
-    ordered = _ordering.sort(lines, 1, True)
+    ordered = NUMPY.sort(lines, 1)
     below, above, share = _neighbours(q, lines.shape[1], interpolation)
     first, second, weight = (
         from_host(host, a._context_numbers, False, number)

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Orders and counts of elements: sort, argsort, unique, searchsorted, bincount."""
+"""Orders and counts of elements: what is more than one op, and rare forms of those that are."""
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, is_recording, operation
+from .._core import Array, is_recording
 from .._dtype import FLOAT32, FLOATING, INT64
 from .._host import from_host
-from .._host_calls import on_host, on_host_several
-from .._ordering import Ordering
+from .._host_calls import on_host_several
 from .._shapes import normal_axis
 from .._shortcut import shortcut
 from .._worlds import NUMPY
@@ -29,50 +27,27 @@ if TYPE_CHECKING:
     from .multiarray import ndarray
 
 __all__ = [
-    "argsort",
     "bincount",
-    "diff",
     "ediff1d",
     "histogram",
-    "searchsorted",
-    "sort",
     "unique",
 ]
 
-_ordering = Ordering(False)
-_copy = operation("copy", False)
-_searchsorted = operation("searchsorted", False)
-_concat = operation("concat", False)
-_subtract = operation("subtract", False)
-_take = operation("take", False)
+
+# --- order: what the functions do beside calling their op ---
 
 
-# --- order ---
-
-
-@shortcut("sort", "ranked", "axis")
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
-    """Return the elements in order along an axis; without one, all of them in a row.
-
-    >>> from afterglow import np
-    >>> np.sort(np.array([[3, 1, 2]]))
-    array([[1., 2., 3.]])
-    """
+    """Leave the kind of sorting to us: equal elements keep their order."""
     _refuse_fields("sort", order)
-    result: ndarray = _ordering.sort(need(a), axis, True)
+    result: ndarray = NUMPY.sort(need(a), axis)
     return result
 
 
-@shortcut("argsort", "ranked", "axis", dtype=INT64)
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
-    """Return the indices that put the elements in order, in int64; equal ones keep theirs.
-
-    >>> from afterglow import np
-    >>> np.argsort(np.array([[3, 1, 2]]))
-    array([[1, 2, 0]], dtype=int64)
-    """
+    """Leave the kind of sorting to us: equal elements keep their order."""
     _refuse_fields("argsort", order)
-    result: ndarray = _ordering.argsort(need(a), axis, True, "int64")
+    result: ndarray = NUMPY.argsort(need(a), axis)
     return result
 
 
@@ -81,34 +56,15 @@ def _refuse_fields(name: str, order: Any) -> None:
         raise ArrayNotImplementedError(f"[{name}] order names fields, which arrays do not have")
 
 
-@shortcut("searchsorted", "vector", "alike")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
-    """Return where in the sorted ``a`` the elements of ``v`` belong: before or behind equal ones.
-
-    >>> from afterglow import np
-    >>> np.searchsorted(np.array([1, 2, 3]), np.array([2, 9]), side="right")
-    array([2, 3], dtype=int64)
-    """
-    if side not in ("left", "right"):
-        raise ArrayValueError(f"[searchsorted] side is {side!r}; it must be left or right")
+    """Take numbers and sequences too."""
     values = v if isinstance(v, (Array, onp.ndarray)) else onp.asarray(v)
-    inputs = [need(a), need(values, "v")] + ([] if sorter is None else [need(sorter, "sorter")])
-    options: Any = {"side": side}
-    if inputs[0].ndim != 1:
-        raise ArrayValueError(f"[searchsorted] a must have one dimension, not {inputs[0].shape}")
-    result: ndarray
-    if sorter is None and inputs[0]._dtype_number == inputs[1]._dtype_number:
-        result = _searchsorted(*inputs, right=side == "right")
-        return result
-    result = on_host(
-        "searchsorted",
-        lambda keys, wanted, order=None: onp.searchsorted(keys, wanted, sorter=order, **options),
-        *inputs,
-        shape=inputs[1].shape,
-        dtype=INT64,
-        legacy=False,
-    )
+    order = None if sorter is None else need(sorter, "sorter")
+    result: ndarray = NUMPY.searchsorted(need(a), need(values, "v"), order, side)
     return result
+
+
+RARE = {"argsort": argsort, "searchsorted": searchsorted, "sort": sort}
 
 
 # --- counts ---
@@ -144,7 +100,7 @@ def unique(
         from_host(each.reshape(-1), context, False, INT64) for each in (first, *others)
     )
     flat = ar._shaped((ar.size,)) if axis is None else ar
-    values = _take(flat, first, axis=axis or 0, mode="clip")
+    values = NUMPY.take(flat, first, axis=axis or 0, mode="clip")
     results = (values, *([first] if return_index else []), *others)
     return results if len(results) > 1 else values
 
@@ -177,7 +133,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> ndarray:
     number = x._dtype_number if weights is None else weights._dtype_number
     result: ndarray = from_host(counts, x._context_numbers, False, number)
     if is_recording() and weights is not None:  # as a composition, which has a gradient
-        zeros = _copy(0, shape=result.shape, dtype=number, ctx=x._context_numbers)
+        zeros = NUMPY.copy(0, shape=result.shape, dtype=number, ctx=x._context_numbers)
         result = NUMPY.scatter([zeros, weights, x], add=True)
     return result
 
@@ -223,33 +179,6 @@ def histogram(
 # --- differences ---
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> ndarray:
-    """Return the differences of neighbours along an axis, taken ``n`` times.
-
-    >>> from afterglow import np
-    >>> np.diff(np.array([[1, 4, 9]]))
-    array([[3., 5.]])
-    """
-    if prepend is not None or append is not None:
-        raise ArrayNotImplementedError("[diff] knows no prepend and append; concatenate does it")
-    if n < 0:
-        raise ArrayValueError(f"[diff] n is {n}; it must not be negative")
-    result: ndarray = need(a)
-    position = normal_axis(axis, result.ndim)
-    for _ in range(min(operator.index(n), result.shape[position] + 1)):  # then nothing is left
-        result = _difference(result, position)
-    return result if n else result.copy()
-
-
-def _difference(a: ndarray, axis: int) -> ndarray:
-    strides = a._strides
-    length = max(a.shape[axis] - 1, 0)
-    shape = (*a.shape[:axis], length, *a.shape[axis + 1 :])
-    offset = strides[axis] if length else 0
-    result: ndarray = _subtract(a._view(offset, shape, strides), a._view(0, shape, strides))
-    return result
-
-
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     """Return the differences of neighbours in a row, with more elements before and behind.
 
@@ -258,10 +187,10 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     array([3., 5., 7., 0.])
     """
     ary = need(ary, "ary")
-    middle = _difference(ary._shaped((ary.size,)), 0)
+    middle: ndarray = NUMPY.diff(ary._shaped((ary.size,)))
     parts = [_part(to_begin, middle), middle, _part(to_end, middle)]
     present = [part for part in parts if part is not None]
-    return middle if len(present) == 1 else _concat(present, 0)
+    return middle if len(present) == 1 else NUMPY.concat(present, 0)
 
 
 def _part(value: Any, like: ndarray) -> ndarray | None:
@@ -271,8 +200,8 @@ def _part(value: Any, like: ndarray) -> ndarray | None:
     number, context = like._dtype_number, like._context_numbers
     result: ndarray
     if isinstance(value, (int, float, onp.generic)):
-        result = _copy(value, shape=(1,), dtype=number, ctx=context)
+        result = NUMPY.copy(value, shape=(1,), dtype=number, ctx=context)
         return result
     array = need(value if isinstance(value, Array) else onp.asarray(value))
-    result = _copy(array._shaped((array.size,)), dtype=number)
+    result = NUMPY.copy(array._shaped((array.size,)), dtype=number)
     return result

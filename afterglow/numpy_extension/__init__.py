@@ -19,13 +19,11 @@ from ..util import (
     use_np_array,
     use_np_shape,
 )
-from . import _ops, files, indexing, products, random, shape, sorting
+from . import _ops, files, indexing, random, shape
 from ._ops import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
-from .products import *  # noqa: F403
 from .shape import *  # noqa: F403
-from .sorting import *  # noqa: F403
 
 __all__ = [
     "Context",
@@ -52,7 +50,5 @@ __all__ = [
     *_ops.__all__,
     *files.__all__,
     *indexing.__all__,
-    *products.__all__,
     *shape.__all__,
-    *sorting.__all__,
 ]

@@ -8,6 +8,7 @@ from ..numpy import ndarray
 
 __all__ = [
     "activation",
+    "batch_dot",
     "batch_flatten",
     "batch_norm",
     "cast",

@@ -225,14 +225,11 @@ _COUNTS: dict[str, Callable[[Attributes], int]] = {
     "SliceChannel": lambda given: given["num_outputs"],
     "amp_multicast": lambda given: given["num_outputs"],
     "_split_v2": _sections,
-    "topk": lambda given: 2 if given.get("ret_typ") == "both" else 1,
     **dict.fromkeys(("moments", "_linalg_gelqf"), lambda given: 2),
 }
 
 #: Names of outputs, and how many files count.
 _OUTPUTS: dict[str, Outputs] = {
-    "sort": (("output0",), 2),
-    "_linalg_det": (("output0",), 3),
     "_linalg_slogdet": (("output0", "output1"), 4),
     "_npi_average": (("output0",), 2),
     "_npi_norm": (("output0",), 4),
@@ -240,13 +237,13 @@ _OUTPUTS: dict[str, Outputs] = {
     "_npi_std": (("std",), 2),
     "_npi_var": (("var",), 2),
     **dict.fromkeys(
-        ("_npi_matmul", "_npi_concatenate", "_npi_hstack", "_npi_dstack"), (("out",), 1)
+        ("_npi_concatenate", "_npi_hstack", "_npi_dstack"), (("out",), 1)
     ),
 }
 
 #: Types of results, where they are not those of the inputs.
 _TYPES = {
-    **dict.fromkeys(("argmax_channel", "argsort", "one_hot"), FLOAT32),
+    **dict.fromkeys(("argmax_channel", "one_hot"), FLOAT32),
     **dict.fromkeys(("shape_array", "size_array"), INT64),
 }
 

@@ -231,8 +231,8 @@ class CallArguments {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (!read(slots[i], given_[i])) return false;
     }
-    if (op_.compose) values_.resize(std::max(values_.size(), op_.inputs.size()));
-    return true;
+    if (op_.compose && !op_.variadic) values_.resize(std::max(values_.size(), op_.inputs.size()));
+    return !has_rare_forms_ || !op_.is_plain || op_.is_plain(builder_->call());
   }
 
   PyObject* issue() {
@@ -331,6 +331,7 @@ class CallArguments {
         return true;
       case Role::parameter:
         if (object) {
+          if (PyList_Check(object) && has_rare_forms_) return false;
           own()[slot.index] = to_parameter(slot, object);
         } else if (slot.required) {
           refuse("needs '" + slot.name + "'");
@@ -347,7 +348,7 @@ class CallArguments {
         return true;
       case Role::option:
         if (!object || is_default(slot, object)) return true;
-        if (!has_rare_forms_) refuse(slot.name + " must be left out");
+        if (!has_rare_forms_) refuse(slot.name + " must be left out", ErrorKind::not_implemented);
         return false;
       case Role::name:
       case Role::options:
@@ -514,8 +515,8 @@ class CallArguments {
     return count;
   }
 
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(ErrorKind::type, "[" + name() + "] " + what);
+  [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::type) const {
+    throw Error(kind, "[" + name() + "] " + what);
   }
 
   [[noreturn]] void refuse_name(PyObject* name) const {
@@ -548,9 +549,12 @@ class CallArguments {
 };
 
 /// The quickest way, for calls with nothing but arrays of the world.
-PyObject* call_with_arrays(const Signature& signature, std::span<PyObject* const> arrays) {
+PyObject* call_with_arrays(const OperationObject& operation, std::span<PyObject* const> arrays) {
+  const Signature& signature = *operation.signature;
   autograd::CallBuilder builder(signature.op, signature.legacy);
   for (PyObject* const array : arrays) builder.add(as_array(array));
+  if (operation.rare && signature.op.is_plain && !signature.op.is_plain(builder.call()))
+    return PyObject_Vectorcall(operation.rare, arrays.data(), arrays.size(), nullptr);
   std::vector<autograd::Handle> more;
   autograd::Handle result = builder.issue({signature.spelling.defaults, {}, nullptr}, &more);
   return wrap_results(std::move(result), more);
@@ -565,7 +569,7 @@ PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t fl
     const std::span arrays(values, positional);
     if (std::ranges::all_of(arrays,
                             [&](PyObject* one) { return is_plain_array(one, signature.legacy); }))
-      return guarded<PyObject*>(nullptr, [&] { return call_with_arrays(signature, arrays); });
+      return guarded<PyObject*>(nullptr, [&] { return call_with_arrays(operation, arrays); });
   }
   bool is_rare = false;
   PyObject* const result = guarded<PyObject*>(nullptr, [&]() -> PyObject* {

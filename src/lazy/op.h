@@ -168,6 +168,8 @@ struct Op {
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
   /// Of a composition of an array that is given alone: the op that is all of it, if one is.
   const Op* (*instead)(const Array&) = nullptr;
+  /// Whether a function takes such inputs; its other forms have the others (see Spelling).
+  bool (*is_plain)(const Call&) = nullptr;
   /// So many of the last inputs need not be given.
   int optional_inputs = 0;
   /// Programs may give numbers for all inputs of a composition.
@@ -206,6 +208,7 @@ struct Declaration {
   bool may_fail = false;
   bool updates = false;
   std::vector<GradientRule> gradients = {};
+  bool (*is_plain)(const Call&) = nullptr;
   void (*complete)(Completion&, const Parameters&) = nullptr;
   InGraphs in_graphs = {};
   void (*node)(NodeForm&, const Parameters&) = nullptr;
@@ -257,6 +260,7 @@ Op make_op(Declaration<Parameters> declaration) {
           .may_fail = declaration.may_fail,
           .updates = declaration.updates,
           .gradients = std::move(declaration.gradients),
+          .is_plain = declaration.is_plain,
           .complete = declaration.complete ? complete_typed<Parameters> : nullptr,
           .in_graphs = std::move(declaration.in_graphs),
           .node = declaration.node ? node_typed<Parameters> : nullptr,

@@ -664,10 +664,6 @@ struct KLSparseReg {
       field("momentum", &KLSparseReg::momentum, "the weight of the average of earlier batches")};
 };
 
-struct KhatriRao {
-  static constexpr auto fields = std::tuple{};
-};
-
 template <class Parameters>
 void complete_as_first(Completion& completion, const Parameters&) {
   if (completion.shapes[0]) completion.results = {*completion.shapes[0]};
@@ -878,21 +874,6 @@ void declare_announced(Table& table) {
            },
        .in_graphs = {
            .auxiliary = 1, .beginnings = {{"moving_avg", R"(["zero", {}])"}}, .is_loss = true}});
-  table.announce<KhatriRao>({.name = "khatri_rao",
-                             .mxnet_names = {"khatri_rao"},
-                             .inputs = {"args"},
-                             .variadic = true,
-                             .complete = [](Completion& completion, const KhatriRao&) {
-                               std::int64_t rows = 1, columns = -1;
-                               for (std::size_t i = 0; i < completion.shapes.size(); ++i) {
-                                 const auto& matrix = completion.shapes[i];
-                                 if (!matrix) return;
-                                 if (matrix->size() != 2) completion.refuse("needs matrices");
-                                 rows = product(rows, (*matrix)[0]);
-                                 columns = std::max(columns, (*matrix)[1]);
-                               }
-                               completion.results = {{rows, columns}};
-                             }});
 }
 
 }  // namespace afterglow::ops

@@ -95,6 +95,20 @@ Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> 
   return Layout::strided(shape, strides);
 }
 
+std::optional<Shape> common_shape(std::span<const std::int64_t> left,
+                                  std::span<const std::int64_t> right) {
+  if (left.size() < right.size()) std::swap(left, right);
+  Shape shape(left.begin(), left.end());
+  for (std::size_t i = 1; i <= right.size(); ++i) {
+    std::int64_t& extent = *(shape.end() - static_cast<std::ptrdiff_t>(i));
+    const std::int64_t other = right[right.size() - i];
+    if (other == extent || other == 1) continue;
+    if (extent != 1) return std::nullopt;
+    extent = other;
+  }
+  return shape;
+}
+
 namespace {
 
 /// A single element needs no strides: the pass takes it as a scalar.

@@ -32,6 +32,10 @@ const Shape& need_shape(const lazy::Inference& inference, const std::optional<Sh
 /// does not broadcast to it.
 Reference<Layout> stretched(const Layout& layout, std::span<const std::int64_t> shape);
 
+/// The shape that both broadcast to; none where they do not.
+std::optional<Shape> common_shape(std::span<const std::int64_t> left,
+                                  std::span<const std::int64_t> right);
+
 /// Gives every input of an elementwise call the shape of the result (zero strides where it repeats)
 /// and returns the result's layout.
 Reference<Layout> broadcast_inputs(lazy::Inference& inference);

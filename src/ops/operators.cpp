@@ -237,13 +237,13 @@ Value max(const Value& x, const Shape& axes, bool keepdims) {
 }
 
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right) {
-  const Argument arguments[] = {transpose_left, transpose_right};
+  const Argument arguments[] = {transpose_left, transpose_right, {}};
   return apply(the_op<"dot">(), arguments, left, right);
 }
 
-Value batch_dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right) {
+Value matmul(const Value& left, const Value& right, bool transpose_left, bool transpose_right) {
   const Argument arguments[] = {transpose_left, transpose_right};
-  return apply(the_op<"batch_dot">(), arguments, left, right);
+  return apply(the_op<"matmul">(), arguments, left, right);
 }
 
 Value copy(const Value& x, std::optional<DType> dtype, std::optional<Context> context) {

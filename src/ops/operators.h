@@ -74,7 +74,9 @@ Value sum(const Value& x, const Shape& axes, bool keepdims);
 Value mean(const Value& x, const Shape& axes, bool keepdims);
 Value max(const Value& x, const Shape& axes, bool keepdims);
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
-Value batch_dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
+/// Of stacks of matrices, which are broadcast.
+Value matmul(const Value& left, const Value& right, bool transpose_left = false,
+             bool transpose_right = false);
 /// A copy, in another type or place where they are given.
 Value copy(const Value& x, std::optional<DType> dtype = {}, std::optional<Context> context = {});
 /// A copy that is stretched to a shape.

@@ -252,6 +252,10 @@ Value through_mean(Gradient& c) {
   return spread(c, c.g * (1 / static_cast<double>(each)));
 }
 
+Value through_norm2(Gradient& c) {
+  return unreduced(c, c.g) * (c[0] / unreduced(c, c.output()));
+}
+
 Value through_extreme(Gradient& c) {
   return where(equal(c[0], unreduced(c, c.output())), unreduced(c, c.g), 0);
 }
@@ -360,9 +364,27 @@ array([1., 3.], dtype=float32))",
                    .infer = infer<Reduction::norm2>,
                    .kernel = kernel<Reduction::norm2>,
                    .reduction = Reduction::norm2,
-                   .gradients = {reading_output_and({0}, [](Gradient& c) {
-                     return unreduced(c, c.g) * (c[0] / unreduced(c, c.output()));
-                   })}});
+                   .gradients = {reading_output_and({0}, through_norm2)}});
+  table.add<Axes>(
+      {.name = "linalg_norm",
+       .spellings = {"np.linalg.norm(x, ord=None, axis=None, keepdims=False)"},
+       .doc = R"(Return the norm of vectors or matrices; by default the 2-norm of all elements.
+
+Vectors have the norms inf, -inf, 0 and any other power; matrices "fro", "nuc", inf, -inf, 1,
+-1, 2 and -2.
+
+>>> from afterglow import np
+>>> np.linalg.norm(np.array([[3, 4], [6, 8]]), axis=1)
+array([ 5., 10.]))",
+       .inputs = {"data"},
+       .infer =
+           [](Inference& inference, const Axes& given) {
+             if (given.axis && given.axis->size() > 2) inference.refuse("needs one axis or two");
+             infer<Reduction::norm2>(inference, given);
+           },
+       .kernel = kernel<Reduction::norm2>,
+       .reduction = Reduction::norm2,
+       .gradients = {reading_output_and({0}, through_norm2)}});
   table.add<Axes>(
       {.name = "prod",
        .mxnet_names = {"prod", "_np_prod"},

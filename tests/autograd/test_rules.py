@@ -210,6 +210,40 @@ CASES = {
     ),
     "store by arrays": (lambda legacy, x, y: _stored(legacy, x, y), [(3, 4), (2, 4)], False),
     "store by mask": (lambda legacy, x: _masked(legacy, x), [(3, 4)], False),
+    **{
+        f"matmul of {shapes}": (
+            lambda legacy, x, y: _call("matmul", legacy, x, y),
+            [*shapes],
+            False,
+        )
+        for shapes in (
+            ((2, 1, 3, 4), (5, 4, 2)),
+            ((2, 3, 4), (4, 2)),
+            ((4,), (2, 4, 3)),
+            ((2, 3, 4), (4,)),
+            ((2, 3, 4), (1, 4, 2)),
+        )
+    },
+    "matmul of transposed stacks": (
+        lambda legacy, x, y: _call("matmul", legacy, x, y, True, True),
+        [(2, 4, 3), (1, 2, 4)],
+        False,
+    ),
+    "inverse_or_zero": (
+        lambda legacy, x: _call("inverse_or_zero", legacy, x),
+        [(2, 2, 2)],
+        False,
+    ),
+    **{
+        f"topk {wanted}": (
+            lambda legacy, x, wanted=wanted: _call("topk", legacy, x, 1, 2, wanted)
+            if wanted == "value"
+            else _call("topk", legacy, x, None, 3, wanted)[0],
+            [(2, 4)],
+            False,
+        )
+        for wanted in ("value", "both")
+    },
     "dot of vectors": (lambda legacy, x, y: _call("dot", legacy, x, y), [(4,), (4,)], False),
     "dot with a vector": (lambda legacy, x, y: _call("dot", legacy, x, y), [(3, 4), (4,)], False),
     "concat": (
@@ -431,6 +465,28 @@ def test_second_order(name):
             values.append(float((first(True, *others).asnumpy() ** 2).sum()))
         expected = (values[0] - values[1]) / (2 * step)
         onp.testing.assert_allclose(arrays[0].grad.asnumpy()[place], expected, rtol=5e-4, atol=1e-4)
+
+
+def test_rules_stand_in_one_place():
+    """Those of ops beside their declarations, the others beside functions that are no ops."""
+    assert not set(RULES) & set(_core.describe_table())
+
+
+@pytest.mark.parametrize("kind", ["float32", "int64"])
+def test_places_have_no_gradient(kind):
+    """Whether the types are the same or not, and with a sorter too."""
+    x, y = mx.np.array([1.0, 2.0, 4.0]), mx.np.array([3.0, 0.0])
+    order = mx.np.array([0, 1, 2], dtype="int64")
+    x.attach_grad()
+    y.attach_grad()
+    with autograd.record():
+        places = mx.np.searchsorted(x, y.astype(kind))
+        sorted_places = mx.np.searchsorted(x, y, sorter=order)
+        ranks = mx.np.argsort(x)
+        result = (x * ranks.astype("float32")).sum() + places.sum() + sorted_places.sum()
+    result.backward()
+    assert x.grad.asnumpy().tolist() == [0, 1, 2]
+    assert y.grad.asnumpy().tolist() == [0, 0]
 
 
 def test_every_op_has_a_rule():

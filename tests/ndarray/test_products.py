@@ -374,3 +374,8 @@ def test_a_contraction_of_views_copies_nothing() -> None:
     before = mx.engine.stats()
     np.einsum("bqhd,bkhd->bhqk", q, k).wait_to_read()
     assert gained(before)["issued"] == 1
+
+
+def test_khatri_rao_needs_a_matrix() -> None:
+    with pytest.raises(ValueError, match="at least one matrix"):
+        mx.nd.khatri_rao()

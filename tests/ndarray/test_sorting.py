@@ -225,3 +225,33 @@ def test_searchsorted():
     mixed = np.array([3, 1, 2])
     found = np.searchsorted(mixed, np.array([2.5]), sorter=np.argsort(mixed))
     assert found.asnumpy().tolist() == [2]
+
+
+@pytest.mark.parametrize("left", ["float32", "float64", "int32", "int64", "uint8", "float16"])
+@pytest.mark.parametrize("right", ["float32", "int8", "int64", "bool"])
+def test_searchsorted_of_two_types(left, right):
+    line, values = onp.array([0, 1, 1, 2, 100]), onp.array([[1, 0], [1, 1]])
+    expected = onp.searchsorted(line.astype(left), values.astype(right), "right")
+    found = np.searchsorted(
+        np.array(line, dtype=left), np.array(values, dtype=right), side="right"
+    )
+    assert found.asnumpy().tolist() == expected.tolist()
+
+
+def test_searchsorted_is_exact_where_types_meet():
+    line = np.array([2**24, 2**24 + 1, 2**24 + 2], dtype="int32")
+    assert int(np.searchsorted(line, np.array(2.0**24 + 2))) == 2
+    assert int(np.searchsorted(line, 2**24 + 1)) == 1
+    assert np.searchsorted(line, [0, 2.0**25]).asnumpy().tolist() == [0, 3]
+
+
+def test_both_results_of_topk_are_written_where_asked():
+    x = nd.array([[3, 1, 2]])
+    values, places = nd.zeros((1, 2)), nd.zeros((1, 2))
+    result = nd.topk(x, k=2, ret_typ="both", out=[values, places])
+    assert result[0] is values
+    assert result[1] is places
+    assert values.asnumpy().tolist() == [[3, 2]]
+    assert places.asnumpy().tolist() == [[0, 2]]
+    with pytest.raises(ValueError, match="1 arrays; there are 2 results"):
+        nd.topk(x, k=2, ret_typ="both", out=[values])
