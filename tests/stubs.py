@@ -21,9 +21,9 @@ STUBS = {
     "ndarray/_random_ops.pyi": ("nd.random", "NDArray", "from .ndarray import NDArray\n\n"),
     "numpy/_ops.pyi": ("np", "Any", "from .multiarray import ndarray\n\n"),
     "numpy/_linalg_ops.pyi": ("np.linalg", "Any", "from .multiarray import ndarray\n\n"),
-    "numpy/_random_ops.pyi": ("np.random", "Any", ""),
+    "numpy/_random_ops.pyi": ("np.random", "Any", "from .multiarray import ndarray\n\n"),
     "numpy_extension/_ops.pyi": ("npx", "ndarray", "from ..numpy import ndarray\n\n"),
-    "numpy_extension/_random_ops.pyi": ("npx.random", "Any", ""),
+    "numpy_extension/_random_ops.pyi": ("npx.random", "Any", "from ..numpy import ndarray\n\n"),
 }
 _KINDS = {
     "a boolean": "bool",

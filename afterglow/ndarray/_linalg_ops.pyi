@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: N803
+# ruff: noqa: N802, N803, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from .ndarray import NDArray

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: N802, RUF022, RUF100
+# ruff: noqa: N802, N803, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -45,6 +45,8 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "argsort",
+    "batch_dot",
     "batch_take",
     "broadcast_add",
     "broadcast_div",
@@ -77,6 +79,7 @@ __all__ = [
     "degrees",
     "digamma",
     "divide",
+    "dot",
     "elemwise_add",
     "elemwise_div",
     "elemwise_mul",
@@ -96,8 +99,22 @@ __all__ = [
     "greater",
     "greater_equal",
     "hard_sigmoid",
+    "khatri_rao",
     "lesser",
     "lesser_equal",
+    "linalg_det",
+    "linalg_extractdiag",
+    "linalg_extracttrian",
+    "linalg_gemm",
+    "linalg_gemm2",
+    "linalg_inverse",
+    "linalg_makediag",
+    "linalg_maketrian",
+    "linalg_potrf",
+    "linalg_potri",
+    "linalg_sumlogdiag",
+    "linalg_syrk",
+    "linalg_trmm",
     "log",
     "log10",
     "log1p",
@@ -118,12 +135,21 @@ __all__ = [
     "modulo",
     "multiply",
     "negative",
+    "normal",
     "not_equal",
     "one_hot",
     "pick",
     "power",
     "prod",
     "radians",
+    "random_exponential",
+    "random_gamma",
+    "random_generalized_negative_binomial",
+    "random_negative_binomial",
+    "random_normal",
+    "random_poisson",
+    "random_randint",
+    "random_uniform",
     "ravel_multi_index",
     "rcbrt",
     "reciprocal",
@@ -131,7 +157,16 @@ __all__ = [
     "rint",
     "round",
     "rsqrt",
+    "sample_exponential",
+    "sample_gamma",
+    "sample_generalized_negative_binomial",
+    "sample_multinomial",
+    "sample_negative_binomial",
+    "sample_normal",
+    "sample_poisson",
+    "sample_uniform",
     "scatter_nd",
+    "shuffle",
     "sigmoid",
     "sign",
     "sin",
@@ -141,6 +176,7 @@ __all__ = [
     "softmax_cross_entropy",
     "softmin",
     "softsign",
+    "sort",
     "sqrt",
     "square",
     "stop_gradient",
@@ -150,8 +186,10 @@ __all__ = [
     "take",
     "tan",
     "tanh",
+    "topk",
     "true_divide",
     "trunc",
+    "uniform",
     "unravel_index",
     "where",
 ]
@@ -417,6 +455,23 @@ def argmin(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def argsort(
+    data: NDArray,
+    axis: int = -1,
+    is_ascend: bool = True,
+    dtype: Any = "float32",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def batch_dot(
+    lhs: NDArray,
+    rhs: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    forward_stype: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def batch_take(
     a: NDArray,
     indices: NDArray,
@@ -468,6 +523,11 @@ def degrees(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def linalg_det(
+    A: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def digamma(
     data: NDArray,
     out: NDArray | None = None,
@@ -480,6 +540,15 @@ def divide(
 def broadcast_div(
     lhs: NDArray,
     rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def dot(
+    lhs: NDArray,
+    rhs: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    forward_stype: str | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -537,6 +606,19 @@ def expm1(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def linalg_extractdiag(
+    A: NDArray,
+    offset: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def linalg_extracttrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def fill_element_0index(
     lhs: NDArray,
     mhs: NDArray,
@@ -562,6 +644,28 @@ def gammaln(
 def gather_nd(
     data: NDArray,
     indices: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def linalg_gemm(
+    A: NDArray,
+    B: NDArray,
+    C: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    axis: int = -2,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def linalg_gemm2(
+    A: NDArray,
+    B: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    axis: int = -2,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -595,6 +699,16 @@ def hard_sigmoid(
 def broadcast_hypot(
     lhs: NDArray,
     rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def linalg_inverse(
+    A: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def khatri_rao(
+    *args: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -684,6 +798,19 @@ def broadcast_logical_xor(
 ) -> NDArray: ...
 def make_loss(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def linalg_makediag(
+    A: NDArray,
+    offset: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def linalg_maketrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool = True,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -784,6 +911,20 @@ def pick(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def linalg_potrf(
+    A: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+    *,
+    lower: bool = True,
+) -> NDArray: ...
+def linalg_potri(
+    A: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+    *,
+    lower: bool = True,
+) -> NDArray: ...
 def power(
     base: NDArray,
     exp: NDArray,
@@ -804,6 +945,76 @@ def prod(
 ) -> NDArray: ...
 def radians(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_exponential(
+    lam: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_gamma(
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_generalized_negative_binomial(
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_negative_binomial(
+    k: int = 1,
+    p: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_normal(
+    loc: float = 0.0,
+    scale: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_poisson(
+    lam: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_randint(
+    low: int,
+    high: int,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_uniform(
+    low: float = 0.0,
+    high: float = 1.0,
+    shape: int | tuple[int, ...] = (),
+    ctx: Any = None,
+    dtype: Any = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -843,10 +1054,77 @@ def rsqrt(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def sample_exponential(
+    lam: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_gamma(
+    alpha: NDArray,
+    beta: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_generalized_negative_binomial(
+    mu: NDArray,
+    alpha: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_multinomial(
+    data: NDArray,
+    shape: int | tuple[int, ...] = (),
+    get_prob: bool = False,
+    dtype: Any = "int32",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> Any: ...
+def sample_negative_binomial(
+    k: NDArray,
+    p: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_normal(
+    mu: NDArray,
+    sigma: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_poisson(
+    lam: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sample_uniform(
+    low: NDArray,
+    high: NDArray,
+    shape: int | tuple[int, ...] = (),
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def scatter_nd(
     data: NDArray,
     indices: NDArray,
     shape: int | tuple[int, ...],
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def shuffle(
+    data: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -906,6 +1184,13 @@ def softsign(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def sort(
+    data: NDArray,
+    axis: int = -1,
+    is_ascend: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def sqrt(
     data: NDArray,
     out: NDArray | None = None,
@@ -934,6 +1219,18 @@ def sum(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def linalg_sumlogdiag(
+    A: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def linalg_syrk(
+    A: NDArray,
+    transpose: bool = False,
+    alpha: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def take(
     a: NDArray,
     indices: NDArray,
@@ -949,6 +1246,26 @@ def tan(
 ) -> NDArray: ...
 def tanh(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def topk(
+    data: NDArray,
+    axis: int = -1,
+    k: int = 1,
+    ret_typ: str = "indices",
+    is_ascend: bool = False,
+    dtype: Any = "float32",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> Any: ...
+def linalg_trmm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool = False,
+    rightside: bool = False,
+    lower: bool = True,
+    alpha: float = 1.0,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -982,6 +1299,8 @@ true_divide = divide
 max_axis = max
 min_axis = min
 choose_element_0index = pick
+normal = random_normal
+uniform = random_uniform
 broadcast_minus = broadcast_sub
 sum_axis = sum
 fix = trunc

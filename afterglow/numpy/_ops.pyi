@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: N802, RUF022, RUF100
+# ruff: noqa: N802, N803, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -21,6 +21,7 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "argsort",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
@@ -31,10 +32,13 @@ __all__ = [
     "copysign",
     "cos",
     "cosh",
+    "cross",
     "cumsum",
     "deg2rad",
     "degrees",
+    "diff",
     "divide",
+    "dot",
     "equal",
     "exp",
     "expm1",
@@ -44,12 +48,14 @@ __all__ = [
     "greater",
     "greater_equal",
     "hypot",
+    "inner",
     "invert",
     "isfinite",
     "isinf",
     "isnan",
     "isneginf",
     "isposinf",
+    "kron",
     "ldexp",
     "less",
     "less_equal",
@@ -61,6 +67,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "matmul",
     "max",
     "maximum",
     "mean",
@@ -78,9 +85,11 @@ __all__ = [
     "reciprocal",
     "remainder",
     "rint",
+    "searchsorted",
     "sign",
     "sin",
     "sinh",
+    "sort",
     "sqrt",
     "square",
     "subtract",
@@ -89,8 +98,10 @@ __all__ = [
     "take_along_axis",
     "tan",
     "tanh",
+    "trace",
     "true_divide",
     "trunc",
+    "vdot",
     "where",
 ]
 
@@ -151,6 +162,12 @@ def argmin(
     axis: Any = None,
     out: Any = None,
 ) -> ndarray: ...
+def argsort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+) -> ndarray: ...
 def bitwise_and(
     x1: Any,
     x2: Any,
@@ -201,6 +218,14 @@ def cosh(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def cross(
+    a: Any,
+    b: Any,
+    axisa: Any = -1,
+    axisb: Any = -1,
+    axisc: Any = -1,
+    axis: Any = None,
+) -> ndarray: ...
 def cumsum(
     a: Any,
     axis: Any = None,
@@ -212,12 +237,24 @@ def degrees(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def diff(
+    a: Any,
+    n: Any = 1,
+    axis: Any = -1,
+    prepend: Any = None,
+    append: Any = None,
+) -> ndarray: ...
 def divide(
     x1: Any,
     x2: Any,
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def dot(
+    a: Any,
+    b: Any,
+    out: Any = None,
+) -> ndarray: ...
 def equal(
     x1: Any,
     x2: Any,
@@ -257,6 +294,10 @@ def hypot(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def inner(
+    a: Any,
+    b: Any,
+) -> ndarray: ...
 def invert(
     x: Any,
     out: Any = None,
@@ -287,6 +328,10 @@ def isposinf(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def kron(
+    a: Any,
+    b: Any,
+) -> ndarray: ...
 def ldexp(
     x1: Any,
     x2: Any,
@@ -345,6 +390,12 @@ def logical_or(
 def logical_xor(
     x1: Any,
     x2: Any,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def matmul(
+    a: Any,
+    b: Any,
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
@@ -442,6 +493,12 @@ def rint(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def searchsorted(
+    a: Any,
+    v: Any,
+    side: Any = "left",
+    sorter: Any = None,
+) -> ndarray: ...
 def sign(
     x: Any,
     out: Any = None,
@@ -457,6 +514,12 @@ def sinh(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: Any = None,
+    order: Any = None,
+) -> ndarray: ...
 def sqrt(
     x: Any,
     out: Any = None,
@@ -504,11 +567,22 @@ def tanh(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def trace(
+    a: Any,
+    offset: Any = 0,
+    axis1: Any = 0,
+    axis2: Any = 1,
+    out: Any = None,
+) -> ndarray: ...
 def trunc(
     x: Any,
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def vdot(
+    a: Any,
+    b: Any,
+) -> ndarray: ...
 def where(
     condition: Any,
     x: Any = None,

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: N802, N803, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
+
+from .multiarray import ndarray
 
 __all__ = [
     "beta",
@@ -29,87 +32,87 @@ def beta(
     size: Any = None,
     dtype: Any = None,
     ctx: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def chisquare(
     df: Any,
     size: Any = None,
     dtype: Any = None,
     ctx: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def exponential(
-    scale: Any = 1.0,
+    scale: float = 1.0,
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def f(
     dfnum: Any,
     dfden: Any,
     size: Any = None,
     ctx: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def gamma(
     shape: Any,
-    scale: Any = 1.0,
+    scale: float = 1.0,
     size: Any = None,
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def gumbel(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
+    loc: float = 0.0,
+    scale: float = 1.0,
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def laplace(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
+    loc: float = 0.0,
+    scale: float = 1.0,
     size: Any = None,
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def logistic(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
+    loc: float = 0.0,
+    scale: float = 1.0,
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def lognormal(
-    mean: Any = 0.0,
-    sigma: Any = 1.0,
+    mean: float = 0.0,
+    sigma: float = 1.0,
     size: Any = None,
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def normal(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
+    loc: float = 0.0,
+    scale: float = 1.0,
     size: Any = None,
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def pareto(
     a: Any,
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def poisson(
-    lam: Any = 1.0,
+    lam: float = 1.0,
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def power(
     a: Any,
     size: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def randint(
     low: Any,
     high: Any = None,
@@ -117,24 +120,24 @@ def randint(
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def rayleigh(
-    scale: Any = 1.0,
+    scale: float = 1.0,
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def uniform(
-    low: Any = 0.0,
-    high: Any = 1.0,
+    low: float = 0.0,
+    high: float = 1.0,
     size: Any = None,
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def weibull(
     a: Any,
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...

@@ -158,7 +158,7 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- products and reductions ---
 
-    def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:  # type: ignore[override]
+    def clip(self, min: Any = None, max: Any = None, out: ndarray | None = None) -> Any:
         """Return the elements, but no smaller and no greater than two bounds."""
         return _ops.clip(self, min, max, out)
 

@@ -47,7 +47,6 @@ __all__ = [
 ]
 
 
-
 def _typed(a: Any, number: int) -> ndarray:
     """Return the array in a type; itself if it has it."""
     result: ndarray = a if a._dtype_number == number else NUMPY.copy(a, dtype=number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: N802, RUF022, RUF100
+# ruff: noqa: N802, N803, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -33,6 +33,7 @@ __all__ = [
     "sigmoid",
     "smooth_l1",
     "softmax",
+    "topk",
 ]
 
 def activation(
@@ -119,6 +120,15 @@ def sequence_mask(
     use_sequence_length: bool = False,
     value: float = 0.0,
     axis: int = 0,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def batch_dot(
+    lhs: ndarray,
+    rhs: ndarray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    forward_stype: str | None = None,
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...
@@ -222,3 +232,13 @@ def softmax(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...
+def topk(
+    data: ndarray,
+    axis: int = -1,
+    k: int = 1,
+    ret_typ: str = "indices",
+    is_ascend: bool = False,
+    dtype: Any = "float32",
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> Any: ...

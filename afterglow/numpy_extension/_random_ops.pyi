@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: N802, N803, RUF022, RUF100
 # Written by `python -m tests.stubs`.
 
 from typing import Any
+
+from ..numpy import ndarray
 
 __all__ = [
     "bernoulli",
@@ -16,18 +19,18 @@ def bernoulli(
     dtype: Any = None,
     ctx: Any = None,
     out: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def normal_n(
-    loc: Any = 0.0,
-    scale: Any = 1.0,
+    loc: float = 0.0,
+    scale: float = 1.0,
     batch_shape: Any = None,
     dtype: Any = None,
     ctx: Any = None,
-) -> Any: ...
+) -> ndarray: ...
 def uniform_n(
-    low: Any = 0.0,
-    high: Any = 1.0,
+    low: float = 0.0,
+    high: float = 1.0,
     batch_shape: Any = None,
     dtype: Any = None,
     ctx: Any = None,
-) -> Any: ...
+) -> ndarray: ...

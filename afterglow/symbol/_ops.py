@@ -236,9 +236,7 @@ _OUTPUTS: dict[str, Outputs] = {
     "_npi_normal": (("output0",), 2),
     "_npi_std": (("std",), 2),
     "_npi_var": (("var",), 2),
-    **dict.fromkeys(
-        ("_npi_concatenate", "_npi_hstack", "_npi_dstack"), (("out",), 1)
-    ),
+    **dict.fromkeys(("_npi_concatenate", "_npi_hstack", "_npi_dstack"), (("out",), 1)),
 }
 
 #: Types of results, where they are not those of the inputs.

@@ -236,9 +236,11 @@ CASES = {
     ),
     **{
         f"topk {wanted}": (
-            lambda legacy, x, wanted=wanted: _call("topk", legacy, x, 1, 2, wanted)
-            if wanted == "value"
-            else _call("topk", legacy, x, None, 3, wanted)[0],
+            lambda legacy, x, wanted=wanted: (
+                _call("topk", legacy, x, 1, 2, wanted)
+                if wanted == "value"
+                else _call("topk", legacy, x, None, 3, wanted)[0]
+            ),
             [(2, 4)],
             False,
         )

@@ -232,9 +232,7 @@ def test_searchsorted():
 def test_searchsorted_of_two_types(left, right):
     line, values = onp.array([0, 1, 1, 2, 100]), onp.array([[1, 0], [1, 1]])
     expected = onp.searchsorted(line.astype(left), values.astype(right), "right")
-    found = np.searchsorted(
-        np.array(line, dtype=left), np.array(values, dtype=right), side="right"
-    )
+    found = np.searchsorted(np.array(line, dtype=left), np.array(values, dtype=right), side="right")
     assert found.asnumpy().tolist() == expected.tolist()
 
 
