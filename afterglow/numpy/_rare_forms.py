@@ -74,7 +74,7 @@ def _clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
     if isinstance(a, (int, float, onp.generic)):
         with as_ours("clip"):
             return onp.clip(a, a_min, a_max)
-    return _op("clip")(need(a, "data"), a_min, a_max, out)
+    return NUMPY.clip(need(a, "data"), a_min, a_max, out=out)
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -226,13 +226,6 @@ def _mean(
     whole = mask if mask.shape == a.shape else NUMPY.copy(mask, shape=a.shape)
     count = NUMPY.sum(whole, as_axes(axis))
     return NUMPY.divide(total, count._shaped(total.shape), out=out)
-
-
-def _op(name: str) -> Any:
-    """Return the public function, now that its input is an array."""
-    from . import _ops
-
-    return getattr(_ops, name)
 
 
 def forms() -> dict[str, Callable[..., Any]]:

@@ -17,6 +17,7 @@ from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
 from . import _ops, elementwise, indexing, reduce, shape
+from ._arguments import need
 
 __all__ = ["ndarray"]
 
@@ -64,15 +65,15 @@ class ndarray(NDArray):  # noqa: N801
         return onp.round(self, ndigits or 0)
 
     def __matmul__(self, other: Any) -> ndarray:
-        result: ndarray = _ops.matmul(self, other)
+        result: ndarray = _ops.matmul(self, need(other, "b"))
         return result
 
     def __rmatmul__(self, other: Any) -> ndarray:
-        result: ndarray = _ops.matmul(other, self)
+        result: ndarray = _ops.matmul(need(other), self)
         return result
 
     def __imatmul__(self, other: Any) -> Self:
-        _ops.matmul(self, other, self)
+        _ops.matmul(self, need(other, "b"), self)
         return self
 
     def __and__(self, other: Any) -> Any:

@@ -268,8 +268,9 @@ class CallArguments {
     std::vector<autograd::Value> results = {issue(nullptr, more)};
     for (autograd::Handle& other : more) results.emplace_back(std::move(other));
     if (count != results.size())
-      refuse("gives " + std::to_string(results.size()) + " results, out has " +
-             std::to_string(count) + " arrays");
+      refuse("out has " + std::to_string(count) + " arrays; there are " +
+                 std::to_string(results.size()) + " results",
+             ErrorKind::value);
     for (std::size_t i = 0; i < count; ++i) {
       static const lazy::Op& copy = ops::op_named("copy");
       auto& target = as_array(PyTuple_GET_ITEM(targets.ptr(), static_cast<Py_ssize_t>(i)));

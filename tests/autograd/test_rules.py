@@ -471,7 +471,8 @@ def test_second_order(name):
 
 def test_rules_stand_in_one_place():
     """Those of ops beside their declarations, the others beside functions that are no ops."""
-    assert not set(RULES) & set(_core.describe_table())
+    table = _core.describe_table()
+    assert not set(RULES) & {name for name, op in table.items() if not op["announced"]}
 
 
 @pytest.mark.parametrize("kind", ["float32", "int64"])

@@ -37,7 +37,7 @@ def missing(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, list[s
 
 def test_all_names(capsys: pytest.CaptureFixture[str]) -> None:
     found = listed(capsys)
-    assert found["mx.nd"]["exp"] == (mx.nd.exp.__doc__ or "").splitlines()[0]
+    assert found["mx.nd"]["exp"] == "Return e to the power of each element."
     assert found["mx.gluon.loss"].keys() == {*mx.gluon.loss.__all__}
     assert found["mx.np.linalg"].keys() >= {*mx.np.linalg.__all__}
     assert {"mx", "mx.npx", "mx.sym", "mx.gluon.nn", "mx.optimizer", "mx.engine"} <= found.keys()

@@ -13,7 +13,7 @@ OPS = (
     "BilinearSampler Convolution Correlation CTCLoss Deconvolution GridGenerator "
     "IdentityAttachKLSparseReg LRN Pooling RNN ROIPooling SpatialTransformer UpSampling "
     "_contrib_AdaptiveAvgPooling2D _contrib_BilinearResize2D _contrib_MultiBoxDetection "
-    "_contrib_MultiBoxPrior _contrib_MultiBoxTarget _contrib_box_nms khatri_rao"
+    "_contrib_MultiBoxPrior _contrib_MultiBoxTarget _contrib_box_nms"
 )
 
 

@@ -810,6 +810,18 @@ add(
     ),
     types=WIDE,
 )
+add(
+    "nd.contrib.index_copy",
+    (x34, fixed([2, 0], "int64"), of(2, 4)),
+    lambda x, i, new: onp.stack([new[1], x[1], new[0]]),
+    types=WIDE,
+)
+add(
+    "nd.contrib.index_array",
+    x34,
+    lambda x: onp.stack(onp.meshgrid(range(3), range(4), indexing="ij"), -1),
+    types=WIDE,
+)
 lengths = fixed([1, 2], "float32")
 steps = of(3, 2, 2)
 add(

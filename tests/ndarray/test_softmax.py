@@ -26,7 +26,7 @@ def sample(shape, dtype="float32"):
     return (onp.random.default_rng(5).normal(size=shape) * 5).astype(dtype)
 
 
-@pytest.mark.parametrize("name", ["ndarray.ctc", "numpy_extension.sorting"])
+@pytest.mark.parametrize("name", ["ndarray.ctc"])
 def test_examples(name):
     module = importlib.import_module(f"afterglow.{name}")
     assert doctest.testmod(module).failed == 0

@@ -23,7 +23,7 @@ RECORDED: dict[str, dict[str, str]] = json.loads(
 )
 ANNOUNCED = {name for name, one in describe_table().items() if one["announced"]}
 #: Those that functions written in Python stand for.
-RUNNING = {"CTCLoss", "khatri_rao"}
+RUNNING = {"CTCLoss"}
 
 
 def test_what_is_recorded_is_what_is_announced() -> None:
