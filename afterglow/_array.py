@@ -33,7 +33,7 @@ from .util import restore_array
 
 # The answers of np and of nd.
 _take = (operation("take", False), operation("take", True))
-_gather = (operation("gather_nd", False), operation("gather_nd", True))
+_gather = (operation("gather", False), operation("gather", True))
 _scatter = (operation("scatter_nd", False), operation("scatter_nd", True))
 _where = operation("where", False)
 

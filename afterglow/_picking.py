@@ -13,7 +13,6 @@ from .error import ArrayTypeError, ArrayValueError
 # The answers of np and of nd.
 _take = (operation("take", False), operation("take", True))
 _pick = (operation("pick", False), operation("pick", True))
-_gather = (operation("gather_nd", False), operation("gather_nd", True))
 _scatter = (operation("scatter_nd", False), operation("scatter_nd", True))
 _one_hot = (operation("one_hot", False), operation("one_hot", True))
 _copy = (operation("copy", False), operation("copy", True))
@@ -66,12 +65,6 @@ def rows_of(indices: Any, name: str, ndim: int) -> list[Any]:
             f"[{name}] {shape[0]} indices per element are too many for {ndim} dimensions"
         )
     return [indices._view(row * strides[0], shape[1:], strides[1:]) for row in range(shape[0])]
-
-
-def gather_nd(data: Any, indices: Any, out: Any) -> Any:
-    """Return the elements that the columns of an index array name."""
-    rows = rows_of(indices, "gather_nd", data.ndim)
-    return _gather[data._legacy]([data, *rows], out=out)
 
 
 def scattered(data: Any, indices: list[Any], values: Any, add: bool = False) -> Any:

@@ -23,7 +23,6 @@ set_dtype_spellings(SPELLINGS)
 def shortcut(
     target: str,
     *kinds: str,
-    parameters: int = 0,
     legacy: bool = False,
     **fixed: Any,
 ) -> Callable[[F], F]:
@@ -31,13 +30,12 @@ def shortcut(
 
     There is a kind for each leading parameter of the function: what the argument must be, then
     ``=`` and the op's parameter if that has another name; ``!`` behind a kind says that the
-    argument must be given. The rest of the op's parameters is ``fixed``. Without kinds,
-    ``target`` is a composition for the first ``parameters`` of the function.
+    argument must be given. The rest of the op's parameters is ``fixed``.
     """
 
     def wrap(function: F) -> F:
         code, defaults = function.__code__, function.__defaults__ or ()
-        names = code.co_varnames[: len(kinds) or parameters]
+        names = code.co_varnames[: len(kinds)]
         needed = code.co_argcount - len(defaults)
         made = make_shortcut(function, target, legacy, names, kinds, needed, fixed)
         return cast(F, functools.update_wrapper(made, function))

@@ -9,6 +9,7 @@ from .ndarray import NDArray
 __all__ = [
     "BatchNormWithReLU",
     "SyncBatchNorm",
+    "arange_like",
     "gradientmultiplier",
     "round_ste",
     "sign_ste",
@@ -48,6 +49,16 @@ def SyncBatchNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def arange_like(
+    data: NDArray,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str | None = None,
+    axis: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def gradientmultiplier(
     data: NDArray,
     scalar: float = 1.0,

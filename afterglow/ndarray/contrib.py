@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import Array, operation
 from ..error import ArgumentError, ArrayValueError, MissingNameError
-from . import _contrib_ops, creation, elementwise, indexing, shape, softmax
+from . import _contrib_ops, _ops, elementwise, indexing, softmax
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
 
@@ -33,10 +33,10 @@ __all__ = [
 _divide = operation("divide", True)
 
 #: Functions of other families that MXNet has in this namespace.
-_FAMILIES = (creation, elementwise, indexing, shape, softmax)
+_FAMILIES = (elementwise, indexing, softmax)
 _ELSEWHERE = frozenset(
     (
-        *("CTCLoss", "allclose", "arange_like", "boolean_mask", "ctc_loss", "index_array"),
+        *("CTCLoss", "allclose", "boolean_mask", "ctc_loss", "index_array"),
         "index_copy",
     )
 )
@@ -77,7 +77,7 @@ def foreach(
         _flat(states, "foreach states")
     if not steps:
         raise ArrayValueError("[foreach] data has no rows, so the outputs have no shape")
-    stacked = [shape.stack(*column, axis=0) for column in zip(*steps, strict=True)]
+    stacked = [_ops.stack(*column, axis=0) for column in zip(*steps, strict=True)]
     return _like(form, iter(stacked)), states
 
 
@@ -189,8 +189,8 @@ def _arguments(variables: Any) -> Any:
 
 def _filled(column: tuple[NDArray, ...], rows: int) -> NDArray:
     """Stack the outputs of all steps; what no step has filled is 0."""
-    missing = [creation.zeros_like(column[0])] * (rows - len(column))
-    return shape.stack(*column, *missing, axis=0)
+    missing = [_ops.zeros_like(column[0])] * (rows - len(column))
+    return _ops.stack(*column, *missing, axis=0)
 
 
 def _flat(nested: Any, what: str) -> list[Any]:

@@ -25,7 +25,6 @@ __all__ = [
     "batch_take",
     "choose_element_0index",
     "fill_element_0index",
-    "gather_nd",
     "one_hot",
     "onehot_encode",
     "pick",
@@ -125,23 +124,8 @@ def fill_element_0index(
     """
     if not need(lhs, "lhs").ndim:
         raise ArrayValueError("[fill_element_0index] lhs must have rows, but its shape is ()")
-    rows = _arange(count=lhs.shape[0], dtype=need(rhs, "rhs")._dtype_number)
+    rows = _arange(lhs.shape[0], dtype=need(rhs, "rhs")._dtype_number)
     result: NDArray = _picking.into(_picking.scattered(lhs, [rows, rhs], need(mhs, "mhs")), out)
-    return result
-
-
-def gather_nd(
-    data: NDArray, indices: NDArray, out: NDArray | None = None, name: str | None = None
-) -> NDArray:
-    """Return the elements, or rows, that the columns of ``indices`` name.
-
-    >>> from afterglow import nd
-    >>> nd.gather_nd(nd.array([[1, 2], [3, 4]]), nd.array([[1, 0], [0, 1]]))
-    <BLANKLINE>
-    [3. 2.]
-    <NDArray 2 @cpu(0)>
-    """
-    result: NDArray = _picking.gather_nd(need(data), need(indices, "indices"), out)
     return result
 
 

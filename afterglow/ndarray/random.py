@@ -46,7 +46,7 @@ __all__ = [
 
 _draws = Draws(True)
 _arange = operation("arange", True)
-_gather = operation("gather_nd", True)
+_gather = operation("gather", True)
 _log = operation("log", True)
 _multinomial = operation("sample_multinomial", True)
 _shuffle = operation("shuffle", True)
@@ -261,7 +261,7 @@ def _chosen(data: NDArray, drawn: NDArray) -> Any:
     """Return the probabilities, as they were given, of the categories that were drawn."""
     categories = data.shape[-1]
     rows = data.size // max(1, categories)
-    line = _arange(0.0, 1.0, rows, 1, INT64, ctx=data._context_numbers)._shaped((rows, 1))
+    line = _arange(rows, dtype=INT64, ctx=data._context_numbers)._shaped((rows, 1))
     index = drawn._shaped((rows, drawn.size // max(1, rows)))
     found = _gather([data._shaped((rows, categories)), line, index], mode="clip")
     return found._shaped(drawn.shape)

@@ -27,7 +27,6 @@ __all__ = [
     "inner",
     "kron",
     "matmul",
-    "outer",
     "tensordot",
     "trace",
     "vdot",
@@ -141,21 +140,6 @@ def inner(a: Any, b: Any) -> ndarray:
     if not a.ndim or not b.ndim:
         return dot(a, b)
     return tensordot(a, b, ((-1,), (-1,)))
-
-
-@shortcut("outer", parameters=2)
-def outer(a: Any, b: Any) -> ndarray:
-    """Return the products of every element of ``a`` with every element of ``b``.
-
-    >>> from afterglow import np
-    >>> np.outer(np.array([1, 2]), np.array([1, 10]))
-    array([[ 1., 10.],
-           [ 2., 20.]])
-    """
-    a, b = need(a, "a"), need(b, "b")
-    _check_types("outer", (a, b))
-    result: ndarray = _multiply(a._shaped((a.size, 1)), b._shaped((1, b.size)))
-    return result
 
 
 def kron(a: Any, b: Any) -> ndarray:

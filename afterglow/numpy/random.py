@@ -67,7 +67,7 @@ _draws = Draws(False)
 _multinomial = operation("sample_multinomial", False)
 _counts = operation("multinomial_counts", False)
 _shuffle = operation("shuffle", False)
-_arange = operation("arange", False)
+_permutation = operation("permutation", False)
 _exponential = operation("random_exponential", False)
 _normal = operation("random_normal", False)
 _copy = operation("copy", False)
@@ -496,15 +496,14 @@ def shuffle(x: ndarray) -> None:
     _shuffle(_array(x, "x"), out=x)
 
 
-@shortcut("permutation", parameters=1)
 def permutation(x: Any) -> ndarray:
     """Return a copy in random order; for a number, the integers below it in random order.
 
     >>> np.random.permutation(10).sum()
     array(45, dtype=int64)
     """
-    result: ndarray = _shuffle(x if isinstance(x, Array) else _count(x, context_numbers(None)))
-    return result
+    number = x if isinstance(x, Array) else _integer("permutation", x)
+    return _permutation(number, ctx=context_numbers(None))  # type: ignore[no-any-return]
 
 
 def choice(
@@ -556,7 +555,7 @@ def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int,
             f"[choice] cannot take {wanted} of {count} elements without replacement"
         )
     if p is None:
-        order = _shuffle(_count(count, context))
+        order = _permutation(count, ctx=context)
         return _copy(order._view(0, shape, contiguous_strides(shape)))
     # Who waits shortest for a first event comes first: the law of drawing one after another.
     waits = _exponential(1.0, (count,), FLOAT64, ctx=context)
@@ -567,10 +566,6 @@ def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int,
         return order
 
     return on_host("choice", first, waits, p, shape=shape, dtype=INT64, legacy=False)
-
-
-def _count(stop: Any, context: tuple[int, int]) -> Any:
-    return _arange(0, 1, _integer("permutation", stop), 1, INT64, ctx=context)
 
 
 # --- arguments ---

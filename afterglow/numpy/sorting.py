@@ -10,6 +10,7 @@ import numpy as onp
 
 from .. import _picking
 from .._core import Array, is_recording, operation
+from .._core import unique as find_unique
 from .._dtype import FLOAT32, FLOATING, INT64
 from .._host import from_host
 from .._host_calls import on_host, on_host_several
@@ -114,7 +115,6 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
 # --- counts ---
 
 
-@shortcut("unique", parameters=1)
 def unique(
     ar: Any,
     return_index: bool = False,
@@ -135,7 +135,9 @@ def unique(
     if axis is not None:
         axis = normal_axis(axis, ar.ndim)
     if axis is None and not (return_index or return_inverse or return_counts or is_recording()):
-        alone: ndarray = from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
+        alone = find_unique(ar)
+        if alone is None:
+            alone = from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
         return alone
     options: Any = (True, return_inverse, return_counts, axis)
     _, first, *others = onp.unique(ar.asnumpy(), *options)

@@ -6,12 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _picking
-from .._shortcut import shortcut
 from ..numpy import argwhere, ndarray
 from ..numpy._arguments import need
 
 __all__ = [
-    "gather_nd",
     "index_add",
     "index_update",
     "nonzero",
@@ -62,20 +60,6 @@ def one_hot(
     result: ndarray = _picking.one_hot(
         need(indices, "indices"), depth, on_value, off_value, dtype, out
     )
-    return result
-
-
-@shortcut("gather_nd", parameters=2)
-def gather_nd(
-    data: Any, indices: Any, out: ndarray | None = None, name: str | None = None
-) -> ndarray:
-    """Return the elements, or rows, that the columns of ``indices`` name.
-
-    >>> from afterglow import np, npx
-    >>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]]))
-    array([3., 2.])
-    """
-    result: ndarray = _picking.gather_nd(need(data, "data"), need(indices, "indices"), out)
     return result
 
 

@@ -623,10 +623,11 @@ def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
     parameters = [slot for slot in slots if slot.role == "parameter"]
     numbers = [slot.name for slot in slots if slot.role == "input" and slot.default is not None]
     variadic = any(slot.role == "inputs" for slot in slots)
+    names = [slot.name for slot in parameters]
     return Entry(
         name,
         tuple(slot.name for slot in slots if slot.role == "input" and slot.name not in numbers),
-        (*(slot.name for slot in parameters), *numbers, *(("num_args",) if variadic else ())),
+        tuple(dict.fromkeys((*names, *numbers, *(("num_args",) if variadic else ())))),
         function,
         legacy,
         variadic,

@@ -14,21 +14,23 @@ namespace afterglow::autograd {
 
 class Composition {
  public:
-  /// Inputs and arguments stay alive meanwhile. An input that was not given is none.
-  Composition(const lazy::Op& op, std::span<const Value> inputs,
-              std::span<const lazy::Argument> arguments)
-      : op_(op), arguments_(arguments), is_recorded_(state().recording) {
-    for (const Value& input : inputs) {
-      inputs_.push_back(input);
-      inputs_.back().legacy = false;
-    }
-  }
+  /// Inputs, with NumPy's answers, and arguments stay alive meanwhile. An input that was not given
+  /// is none.
+  Composition(const lazy::Op& op, std::span<Value> inputs,
+              std::span<const lazy::Argument> arguments, Context context)
+      : op_(op),
+        inputs_(inputs),
+        arguments_(arguments),
+        context_(context),
+        is_recorded_(state().recording) {}
 
   const lazy::Op& op() const { return op_; }
   const Value& operator[](std::size_t input) const { return inputs_[input]; }
   /// For those that the op writes to.
   Value& written(std::size_t input) { return inputs_[input]; }
   std::span<const Value> inputs() const { return inputs_; }
+  /// Where an op without inputs is to make its result.
+  Context context() const { return context_; }
   /// Whether gradients may be asked for.
   bool is_recorded() const { return is_recorded_; }
 
@@ -47,8 +49,9 @@ class Composition {
 
  private:
   const lazy::Op& op_;
-  std::vector<Value> inputs_;
+  const std::span<Value> inputs_;
   const std::span<const lazy::Argument> arguments_;
+  const Context context_;
   const bool is_recorded_;
   std::vector<Value> more_;
 };
@@ -62,6 +65,7 @@ struct Composed {
   std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;
+  bool takes_numbers = false;
   int optional_inputs = 0;
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
   Value (*compose)(Composition&, const Parameters&) = nullptr;
@@ -79,6 +83,7 @@ lazy::Op make_op(Composed<Parameters> declaration) {
                                            .gradients = std::move(declaration.gradients),
                                            .complete = declaration.complete});
   op.infer = nullptr;
+  op.takes_numbers = declaration.takes_numbers;
   op.optional_inputs = declaration.optional_inputs;
   op.compose = [](Composition& composition) {
     using Compose = Value (*)(Composition&, const Parameters&);

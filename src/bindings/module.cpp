@@ -44,6 +44,8 @@ NB_MODULE(_core, module) {
   bind_python_calls(module);
   bind_tape(module);
   bind_update(module);
+  bind_from_numpy(module);
+  bind_values(module);
   bind_walk(module);
   bind_dlpack(module);
   bind_engine(module);

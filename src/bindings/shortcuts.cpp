@@ -81,7 +81,6 @@ struct Slot {
 };
 
 struct Plan {
-  Composition composition = nullptr;
   const lazy::Op* op = nullptr;
   bool legacy = false;
   std::vector<Slot> slots;
@@ -269,10 +268,6 @@ PyObject* take_shortcut(const Plan& plan, PyObject* const* values, std::size_t p
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     Given given{};
     if (!sort_arguments(plan, values, positional, names, given)) return nullptr;
-    if (plan.composition) {
-      if (autograd::state().recording) return nullptr;
-      return plan.composition(std::span(given).first(plan.slots.size()), plan.legacy);
-    }
     PlainCall call(plan, given);
     return call.read() ? call.issue() : nullptr;
   });
@@ -350,7 +345,7 @@ Slot make_slot(const Plan& plan, nb::handle name, std::string kind, bool needed)
   }
   slot.kind = kinds().at(kind);
   if (is_input(slot.kind)) slot.needed = true;
-  if (plan.composition || is_input(slot.kind) || slot.kind == Kind::other) return slot;
+  if (is_input(slot.kind) || slot.kind == Kind::other) return slot;
   const auto& parameters = plan.op->parameters;
   while (slot.parameter < parameters.size() && parameters[slot.parameter].name != parameter) {
     ++slot.parameter;
@@ -368,28 +363,21 @@ nb::object make_shortcut(nb::callable function, const char* target_name, bool le
   const std::string target(target_name);
   auto plan = std::make_unique<Plan>();
   plan->legacy = legacy;
-  if (!nb::len(kinds)) {
-    plan->composition = find_composition(target);
-    if (!plan->composition)
-      throw Error(ErrorKind::value, "there is no composition named " + target);
-  } else {
-    plan->op = ops::table().find(target);
-    if (!plan->op) throw Error(ErrorKind::value, "there is no op named " + target);
-    if (plan->op->parameters.size() > most_arguments)
-      throw Error(ErrorKind::value, "the op " + target + " has too many parameters");
-    for (const lazy::Parameter& parameter : plan->op->parameters) {
-      plan->defaults.push_back(fixed.contains(parameter.name.data())
-                                   ? to_argument(nb::object(fixed[parameter.name.data()]).ptr())
-                                   : parameter.default_value);
-    }
+  plan->op = ops::table().find(target);
+  if (!plan->op) throw Error(ErrorKind::value, "there is no op named " + target);
+  if (plan->op->parameters.size() > most_arguments)
+    throw Error(ErrorKind::value, "the op " + target + " has too many parameters");
+  for (const lazy::Parameter& parameter : plan->op->parameters) {
+    plan->defaults.push_back(fixed.contains(parameter.name.data())
+                                 ? to_argument(nb::object(fixed[parameter.name.data()]).ptr())
+                                 : parameter.default_value);
   }
-  const std::size_t count = nb::len(kinds) ? nb::len(kinds) : nb::len(names);
+  const std::size_t count = nb::len(kinds);
   if (count > most_parameters || count > nb::len(names)) {
     throw Error(ErrorKind::value, "a shortcut has fewer parameters than that");
   }
   for (std::size_t i = 0; i < count; ++i) {
-    plan->slots.push_back(make_slot(
-        *plan, names[i], nb::len(kinds) ? nb::cast<const char*>(kinds[i]) : "other", i < needed));
+    plan->slots.push_back(make_slot(*plan, names[i], nb::cast<const char*>(kinds[i]), i < needed));
     const Kind kind = plan->slots.back().kind;
     plan->takes_arrays = plan->takes_arrays || (is_input(kind) && kind != Kind::fill);
   }

@@ -5,22 +5,12 @@
 #pragma once
 
 #include <optional>
-#include <span>
-#include <string_view>
 
 #include "bindings/array_type.h"
 #include "bindings/keys.h"
 #include "lazy/op.h"
 
 namespace afterglow::bindings {
-
-/// A shortcut that is more than one call of an op. `given` holds an argument, or nullptr, for each
-/// leading parameter of the function. Returns nullptr, with no error set, for what is not plain.
-/// Never called while a tape is recorded.
-using Composition = PyObject* (*)(std::span<PyObject* const> given, bool legacy);
-
-/// The composition of that name, or nullptr.
-Composition find_composition(std::string_view name);
 
 /// An array of the class of nd (legacy) or np itself.
 bool is_plain_array(PyObject* object, bool legacy);

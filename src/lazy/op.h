@@ -97,6 +97,9 @@ struct Op {
   std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;  ///< the last input may be repeated
+  /// Of an op that is made of others: numbers may stand for arrays. (Ops with kernels say so when
+  /// they infer.)
+  bool takes_numbers = false;
   std::vector<Parameter> parameters = {};
   void (*infer)(Inference&) = nullptr;
   /// Elementwise ops name their block kernel: such calls can run fused, block by block.

@@ -178,6 +178,7 @@ array([-1.,  2.]))",
 >>> np.ldexp(np.array([1, 3]), np.array([2, -1]))
 array([4. , 1.5]))",
        .inputs = {"x1", "x2"},
+       .takes_numbers = true,
        .compose = [](Composition& c, const NoParameters&) { return c[0] * power(2.0, c[1]); }});
   table.compose<NoParameters>({.name = "add_n",
                                .mxnet_names = {"add_n", "ElementWiseSum"},
@@ -256,6 +257,7 @@ its :func:`nonzero`.
 >>> np.where(np.array([1, 0]), np.array([1, 2]), 5)
 array([1., 5.]))",
        .inputs = {"condition", "x", "y"},
+       .takes_numbers = true,
        .compose = where_nonzero});
   table.compose<NoParameters>(
       {.name = "where_rows",

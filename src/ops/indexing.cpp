@@ -8,8 +8,10 @@
 #include "kernels/gather.h"
 #include "lazy/immediate.h"
 #include "ops/common.h"
+#include "ops/compositions.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
+#include "ops/views.h"
 
 namespace afterglow::ops {
 namespace {
@@ -515,7 +517,7 @@ Value scatter(const Value& target, const Value& values, std::span<const Value> i
 }
 
 Value gather(const Value& source, std::span<const Value> indices, const Take& given) {
-  static const lazy::Op& op = op_named("gather_nd");
+  static const lazy::Op& op = op_named("gather");
   autograd::CallBuilder builder(op, false);
   builder.add(source);
   for (const Value& index : indices) builder.add(index);
@@ -572,6 +574,24 @@ Value put_where_picked(Gradient& c) {
   return where(equal(places, index), shaped(c.g, kept), 0);
 }
 
+/// What the columns of an index array name: each of its rows is for an axis of the data.
+Value gather_nd(Composition& c) {
+  const Array& indices = c[1].array;
+  if (indices.layout->rank() < 2) c.refuse("indices must have two axes or more");
+  if (indices.shape()[0] > c[0].array.layout->rank())
+    c.refuse("indices name more axes than the data has");
+  Part row = whole(indices);
+  const std::int64_t step = row.strides[0];
+  row.shape.erase(row.shape.begin());
+  row.strides.erase(row.strides.begin());
+  std::vector<Value> rows;
+  for (std::int64_t i = 0; i < indices.shape()[0]; ++i) {
+    row.offset = indices.size() ? i * step : 0;
+    rows.push_back(view(c[1], row));
+  }
+  return gather(c[0], rows, {});
+}
+
 }  // namespace
 
 void declare_indexing(Table& table) {
@@ -582,14 +602,29 @@ void declare_indexing(Table& table) {
                    .kernel = gather_kernel,
                    .may_fail = true,
                    .gradients = {reading_from(1, scattered), no_gradient}});
-  table.add<Take>({.name = "gather_nd",
-                   .mxnet_names = {"gather_nd"},
+  table.add<Take>({.name = "gather",
                    .inputs = {"data", "indices"},
                    .variadic = true,
                    .infer = gather_infer,
                    .kernel = gather_kernel,
                    .may_fail = true,
                    .gradients = {reading_from(1, scattered), no_gradient}});
+  table.add({.name = "gather_nd",
+             .mxnet_names = {"gather_nd", "_npi_gather_nd", "_npx_gather_nd"},
+             .doc = R"(Return the elements, or rows, that the columns of ``indices`` name.
+
+>>> from afterglow import nd
+>>> nd.gather_nd(nd.array([[1, 2], [3, 4]]), nd.array([[1, 0], [0, 1]]))
+<BLANKLINE>
+[3. 2.]
+<NDArray 2 @cpu(0)>
+
+>>> from afterglow import np, npx
+>>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]]))
+array([3., 2.]))",
+
+             .inputs = {"data", "indices"},
+             .compose = gather_nd});
   table.add<Pick>({.name = "pick",
                    .mxnet_names = {"pick", "choose_element_0index", "batch_take"},
                    .inputs = {"data", "index"},

@@ -73,16 +73,21 @@ Value clip(const Value& x, std::int64_t low, std::int64_t high);
 Value sum(const Value& x, const Shape& axes, bool keepdims);
 Value mean(const Value& x, const Shape& axes, bool keepdims);
 Value max(const Value& x, const Shape& axes, bool keepdims);
+Value min(const Value& x, const Shape& axes, bool keepdims);
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
 Value batch_dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
 /// A copy, in another type or place where they are given.
 Value copy(const Value& x, std::optional<DType> dtype = {}, std::optional<Context> context = {});
 /// A copy that is stretched to a shape.
 Value stretch(const Value& x, const Shape& shape);
+/// The arrays one behind the other along an axis.
+Value concat(std::span<const Value> arrays, std::int64_t axis);
+/// A new array whose elements are to be written.
+Value empty(const Shape& shape, DType dtype, Context context);
 /// A new array with one number everywhere.
-Value full(double number, const Shape& shape, DType dtype, Context context);
-/// 0, 1, ...
-Value count_up(std::int64_t count, DType dtype, Context context);
+Value full(const Value& number, const Shape& shape, DType dtype, Context context);
+/// first, first + 1, ...: so many.
+Value count_up(std::int64_t count, DType dtype, Context context, std::int64_t first = 0);
 
 /// target[...] = value, cast and stretched.
 void assign(autograd::Handle& target, const Value& value);

@@ -162,7 +162,7 @@ class Search : public lazy::Pass {
 /// The gradient of each element that was kept, and zeros for the others.
 Value put_where_sorted(Gradient& c) {
   static const lazy::Op& argsort = op_named("argsort");
-  static const lazy::Op& gather = op_named("gather_nd");
+  static const lazy::Op& gather = op_named("gather");
   const auto given = c.parameters<Sort>();
   const auto rank = static_cast<std::int64_t>(c.shape(0).size());
   const std::int64_t axis = given.axis < 0 ? given.axis + rank : given.axis;
