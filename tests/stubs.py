@@ -84,6 +84,8 @@ def text_of(file: str) -> str:
     head = "# SPDX-License-Identifier: Apache-2.0\n"
     if any(name != name.lower() for one in spellings for name in (one.names[0],)):
         head += "# ruff: noqa: N802\n"
+    if any(slot.name != slot.name.lower() for one in spellings for slot in one.slots):
+        head += "# ruff: noqa: N803\n"
     head += "# Written by `python -m tests.stubs`.\n\n"
     return f"{head}{used}{imported}__all__ = [\n{names}]\n\n{text}"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same elements in another shape or order. All of these copy, as in MXNet."""
+"""Functions of shapes that are more than an op. All of these copy, as in MXNet."""
 
 from __future__ import annotations
 
