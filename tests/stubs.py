@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from afterglow import _op_functions
@@ -69,6 +70,11 @@ def _function(spelling: Spelling, array: str) -> str:
     return f"def {spelling.names[0]}(\n{lines}) -> {result}: ...\n"
 
 
+def _order(name: str) -> list[str]:
+    """Return what names are sorted by: log2 comes before log10."""
+    return [part.zfill(9) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
 def text_of(file: str) -> str:
     """Return what a stub should be."""
     space, array, imported = STUBS[file]
@@ -80,7 +86,7 @@ def text_of(file: str) -> str:
     used = "from collections.abc import Sequence\n" if "Sequence[" in text else ""
     used += "from typing import Any\n" if "Any" in text else ""
     used += "\n" if used else ""
-    names = "".join(f'    "{one}",\n' for one in sorted(_op_functions.functions(space)))
+    names = "".join(f'    "{one}",\n' for one in sorted(_op_functions.functions(space), key=_order))
     head = "# SPDX-License-Identifier: Apache-2.0\n"
     if any(name != name.lower() for one in spellings for name in (one.names[0],)):
         head += "# ruff: noqa: N802\n"

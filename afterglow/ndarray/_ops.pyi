@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: N802
+# ruff: noqa: N803
 # Written by `python -m tests.stubs`.
 
 from typing import Any
@@ -12,6 +13,8 @@ __all__ = [
     "BatchNorm_v1",
     "BlockGrad",
     "Cast",
+    "Concat",
+    "Crop",
     "Dropout",
     "ElementWiseSum",
     "Embedding",
@@ -25,13 +28,17 @@ __all__ = [
     "LogisticRegressionOutput",
     "MAERegressionOutput",
     "MakeLoss",
+    "Pad",
+    "Reshape",
     "SVMOutput",
     "Softmax",
     "SoftmaxOutput",
+    "SwapAxis",
     "abs",
     "add",
     "add_n",
     "amp_cast",
+    "arange",
     "arccos",
     "arccosh",
     "arcsin",
@@ -41,6 +48,8 @@ __all__ = [
     "argmax",
     "argmin",
     "broadcast_add",
+    "broadcast_axes",
+    "broadcast_axis",
     "broadcast_div",
     "broadcast_equal",
     "broadcast_greater",
@@ -48,6 +57,7 @@ __all__ = [
     "broadcast_hypot",
     "broadcast_lesser",
     "broadcast_lesser_equal",
+    "broadcast_like",
     "broadcast_logical_and",
     "broadcast_logical_or",
     "broadcast_logical_xor",
@@ -60,14 +70,18 @@ __all__ = [
     "broadcast_plus",
     "broadcast_power",
     "broadcast_sub",
+    "broadcast_to",
     "cast",
     "cbrt",
     "ceil",
     "clip",
+    "concat",
     "cos",
     "cosh",
     "cumsum",
     "degrees",
+    "depth_to_space",
+    "diag",
     "digamma",
     "divide",
     "elemwise_add",
@@ -78,17 +92,22 @@ __all__ = [
     "erf",
     "erfinv",
     "exp",
+    "expand_dims",
     "expm1",
+    "eye",
     "fix",
     "flatten",
+    "flip",
     "floor",
     "gamma",
     "gammaln",
+    "gather_nd",
     "greater",
     "greater_equal",
     "hard_sigmoid",
     "lesser",
     "lesser_equal",
+    "linspace",
     "log",
     "log1p",
     "log2",
@@ -106,15 +125,23 @@ __all__ = [
     "min_axis",
     "minimum",
     "modulo",
+    "moveaxis",
     "multiply",
     "negative",
     "not_equal",
+    "ones",
+    "ones_like",
+    "pad",
     "power",
     "prod",
     "radians",
     "rcbrt",
     "reciprocal",
     "relu",
+    "repeat",
+    "reshape",
+    "reshape_like",
+    "reverse",
     "rint",
     "round",
     "rsqrt",
@@ -122,19 +149,29 @@ __all__ = [
     "sign",
     "sin",
     "sinh",
+    "slice_axis",
+    "slice_like",
     "smooth_l1",
     "softsign",
+    "space_to_depth",
     "sqrt",
     "square",
+    "squeeze",
+    "stack",
     "stop_gradient",
     "subtract",
     "sum",
     "sum_axis",
+    "swapaxes",
     "tan",
     "tanh",
+    "tile",
+    "transpose",
     "true_divide",
     "trunc",
     "where",
+    "zeros",
+    "zeros_like",
 ]
 
 def Activation(
@@ -163,6 +200,15 @@ def BatchNorm(
 ) -> Any: ...
 def BlockGrad(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def Crop(
+    *data: NDArray,
+    num_args: int | None = None,
+    offset: int | tuple[int, ...] = (0, 0),
+    h_w: int | tuple[int, ...] = (0, 0),
+    center_crop: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -267,6 +313,23 @@ def MakeLoss(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def pad(
+    data: NDArray,
+    mode: str,
+    pad_width: str,
+    constant_value: float = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def reshape(
+    data: NDArray,
+    shape: int | tuple[int, ...] | None = None,
+    reverse: bool = False,
+    target_shape: int | tuple[int, ...] | None = None,
+    keep_highest: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def SVMOutput(
     data: NDArray,
     label: NDArray,
@@ -316,6 +379,15 @@ def amp_cast(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool | None = None,
+    ctx: Any = None,
+    dtype: Any = "float32",
+) -> NDArray: ...
 def arccos(
     data: NDArray,
     out: NDArray | None = None,
@@ -360,6 +432,27 @@ def argmin(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def broadcast_axis(
+    data: NDArray,
+    axis: int | tuple[int, ...] = (),
+    size: int | tuple[int, ...] = (),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def broadcast_like(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_axes: int | tuple[int, ...] | None = None,
+    rhs_axes: int | tuple[int, ...] | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def broadcast_to(
+    data: NDArray,
+    shape: int | tuple[int, ...],
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def cast(
     data: NDArray,
     dtype: Any,
@@ -383,6 +476,13 @@ def clip(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def concat(
+    *data: NDArray,
+    dim: int = 1,
+    num_args: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def cos(
     data: NDArray,
     out: NDArray | None = None,
@@ -402,6 +502,20 @@ def cumsum(
 ) -> NDArray: ...
 def degrees(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def depth_to_space(
+    data: NDArray,
+    block_size: int,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def diag(
+    data: NDArray,
+    k: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -469,8 +583,20 @@ def exp(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def expand_dims(
+    data: NDArray,
+    axis: int | tuple[int, ...],
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def expm1(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def flip(
+    data: NDArray,
+    axis: int | tuple[int, ...],
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -486,6 +612,12 @@ def gamma(
 ) -> NDArray: ...
 def gammaln(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def gather_nd(
+    data: NDArray,
+    indices: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -541,6 +673,14 @@ def broadcast_lesser_equal(
     rhs: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
+) -> NDArray: ...
+def linspace(
+    start: float,
+    stop: float,
+    num: int,
+    endpoint: bool = True,
+    ctx: Any = None,
+    dtype: Any = "float32",
 ) -> NDArray: ...
 def log(
     data: NDArray,
@@ -656,6 +796,11 @@ def broadcast_mod(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def moveaxis(
+    tensor: NDArray,
+    source: int | tuple[int, ...],
+    destination: int | tuple[int, ...],
+) -> NDArray: ...
 def multiply(
     lhs: NDArray,
     rhs: NDArray,
@@ -663,6 +808,15 @@ def multiply(
 def broadcast_mul(
     lhs: NDArray,
     rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def eye(
+    N: int,
+    M: int = 0,
+    k: int = 0,
+    ctx: Any = None,
+    dtype: Any = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -678,6 +832,18 @@ def not_equal(
 def broadcast_not_equal(
     lhs: NDArray,
     rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ones(
+    shape: int | tuple[int, ...],
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ones_like(
+    data: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -719,6 +885,23 @@ def relu(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def repeat(
+    data: NDArray,
+    repeats: int,
+    axis: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def reshape_like(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def rint(
     data: NDArray,
     out: NDArray | None = None,
@@ -754,6 +937,21 @@ def sinh(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def slice_axis(
+    data: NDArray,
+    axis: int,
+    begin: int,
+    end: int,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def slice_like(
+    data: NDArray,
+    shape_like: NDArray,
+    axes: int | tuple[int, ...] = (),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def smooth_l1(
     data: NDArray,
     scalar: NDArray = 1.0,
@@ -765,6 +963,12 @@ def softsign(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def space_to_depth(
+    data: NDArray,
+    block_size: int,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def sqrt(
     data: NDArray,
     out: NDArray | None = None,
@@ -772,6 +976,19 @@ def sqrt(
 ) -> NDArray: ...
 def square(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def squeeze(
+    data: NDArray,
+    axis: int | tuple[int, ...] | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def stack(
+    *data: NDArray,
+    axis: int = 0,
+    num_args: int | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -793,6 +1010,13 @@ def sum(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def swapaxes(
+    data: NDArray,
+    dim1: int = 0,
+    dim2: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def tan(
     data: NDArray,
     out: NDArray | None = None,
@@ -800,6 +1024,18 @@ def tan(
 ) -> NDArray: ...
 def tanh(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def tile(
+    data: NDArray,
+    reps: int | tuple[int, ...],
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def transpose(
+    data: NDArray,
+    axes: int | tuple[int, ...] | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -815,17 +1051,36 @@ def where(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def zeros(
+    shape: int | tuple[int, ...],
+    ctx: Any = None,
+    dtype: Any = None,
+    stype: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def zeros_like(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 
 BatchNorm_v1 = BatchNorm
 stop_gradient = BlockGrad
 flatten = Flatten
+Pad = pad
+Reshape = reshape
 Softmax = SoftmaxOutput
 broadcast_plus = broadcast_add
 ElementWiseSum = add_n
+broadcast_axes = broadcast_axis
 Cast = cast
+Concat = concat
 true_divide = divide
+reverse = flip
 max_axis = max
 min_axis = min
 broadcast_minus = broadcast_sub
 sum_axis = sum
+SwapAxis = swapaxes
 fix = trunc

@@ -7,6 +7,7 @@ from ..numpy import ndarray
 
 __all__ = [
     "activation",
+    "arange_like",
     "batch_flatten",
     "batch_norm",
     "cast",
@@ -18,9 +19,12 @@ __all__ = [
     "fully_connected",
     "gamma",
     "gammaln",
+    "gather_nd",
     "layer_norm",
     "leaky_relu",
     "relu",
+    "reshape",
+    "reshape_like",
     "sigmoid",
     "smooth_l1",
 ]
@@ -103,6 +107,16 @@ def leaky_relu(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def arange_like(
+    data: ndarray,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str | None = None,
+    axis: int | None = None,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
 def cast(
     data: ndarray,
     dtype: Any,
@@ -134,8 +148,30 @@ def gammaln(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...
+def gather_nd(
+    data: ndarray,
+    indices: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def reshape(
+    a: ndarray,
+    newshape: int | tuple[int, ...],
+    reverse: bool = False,
+    order: str = "C",
+) -> ndarray: ...
 def relu(
     data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def reshape_like(
+    lhs: ndarray,
+    rhs: ndarray,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...
