@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from . import _core
-from ._dtype import dtype_number
+from ._dtype import SPELLINGS, dtype_number
 from ._host import convert
 from ._op_functions import need_array, signature_of
 from .context import as_context_numbers
@@ -40,6 +40,7 @@ def start() -> None:
     _core._started_by = here
     _core.set_error_classes(CLASSES)
     _core.set_package_folder(str(Path(__file__).parent) + os.sep)
+    _core.set_dtype_spellings(SPELLINGS)
     _core.register_classes(NDArray, ndarray, convert)
     _core.set_function_helpers(need_array, dtype_number, signature_of, as_context_numbers)
     # Opened when the first product needs it.

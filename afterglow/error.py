@@ -64,6 +64,10 @@ class ArrayNotImplementedError(MXNetError, NotImplementedError):
     """Something that does not exist yet."""
 
 
+class UnknownFormError(ArrayNotImplementedError, ArrayValueError):
+    """A form that only NumPy has; MXNet calls it a wrong value."""
+
+
 class FileError(MXNetError, OSError):
     """A file that cannot be opened, or is not what it should be."""
 
@@ -131,4 +135,7 @@ CLASSES: list[type[BaseException]] = [
     TimeoutError,
     AxisError,
     ArrayOverflowError,
+    ArgumentError,
+    ArrayZeroDivisionError,
+    UnknownFormError,
 ]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from afterglow import _op_functions
@@ -85,6 +86,11 @@ def _function(spelling: Spelling, array: str) -> str:
         is_open = is_open and slot.by_position
         lines += f"    {_argument(spelling, slot, array)},\n"
     return f"def {spelling.names[0]}(\n{lines}) -> {result}: ...\n"
+
+
+def _order(name: str) -> list[str]:
+    """Return what names are sorted by: log2 comes before log10."""
+    return [part.zfill(9) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
 def text_of(file: str) -> str:

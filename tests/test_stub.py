@@ -39,6 +39,10 @@ def _looked_up(source: str) -> set[str]:
     """Return the ops that a source asks for by name."""
     names = set()
     for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Subscript)):
+            world = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+            if isinstance(world, ast.Name) and world.id in ("NUMPY", "LEGACY", "WORLDS"):
+                names.add(node.attr)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             place = LOOKS_UP.get(node.func.id)
             if place is not None and len(node.args) > place:

@@ -17,7 +17,7 @@ from .. import symbol
 from .._core import Array
 from .._ctc import ctc_loss
 from .._op_functions import table
-from .._shapes import Shape, legacy_reshape, normal_axis
+from .._shapes import Shape, normal_axis
 from .._worlds import WORLDS, World, pick_labels, where
 from ..symbol.numpy import _Symbol
 
@@ -39,7 +39,7 @@ class _Arrays(World):
     @staticmethod
     def reshape(x: Any, codes: Shape) -> Any:
         """Return an array in another shape, with the codes of ``nd``."""
-        return x._shaped(legacy_reshape(x.shape, codes))
+        return x._shaped_by_codes(codes, False)
 
     @staticmethod
     def transpose(x: Any, order: Shape) -> Any:

@@ -9,6 +9,7 @@ from .ndarray import NDArray
 __all__ = [
     "BatchNormWithReLU",
     "SyncBatchNorm",
+    "arange_like",
     "div_sqrt_dim",
     "gradientmultiplier",
     "index_array",
@@ -51,6 +52,16 @@ def SyncBatchNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def arange_like(
+    data: NDArray,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str | None = None,
+    axis: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def div_sqrt_dim(
     data: NDArray,
     out: NDArray | None = None,

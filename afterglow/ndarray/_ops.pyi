@@ -12,6 +12,8 @@ __all__ = [
     "BatchNorm_v1",
     "BlockGrad",
     "Cast",
+    "Concat",
+    "Crop",
     "Dropout",
     "ElementWiseSum",
     "Embedding",
@@ -26,6 +28,8 @@ __all__ = [
     "LogisticRegressionOutput",
     "MAERegressionOutput",
     "MakeLoss",
+    "Pad",
+    "Reshape",
     "SVMOutput",
     "SequenceLast",
     "SequenceMask",
@@ -33,10 +37,12 @@ __all__ = [
     "Softmax",
     "SoftmaxActivation",
     "SoftmaxOutput",
+    "SwapAxis",
     "abs",
     "add",
     "add_n",
     "amp_cast",
+    "arange",
     "arccos",
     "arccosh",
     "arcsin",
@@ -49,6 +55,8 @@ __all__ = [
     "batch_dot",
     "batch_take",
     "broadcast_add",
+    "broadcast_axes",
+    "broadcast_axis",
     "broadcast_div",
     "broadcast_equal",
     "broadcast_greater",
@@ -56,6 +64,7 @@ __all__ = [
     "broadcast_hypot",
     "broadcast_lesser",
     "broadcast_lesser_equal",
+    "broadcast_like",
     "broadcast_logical_and",
     "broadcast_logical_or",
     "broadcast_logical_xor",
@@ -68,15 +77,19 @@ __all__ = [
     "broadcast_plus",
     "broadcast_power",
     "broadcast_sub",
+    "broadcast_to",
     "cast",
     "cbrt",
     "ceil",
     "choose_element_0index",
     "clip",
+    "concat",
     "cos",
     "cosh",
     "cumsum",
     "degrees",
+    "depth_to_space",
+    "diag",
     "digamma",
     "divide",
     "dot",
@@ -88,10 +101,13 @@ __all__ = [
     "erf",
     "erfinv",
     "exp",
+    "expand_dims",
     "expm1",
+    "eye",
     "fill_element_0index",
     "fix",
     "flatten",
+    "flip",
     "floor",
     "gamma",
     "gammaln",
@@ -115,6 +131,7 @@ __all__ = [
     "linalg_sumlogdiag",
     "linalg_syrk",
     "linalg_trmm",
+    "linspace",
     "log",
     "log10",
     "log1p",
@@ -133,11 +150,15 @@ __all__ = [
     "min_axis",
     "minimum",
     "modulo",
+    "moveaxis",
     "multiply",
     "negative",
     "normal",
     "not_equal",
     "one_hot",
+    "ones",
+    "ones_like",
+    "pad",
     "pick",
     "power",
     "prod",
@@ -154,6 +175,10 @@ __all__ = [
     "rcbrt",
     "reciprocal",
     "relu",
+    "repeat",
+    "reshape",
+    "reshape_like",
+    "reverse",
     "rint",
     "round",
     "rsqrt",
@@ -171,27 +196,37 @@ __all__ = [
     "sign",
     "sin",
     "sinh",
+    "slice_axis",
+    "slice_like",
     "smooth_l1",
     "softmax",
     "softmax_cross_entropy",
     "softmin",
     "softsign",
     "sort",
+    "space_to_depth",
     "sqrt",
     "square",
+    "squeeze",
+    "stack",
     "stop_gradient",
     "subtract",
     "sum",
     "sum_axis",
+    "swapaxes",
     "take",
     "tan",
     "tanh",
+    "tile",
     "topk",
+    "transpose",
     "true_divide",
     "trunc",
     "uniform",
     "unravel_index",
     "where",
+    "zeros",
+    "zeros_like",
 ]
 
 def Activation(
@@ -220,6 +255,15 @@ def BatchNorm(
 ) -> Any: ...
 def BlockGrad(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def Crop(
+    *data: NDArray,
+    num_args: int | None = None,
+    offset: int | tuple[int, ...] = (0, 0),
+    h_w: int | tuple[int, ...] = (0, 0),
+    center_crop: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -331,6 +375,23 @@ def MakeLoss(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def pad(
+    data: NDArray,
+    mode: str,
+    pad_width: str,
+    constant_value: float = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def reshape(
+    data: NDArray,
+    shape: int | tuple[int, ...] | None = None,
+    reverse: bool = False,
+    target_shape: int | tuple[int, ...] | None = None,
+    keep_highest: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def SVMOutput(
     data: NDArray,
     label: NDArray,
@@ -411,6 +472,15 @@ def amp_cast(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool | None = None,
+    ctx: Any = None,
+    dtype: Any = "float32",
+) -> NDArray: ...
 def arccos(
     data: NDArray,
     out: NDArray | None = None,
@@ -478,6 +548,27 @@ def batch_take(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def broadcast_axis(
+    data: NDArray,
+    axis: int | tuple[int, ...] = (),
+    size: int | tuple[int, ...] = (),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def broadcast_like(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_axes: int | tuple[int, ...] | None = None,
+    rhs_axes: int | tuple[int, ...] | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def broadcast_to(
+    data: NDArray,
+    shape: int | tuple[int, ...],
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def cast(
     data: NDArray,
     dtype: Any,
@@ -498,6 +589,13 @@ def clip(
     data: NDArray,
     a_min: float,
     a_max: float,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def concat(
+    *data: NDArray,
+    dim: int = 1,
+    num_args: int | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -523,8 +621,22 @@ def degrees(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def depth_to_space(
+    data: NDArray,
+    block_size: int,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def linalg_det(
     A: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def diag(
+    data: NDArray,
+    k: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -601,6 +713,12 @@ def exp(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def expand_dims(
+    data: NDArray,
+    axis: int | tuple[int, ...],
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def expm1(
     data: NDArray,
     out: NDArray | None = None,
@@ -623,6 +741,12 @@ def fill_element_0index(
     lhs: NDArray,
     mhs: NDArray,
     rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def flip(
+    data: NDArray,
+    axis: int | tuple[int, ...],
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -731,6 +855,14 @@ def broadcast_lesser_equal(
     rhs: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
+) -> NDArray: ...
+def linspace(
+    start: float,
+    stop: float,
+    num: int,
+    endpoint: bool = True,
+    ctx: Any = None,
+    dtype: Any = "float32",
 ) -> NDArray: ...
 def log(
     data: NDArray,
@@ -868,6 +1000,11 @@ def broadcast_mod(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def moveaxis(
+    tensor: NDArray,
+    source: int | tuple[int, ...],
+    destination: int | tuple[int, ...],
+) -> NDArray: ...
 def multiply(
     lhs: NDArray,
     rhs: NDArray,
@@ -875,6 +1012,15 @@ def multiply(
 def broadcast_mul(
     lhs: NDArray,
     rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def eye(
+    N: int,
+    M: int = 0,
+    k: int = 0,
+    ctx: Any = None,
+    dtype: Any = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -899,6 +1045,18 @@ def one_hot(
     on_value: float = 1.0,
     off_value: float = 0.0,
     dtype: Any = "float32",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ones(
+    shape: int | tuple[int, ...],
+    ctx: Any = None,
+    dtype: Any = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ones_like(
+    data: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1039,6 +1197,23 @@ def relu(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def repeat(
+    data: NDArray,
+    repeats: int,
+    axis: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def reshape_like(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def rint(
     data: NDArray,
     out: NDArray | None = None,
@@ -1148,6 +1323,21 @@ def sinh(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def slice_axis(
+    data: NDArray,
+    axis: int,
+    begin: int,
+    end: int,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def slice_like(
+    data: NDArray,
+    shape_like: NDArray,
+    axes: int | tuple[int, ...] = (),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def smooth_l1(
     data: NDArray,
     scalar: float = 1.0,
@@ -1191,6 +1381,12 @@ def sort(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def space_to_depth(
+    data: NDArray,
+    block_size: int,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def sqrt(
     data: NDArray,
     out: NDArray | None = None,
@@ -1198,6 +1394,19 @@ def sqrt(
 ) -> NDArray: ...
 def square(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def squeeze(
+    data: NDArray,
+    axis: int | tuple[int, ...] | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def stack(
+    *data: NDArray,
+    axis: int = 0,
+    num_args: int | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1221,6 +1430,13 @@ def sum(
 ) -> NDArray: ...
 def linalg_sumlogdiag(
     A: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def swapaxes(
+    data: NDArray,
+    dim1: int = 0,
+    dim2: int = 0,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1249,6 +1465,12 @@ def tanh(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def tile(
+    data: NDArray,
+    reps: int | tuple[int, ...],
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def topk(
     data: NDArray,
     axis: int = -1,
@@ -1259,6 +1481,12 @@ def topk(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def transpose(
+    data: NDArray,
+    axes: int | tuple[int, ...] | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def linalg_trmm(
     A: NDArray,
     B: NDArray,
@@ -1287,15 +1515,33 @@ def where(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def zeros(
+    shape: int | tuple[int, ...],
+    ctx: Any = None,
+    dtype: Any = None,
+    stype: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def zeros_like(
+    data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 
 BatchNorm_v1 = BatchNorm
 stop_gradient = BlockGrad
 flatten = Flatten
+Pad = pad
+Reshape = reshape
 Softmax = SoftmaxOutput
 broadcast_plus = broadcast_add
 ElementWiseSum = add_n
+broadcast_axes = broadcast_axis
 Cast = cast
+Concat = concat
 true_divide = divide
+reverse = flip
 max_axis = max
 min_axis = min
 choose_element_0index = pick
@@ -1303,4 +1549,5 @@ normal = random_normal
 uniform = random_uniform
 broadcast_minus = broadcast_sub
 sum_axis = sum
+SwapAxis = swapaxes
 fix = trunc

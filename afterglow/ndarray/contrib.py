@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import Array
 from ..error import ArgumentError, ArrayValueError, MissingNameError
-from . import _contrib_ops, creation, ctc, elementwise, indexing, shape
+from . import _contrib_ops, _ops, ctc, elementwise, indexing
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
 
@@ -29,8 +29,8 @@ __all__ = [
 ]
 
 #: Functions of other families that MXNet has in this namespace.
-_FAMILIES = (creation, ctc, elementwise, indexing)
-_ELSEWHERE = frozenset(("CTCLoss", "allclose", "arange_like", "boolean_mask", "ctc_loss"))
+_FAMILIES = (ctc, elementwise, indexing)
+_ELSEWHERE = frozenset(("CTCLoss", "allclose", "boolean_mask", "ctc_loss"))
 
 
 def __getattr__(name: str) -> Any:
@@ -68,7 +68,7 @@ def foreach(
         _flat(states, "foreach states")
     if not steps:
         raise ArrayValueError("[foreach] data has no rows, so the outputs have no shape")
-    stacked = [shape.stack(*column, axis=0) for column in zip(*steps, strict=True)]
+    stacked = [_ops.stack(*column, axis=0) for column in zip(*steps, strict=True)]
     return _like(form, iter(stacked)), states
 
 
@@ -167,8 +167,8 @@ def _arguments(variables: Any) -> Any:
 
 def _filled(column: tuple[NDArray, ...], rows: int) -> NDArray:
     """Stack the outputs of all steps; what no step has filled is 0."""
-    missing = [creation.zeros_like(column[0])] * (rows - len(column))
-    return shape.stack(*column, *missing, axis=0)
+    missing = [_ops.zeros_like(column[0])] * (rows - len(column))
+    return _ops.stack(*column, *missing, axis=0)
 
 
 def _flat(nested: Any, what: str) -> list[Any]:

@@ -10,8 +10,6 @@ from .. import _printing
 from .._array import ArrayBase
 from .._core import Operation, operation
 from .._dtype import TYPES
-from .._rearrange import write_part
-from .._shapes import as_integers, expanded, legacy_reshape, squeezed
 from ..error import ArgumentError, ArrayValueError
 from . import _ops, reduce, shape
 
@@ -70,21 +68,21 @@ class NDArray(ArrayBase):
         reverse = kwargs.pop("reverse", False)
         if kwargs:
             raise TypeError(f"reshape() got an unexpected keyword argument {next(iter(kwargs))!r}")
-        return self._shaped(legacy_reshape(self.shape, as_integers(wanted, "shape"), bool(reverse)))
+        return self._shaped_by_codes(wanted, bool(reverse))
 
     def reshape_like(self, rhs: NDArray, **kwargs: Any) -> NDArray:
         """Return a copy in the shape of another array."""
-        return shape.reshape_like(self, rhs, **kwargs)
+        return _ops.reshape_like(self, rhs, **kwargs)
 
-    def expand_dims(self, axis: int, inplace: bool = False) -> Self:
+    def expand_dims(self, axis: int, inplace: bool = False) -> NDArray:
         """Return a copy with one more axis; a view with ``inplace``."""
-        view = self._shaped(expanded(self.shape, axis))
-        return view if inplace else self._copied(view)
+        result = _ops.expand_dims(self, axis)
+        return self._shaped(result.shape) if inplace else result
 
-    def squeeze(self, axis: Any = None, inplace: bool = False) -> Self:
+    def squeeze(self, axis: Any = None, inplace: bool = False) -> NDArray:
         """Return a copy without axes of extent 1; a view with ``inplace``."""
-        view = self._shaped(squeezed(self.shape, axis) or (1,))
-        return view if inplace else self._copied(view)
+        result = _ops.squeeze(self, axis)
+        return self._shaped(result.shape) if inplace else result
 
     def flatten(self, inplace: bool = False) -> Self:
         """Return a copy with two axes; a view with ``inplace``."""
@@ -93,11 +91,11 @@ class NDArray(ArrayBase):
 
     def transpose(self, axes: Sequence[int] | None = None, **kwargs: Any) -> NDArray:
         """Return a copy with the axes in another order."""
-        return shape.transpose(self, axes, **kwargs)
+        return _ops.transpose(self, axes, **kwargs)
 
     def swapaxes(self, dim1: int = 0, dim2: int = 0, **kwargs: Any) -> NDArray:
         """Return a copy with two axes exchanged."""
-        return shape.swapaxes(self, dim1, dim2, **kwargs)
+        return _ops.swapaxes(self, dim1, dim2, **kwargs)
 
     def broadcast_to(self, shape: Any) -> NDArray:
         """Return a copy stretched to a shape."""
@@ -105,7 +103,7 @@ class NDArray(ArrayBase):
 
     def broadcast_like(self, other: NDArray) -> NDArray:
         """Return a copy stretched to the shape of another array."""
-        return shape.broadcast_like(self, other)
+        return _ops.broadcast_like(self, other)
 
     def slice(self, begin: Any, end: Any, step: Any = None, **kwargs: Any) -> NDArray:
         """Return a copy of a block."""
@@ -113,7 +111,7 @@ class NDArray(ArrayBase):
 
     def slice_axis(self, axis: int, begin: int, end: int | None, **kwargs: Any) -> NDArray:
         """Return a copy of a part of one axis."""
-        return shape.slice_axis(self, axis, begin, end, **kwargs)
+        return _ops.slice_axis(self, axis, begin, end, **kwargs)
 
     def zeros_like(self, **kwargs: Any) -> NDArray:
         """Return zeros of the same shape and type."""
@@ -133,19 +131,19 @@ class NDArray(ArrayBase):
 
     def flip(self, axis: Any, **kwargs: Any) -> NDArray:
         """Return the elements in reverse order along axes."""
-        return shape.flip(self, axis, **kwargs)
+        return _ops.flip(self, axis, **kwargs)
 
     def tile(self, reps: Any, **kwargs: Any) -> NDArray:
         """Return the whole array several times along its axes."""
-        return shape.tile(self, reps, **kwargs)
+        return _ops.tile(self, reps, **kwargs)
 
     def repeat(self, repeats: int, axis: int | None = None, **kwargs: Any) -> NDArray:
         """Return every element several times in a row."""
-        return shape.repeat(self, repeats, axis, **kwargs)
+        return _ops.repeat(self, repeats, axis, **kwargs)
 
     def pad(self, mode: str, pad_width: Any, *args: Any, **kwargs: Any) -> NDArray:
         """Return the array with more elements around it."""
-        return shape.pad(self, mode, pad_width, *args, **kwargs)
+        return _ops.pad(self, mode, pad_width, *args, **kwargs)
 
     def split(self, num_outputs: int, *args: Any, **kwargs: Any) -> Any:
         """Return a list of equal parts along an axis."""
@@ -157,29 +155,29 @@ class NDArray(ArrayBase):
 
     def diag(self, k: int = 0, **kwargs: Any) -> NDArray:
         """Return a diagonal, or a matrix with a vector on one."""
-        return shape.diag(self, k, **kwargs)
+        return _ops.diag(self, k, **kwargs)
 
     def broadcast_axes(self, axis: Any = (), size: Any = (), **kwargs: Any) -> NDArray:
         """Return a copy with axes of extent 1 stretched to the sizes given."""
-        return shape.broadcast_axes(self, axis, size, **kwargs)
+        return _ops.broadcast_axes(self, axis, size, **kwargs)
 
     def depth_to_space(self, block_size: int, **kwargs: Any) -> NDArray:
         """Return blocks of pixels that were spread over the channels as an image."""
-        return shape.depth_to_space(self, block_size, **kwargs)
+        return _ops.depth_to_space(self, block_size, **kwargs)
 
     def space_to_depth(self, block_size: int, **kwargs: Any) -> NDArray:
         """Return the pixels of every block as channels."""
-        return shape.space_to_depth(self, block_size, **kwargs)
+        return _ops.space_to_depth(self, block_size, **kwargs)
 
     def slice_like(self, shape_like: NDArray, axes: Any = (), **kwargs: Any) -> NDArray:
         """Return the beginning of the array, as long as another one along axes."""
-        return shape.slice_like(self, shape_like, axes, **kwargs)
+        return _ops.slice_like(self, shape_like, axes, **kwargs)
 
     def slice_assign(self, rhs: Any, begin: Any, end: Any, step: Any = None) -> Self:
         """Write an array into a block, from begin to end, and return the whole."""
         block = shape.block_of(self, begin, end, step)
         if block.size:
-            write_part(self, block, rhs)
+            self._write(rhs, block._offset - self._offset, block.shape, block._strides)
         return self
 
     slice_assign_scalar = slice_assign
@@ -300,4 +298,4 @@ class NDArray(ArrayBase):
     one_hot = _ops.one_hot
 
 
-_broadcast_to = shape.broadcast_to
+_broadcast_to = _ops.broadcast_to

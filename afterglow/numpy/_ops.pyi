@@ -10,8 +10,11 @@ __all__ = [
     "abs",
     "absolute",
     "add",
+    "all",
     "amax",
     "amin",
+    "any",
+    "arange",
     "arccos",
     "arccosh",
     "arcsin",
@@ -22,13 +25,19 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
+    "broadcast_to",
     "cbrt",
     "ceil",
     "clip",
+    "column_stack",
+    "concatenate",
     "copysign",
     "cos",
     "cosh",
@@ -36,17 +45,28 @@ __all__ = [
     "cumsum",
     "deg2rad",
     "degrees",
+    "diag",
+    "diagflat",
+    "diagonal",
     "diff",
     "divide",
     "dot",
+    "dstack",
     "equal",
     "exp",
+    "expand_dims",
     "expm1",
+    "eye",
     "fabs",
     "fix",
+    "flip",
+    "fliplr",
+    "flipud",
     "floor",
+    "full_like",
     "greater",
     "greater_equal",
+    "hstack",
     "hypot",
     "inner",
     "invert",
@@ -74,17 +94,30 @@ __all__ = [
     "min",
     "minimum",
     "mod",
+    "moveaxis",
     "multiply",
     "negative",
     "not_equal",
+    "ones",
+    "ones_like",
+    "outer",
+    "pad",
     "positive",
     "power",
     "prod",
     "rad2deg",
     "radians",
+    "ravel",
     "reciprocal",
     "remainder",
+    "repeat",
+    "reshape",
+    "resize",
     "rint",
+    "roll",
+    "rollaxis",
+    "rot90",
+    "row_stack",
     "searchsorted",
     "sign",
     "sin",
@@ -92,17 +125,30 @@ __all__ = [
     "sort",
     "sqrt",
     "square",
+    "squeeze",
+    "stack",
+    "std",
     "subtract",
     "sum",
+    "swapaxes",
     "take",
     "take_along_axis",
     "tan",
     "tanh",
+    "tile",
     "trace",
+    "transpose",
+    "tri",
+    "tril",
+    "triu",
     "true_divide",
     "trunc",
+    "var",
     "vdot",
+    "vstack",
     "where",
+    "zeros",
+    "zeros_like",
 ]
 
 def abs(
@@ -116,6 +162,27 @@ def add(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def all(
+    a: Any,
+    axis: Any = None,
+    keepdims: Any = False,
+    out: Any = None,
+    where: Any = True,
+) -> ndarray: ...
+def any(
+    a: Any,
+    axis: Any = None,
+    keepdims: Any = False,
+    out: Any = None,
+    where: Any = True,
+) -> ndarray: ...
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    ctx: Any = None,
+) -> ndarray: ...
 def arccos(
     x: Any,
     out: Any = None,
@@ -168,6 +235,15 @@ def argsort(
     kind: Any = None,
     order: Any = None,
 ) -> ndarray: ...
+def atleast_1d(
+    *arys: Any,
+) -> ndarray: ...
+def atleast_2d(
+    *arys: Any,
+) -> ndarray: ...
+def atleast_3d(
+    *arys: Any,
+) -> ndarray: ...
 def bitwise_and(
     x1: Any,
     x2: Any,
@@ -202,6 +278,14 @@ def clip(
     a_max: Any,
     out: Any = None,
 ) -> Any: ...
+def column_stack(
+    tup: Any,
+) -> ndarray: ...
+def concatenate(
+    seq: Any,
+    axis: Any = 0,
+    out: Any = None,
+) -> ndarray: ...
 def copysign(
     x1: Any,
     x2: Any,
@@ -237,6 +321,16 @@ def degrees(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def diagflat(
+    array: Any,
+    k: Any = 0,
+) -> ndarray: ...
+def diagonal(
+    a: Any,
+    offset: Any = 0,
+    axis1: Any = 0,
+    axis2: Any = 1,
+) -> ndarray: ...
 def diff(
     a: Any,
     n: Any = 1,
@@ -255,6 +349,9 @@ def dot(
     b: Any,
     out: Any = None,
 ) -> ndarray: ...
+def dstack(
+    arrays: Any,
+) -> ndarray: ...
 def equal(
     x1: Any,
     x2: Any,
@@ -266,16 +363,47 @@ def exp(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def expand_dims(
+    a: Any,
+    axis: Any,
+) -> ndarray: ...
 def expm1(
     x: Any,
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def eye(
+    N: Any,
+    M: Any = None,
+    k: Any = 0,
+    dtype: Any = None,
+    ctx: Any = None,
+    order: Any = "C",
+) -> ndarray: ...
+def flip(
+    m: Any,
+    axis: Any = None,
+    out: Any = None,
+) -> ndarray: ...
+def fliplr(
+    m: Any,
+) -> ndarray: ...
+def flipud(
+    m: Any,
+) -> ndarray: ...
 def floor(
     x: Any,
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "C",
+    ctx: Any = None,
+    out: Any = None,
+) -> ndarray: ...
 def greater(
     x1: Any,
     x2: Any,
@@ -288,6 +416,9 @@ def greater_equal(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def hstack(
+    arrays: Any,
+) -> ndarray: ...
 def hypot(
     x1: Any,
     x2: Any,
@@ -441,6 +572,11 @@ def mod(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def moveaxis(
+    a: Any,
+    source: Any,
+    destination: Any,
+) -> ndarray: ...
 def multiply(
     x1: Any,
     x2: Any,
@@ -456,6 +592,42 @@ def not_equal(
     x1: Any,
     x2: Any,
     out: Any = None,
+    **kwargs: Any,
+) -> Any: ...
+def broadcast_to(
+    array: Any,
+    shape: Any,
+) -> ndarray: ...
+def diag(
+    array: Any,
+    k: Any = 0,
+) -> ndarray: ...
+def repeat(
+    a: Any,
+    repeats: Any,
+    axis: Any = None,
+) -> ndarray: ...
+def ones(
+    shape: Any,
+    dtype: Any = None,
+    order: Any = "C",
+    ctx: Any = None,
+) -> ndarray: ...
+def ones_like(
+    a: Any,
+    dtype: Any = None,
+    order: Any = "C",
+    ctx: Any = None,
+    out: Any = None,
+) -> ndarray: ...
+def outer(
+    a: Any,
+    b: Any,
+) -> ndarray: ...
+def pad(
+    x: Any,
+    pad_width: Any = None,
+    mode: Any = "constant",
     **kwargs: Any,
 ) -> Any: ...
 def positive(
@@ -483,16 +655,45 @@ def radians(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def ravel(
+    x: Any,
+    order: Any = "C",
+) -> ndarray: ...
 def reciprocal(
     x: Any,
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def reshape(
+    a: Any,
+    newshape: Any,
+    order: Any = "C",
+    out: Any = None,
+) -> ndarray: ...
+def resize(
+    a: Any,
+    new_shape: Any,
+) -> ndarray: ...
 def rint(
     x: Any,
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def roll(
+    a: Any,
+    shift: Any,
+    axis: Any = None,
+) -> ndarray: ...
+def rollaxis(
+    a: Any,
+    axis: Any,
+    start: Any = 0,
+) -> ndarray: ...
+def rot90(
+    m: Any,
+    k: Any = 1,
+    axes: Any = (0, 1),
+) -> ndarray: ...
 def searchsorted(
     a: Any,
     v: Any,
@@ -530,6 +731,24 @@ def square(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def squeeze(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+) -> ndarray: ...
+def stack(
+    arrays: Any,
+    axis: Any = 0,
+    out: Any = None,
+) -> ndarray: ...
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+) -> ndarray: ...
 def subtract(
     x1: Any,
     x2: Any,
@@ -544,6 +763,11 @@ def sum(
     initial: Any = None,
     out: Any = None,
     where: Any = True,
+) -> ndarray: ...
+def swapaxes(
+    a: Any,
+    axis1: Any,
+    axis2: Any,
 ) -> ndarray: ...
 def take(
     a: Any,
@@ -567,6 +791,10 @@ def tanh(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def tile(
+    A: Any,
+    reps: Any,
+) -> ndarray: ...
 def trace(
     a: Any,
     offset: Any = 0,
@@ -574,20 +802,64 @@ def trace(
     axis2: Any = 1,
     out: Any = None,
 ) -> ndarray: ...
+def transpose(
+    a: Any,
+    axes: Any = None,
+) -> ndarray: ...
+def tri(
+    N: Any,
+    M: Any = None,
+    k: Any = 0,
+    dtype: Any = None,
+    ctx: Any = None,
+) -> ndarray: ...
+def tril(
+    m: Any,
+    k: Any = 0,
+) -> ndarray: ...
+def triu(
+    m: Any,
+    k: Any = 0,
+) -> ndarray: ...
 def trunc(
     x: Any,
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+) -> ndarray: ...
 def vdot(
     a: Any,
     b: Any,
+) -> ndarray: ...
+def vstack(
+    arrays: Any,
+    out: Any = None,
 ) -> ndarray: ...
 def where(
     condition: Any,
     x: Any = None,
     y: Any = None,
 ) -> Any: ...
+def zeros(
+    shape: Any,
+    dtype: Any = None,
+    order: Any = "C",
+    ctx: Any = None,
+) -> ndarray: ...
+def zeros_like(
+    a: Any,
+    dtype: Any = None,
+    order: Any = "C",
+    ctx: Any = None,
+    out: Any = None,
+) -> ndarray: ...
 
 absolute = abs
 fabs = abs
@@ -599,3 +871,4 @@ amin = min
 remainder = mod
 deg2rad = radians
 fix = trunc
+row_stack = vstack

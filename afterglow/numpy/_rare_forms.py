@@ -14,11 +14,11 @@ from typing import Any
 import numpy as onp
 
 from .._core import Array
-from .._dtype import DTYPES, FLOAT32, FLOATING, optional_number
+from .._dtype import BOOL, DTYPES, FLOAT32, FLOATING, optional_number
 from .._op_functions import Spelling, spellings
 from .._shapes import Shape, as_axes, normal_axis
 from .._worlds import NUMPY
-from ..error import ArrayTypeError, ArrayValueError, as_ours
+from ..error import ArrayTypeError, ArrayValueError, UnknownFormError, as_ours
 from . import indexing
 from ._arguments import check_options, need, truth
 
@@ -228,6 +228,84 @@ def _mean(
     return NUMPY.divide(total, count._shaped(total.shape), out=out)
 
 
+def _decide(op: str, nothing: bool) -> Callable[..., Any]:
+    """Return the rare forms of ``any`` or ``all``; over no elements the answer is ``nothing``."""
+
+    def decide(
+        a: Any, axis: Any = None, keepdims: Any = False, out: Any = None, where: Any = True
+    ) -> Any:
+        a = need(a)
+        if isinstance(out, bool):
+            keepdims, out = out, keepdims
+        if where is not True:
+            outside = NUMPY.copy(nothing, BOOL, ())
+            a = NUMPY.where(mask_of(where, a), truth(a), outside)
+        return getattr(NUMPY, op)(a, axis, bool(keepdims), out=out)
+
+    return decide
+
+
+# --- more elements ---
+
+
+def _tile(A: Any, reps: Any) -> Any:  # noqa: N803
+    """Repeat a number: it stays with NumPy, as in MXNet."""
+    if isinstance(A, (int, float)):
+        with as_ours("tile"):
+            return onp.full(reps, A)
+    return NUMPY.tile(need(A, "A"), reps)
+
+
+# --- pad ---
+
+#: The keywords that each mode of ``pad`` takes.
+_pad_keywords = {
+    "constant": "constant_values",
+    "edge": None,
+    "reflect": "reflect_type",
+    "symmetric": "reflect_type",
+    "maximum": "stat_length",
+    "minimum": "stat_length",
+    "wrap": None,
+}
+
+
+def _pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) -> Any:
+    """Pad with keywords: constants for each side, and what else NumPy knows."""
+    if mode not in _pad_keywords:
+        raise UnknownFormError(
+            f"[pad] mode must be one of {', '.join(_pad_keywords)}, but got {mode!r}"
+        )
+    for key in kwargs:
+        if key != _pad_keywords[mode]:
+            raise ArrayValueError(f"[pad] mode {mode!r} takes no argument {key!r}")
+    if kwargs.get("reflect_type", "even") != "even" or kwargs.get("stat_length") is not None:
+        raise UnknownFormError(f"[pad] there is no {kwargs} for mode {mode!r}")
+    array = need(x, "x")
+    widths = _pairs(pad_width, array, "pad_width")
+    if not all(type(width) is int for width in widths):
+        raise ArrayTypeError(f"[pad] pad_width must hold integers, but got {pad_width}")
+    values = _pairs(kwargs.get("constant_values", 0), array, "constant_values")
+    if len(set(values)) < 2:
+        return NUMPY.pad(array, mode, widths, *values[:1])
+    for place, value in enumerate(values):
+        alone = [width if one == place else 0 for one, width in enumerate(widths)]
+        array = NUMPY.pad(array, mode, alone, value)
+    return array
+
+
+def _pairs(given: Any, array: Any, name: str) -> list[Any]:
+    """Return two numbers for each axis, in one list."""
+    numbers = onp.asarray(given)
+    try:
+        pairs: list[Any] = onp.broadcast_to(numbers, (array.ndim, 2)).ravel().tolist()
+    except ValueError:
+        raise ArrayValueError(
+            f"[pad] {name} of shape {numbers.shape} does not fit an array of shape {array.shape}"
+        ) from None
+    return pairs
+
+
 def forms() -> dict[str, Callable[..., Any]]:
     """Return the functions by name."""
     of_elements = {
@@ -245,4 +323,8 @@ def forms() -> dict[str, Callable[..., Any]]:
         "max": _extreme("max"),
         "min": _extreme("min"),
         "mean": _mean,
+        "any": _decide("any", False),
+        "all": _decide("all", True),
+        "tile": _tile,
+        "pad": _pad,
     }

@@ -9,41 +9,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array, from_buffer, operation
-from .._dtype import BOOL, FLOAT16, FLOAT32, FLOAT64, dtype_number
+from .._core import Array, from_numpy, operation
+from .._dtype import BOOL, FLOAT32, FLOAT64, INT64, dtype_number
 from .._host import from_host, host_array
-from .._rearrange import diagonal as diagonal_view
-from .._rearrange import diagonal_matrix
-from .._shapes import Shape, as_float, as_shape, range_length
-from .._shortcut import shortcut
+from .._shapes import Shape, as_float, as_shape
 from ..context import Context, context_numbers
 from ..error import (
     ArrayNotImplementedError,
     ArrayTypeError,
     ArrayValueError,
-    ArrayZeroDivisionError,
     as_ours,
 )
 from ._arguments import need
-from .shape import stack
+from ._ops import arange, eye, stack
 
 if TYPE_CHECKING:
     from .multiarray import ndarray
 
 __all__ = [
-    "arange",
     "array",
     "blackman",
     "copy",
-    "diag",
     "diag_indices_from",
-    "diagflat",
-    "diagonal",
     "empty",
     "empty_like",
-    "eye",
     "full",
-    "full_like",
     "hamming",
     "hanning",
     "identity",
@@ -51,24 +41,15 @@ __all__ = [
     "linspace",
     "logspace",
     "meshgrid",
-    "ones",
-    "ones_like",
-    "tri",
-    "tril",
-    "triu",
-    "zeros",
-    "zeros_like",
 ]
 
 _copy = operation("copy", False)
 _empty = operation("empty", False)
 _arange = operation("arange", False)
 _power = operation("power", False)
-_where = operation("where", False)
-_greater_equal = operation("greater_equal", False)
+_linspace = operation("linspace", False)
 
 
-@shortcut("array", parameters=1)
 def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     """Return an array with the values of a list, a number, a NumPy array or another array.
 
@@ -81,13 +62,13 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
     >>> np.array([1, 2], dtype="int32").dtype
     dtype('int32')
     """
-    context = context_numbers(ctx)
     result: ndarray
-    if type(object) is onp.ndarray and dtype is None:
-        number = dtype_number(object.dtype)
-        if object.flags.c_contiguous and object.dtype.isnative:
-            result = from_buffer(object, object.shape, number, context, False)
+    if dtype is None and ctx is None:
+        copied = from_numpy(object)
+        if copied is not None:
+            result = copied
             return result
+    context = context_numbers(ctx)
     if isinstance(object, Array):
         if getattr(object, "_legacy", False):
             raise ArrayValueError(
@@ -126,11 +107,6 @@ def copy(a: ndarray, out: ndarray | None = None) -> ndarray:
     return result
 
 
-def _filled(value: float, shape: Any, dtype: Any, ctx: Context | None) -> ndarray:
-    result: ndarray = _copy(value, dtype_number(dtype), as_shape(shape), ctx=context_numbers(ctx))
-    return result
-
-
 def _check_order(order: str) -> None:
     if order != "C":
         raise ArrayNotImplementedError(f"arrays are stored in order 'C', not {order!r}")
@@ -151,33 +127,6 @@ def empty(
     return result
 
 
-@shortcut("zeros", parameters=2)
-def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Context | None = None) -> ndarray:
-    """Return an array of zeros.
-
-    >>> np.zeros((2,))
-    array([0., 0.])
-    """
-    if order != "C":
-        _check_order(order)
-    result: ndarray = _copy(0, dtype_number(dtype), as_shape(shape), ctx=context_numbers(ctx))
-    return result
-
-
-@shortcut("ones", parameters=2)
-def ones(
-    shape: Any, dtype: Any = onp.float32, order: str = "C", ctx: Context | None = None
-) -> ndarray:
-    """Return an array of ones.
-
-    >>> np.ones((2,), dtype="int32")
-    array([1, 1], dtype=int32)
-    """
-    _check_order(order)
-    return _filled(1, shape, dtype, ctx)
-
-
-@shortcut("copy", "shape", "fill", "dtype")
 def full(
     shape: Any,
     fill_value: Any,
@@ -203,67 +152,6 @@ def full(
     return result
 
 
-def _like(
-    value: Any, a: Any, dtype: Any, order: str, ctx: Context | None, out: ndarray | None
-) -> ndarray:
-    _check_order(order)
-    like = need(a)
-    result: ndarray = _copy(
-        value,
-        shape=like.shape,
-        dtype=dtype_number(dtype, like._dtype_number),
-        ctx=like._context_numbers if ctx is None else context_numbers(ctx),
-        out=out,
-    )
-    return result
-
-
-def zeros_like(
-    a: Any,
-    dtype: Any = None,
-    order: str = "C",
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return zeros of the same shape, type and place.
-
-    >>> np.zeros_like(np.array([1, 2]))
-    array([0., 0.])
-    """
-    return _like(0, a, dtype, order, ctx, out)
-
-
-def ones_like(
-    a: Any,
-    dtype: Any = None,
-    order: str = "C",
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return ones of the same shape, type and place.
-
-    >>> np.ones_like(np.array([5, 6]))
-    array([1., 1.])
-    """
-    return _like(1, a, dtype, order, ctx, out)
-
-
-def full_like(
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: str = "C",
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return an array like another one with the same number everywhere.
-
-    >>> np.full_like(np.array([1, 2]), 7)
-    array([7., 7.])
-    """
-    return _like(fill_value, a, dtype, order, ctx, out)
-
-
 def empty_like(
     prototype: Any, dtype: Any = None, order: str = "C", subok: bool = False, shape: Any = None
 ) -> ndarray:
@@ -280,38 +168,6 @@ def empty_like(
         ctx=like._context_numbers,
     )
     return result
-
-
-@shortcut("arange", parameters=4)
-def arange(
-    start: float,
-    stop: float | None = None,
-    step: float = 1,
-    dtype: Any = None,
-    ctx: Context | None = None,
-) -> ndarray:
-    """Return evenly spaced numbers from start up to stop.
-
-    >>> np.arange(3)
-    array([0., 1., 2.])
-    >>> np.arange(5, 1, -2, dtype="int32")
-    array([5, 3], dtype=int32)
-    """
-    if stop is None:
-        start, stop = 0, start
-    if step == 0:
-        raise ArrayZeroDivisionError("[arange] the step must not be 0")
-    count = range_length(start, stop, step)
-    return _counted(start, step, count if count > 0 else 0, dtype, ctx)
-
-
-def _counted(start: float, step: float, count: int, dtype: Any, ctx: Context | None) -> ndarray:
-    number = dtype_number(dtype)
-    if number == BOOL:
-        raise ArrayTypeError("[arange] has no answer for type bool")
-    made = FLOAT32 if number == FLOAT16 else number
-    result: ndarray = _arange(start, step, count, 1, made, ctx=context_numbers(ctx))
-    return result if made == number else _copy(result, dtype=number)
 
 
 def linspace(
@@ -333,14 +189,12 @@ def linspace(
     """
     if axis != 0 or not all(isinstance(end, (int, float, onp.number)) for end in (start, stop)):
         raise ArrayNotImplementedError("[linspace] takes numbers as start and stop, and axis 0")
-    count = operator.index(num)
-    if count < 0:
-        raise ArrayValueError(f"[linspace] num must not be negative, but is {count}")
-    gaps = count - 1 if endpoint else count
     first, last = as_float(start, "[linspace] start"), as_float(stop, "[linspace] stop")
-    step = (last - first) / as_float(gaps, "[linspace] num") if gaps > 0 else float("nan")
-    result = _counted(first, step if gaps > 0 else 0.0, count, dtype, ctx)
-    return (result, step) if retstep else result
+    count = operator.index(num)
+    number, context = dtype_number(dtype), context_numbers(ctx)
+    result = _linspace(first, last, count, endpoint, number, ctx=context)
+    gaps = count - 1 if endpoint else count
+    return (result, (last - first) / gaps if gaps > 0 else float("nan")) if retstep else result
 
 
 def logspace(
@@ -364,29 +218,6 @@ def logspace(
     return powers if number == FLOAT64 else _copy(powers, dtype=number)
 
 
-@shortcut("eye", parameters=4)
-def eye(
-    N: int,  # noqa: N803
-    M: int | None = None,  # noqa: N803
-    k: int = 0,
-    dtype: Any = onp.float32,
-    ctx: Context | None = None,
-    order: str = "C",
-) -> ndarray:
-    """Return a matrix with ones on the diagonal that starts ``k`` columns to the right.
-
-    >>> np.eye(2, 3, k=1)
-    array([[0., 1., 0.],
-           [0., 0., 1.]])
-    """
-    rows, columns = N, N if M is None else M
-    result = zeros((rows, columns), dtype, order, ctx)
-    length = min(rows, columns - k) if k >= 0 else min(rows + k, columns)
-    if length > 0:
-        result._write(1, k if k >= 0 else -k * columns, (length,), (columns + 1,))
-    return result
-
-
 def identity(n: int, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     """Return a square matrix with ones on the diagonal.
 
@@ -397,48 +228,6 @@ def identity(n: int, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     if not isinstance(n, (int, onp.integer)):
         raise ArrayTypeError("Input 'n' should be an integer")
     return eye(n, dtype=dtype, ctx=ctx)
-
-
-# --- parts of matrices ---
-
-
-def diag(array: Any, k: int = 0) -> ndarray:
-    """Return a diagonal of a matrix, or a matrix with a vector on a diagonal.
-
-    >>> np.diag(np.array([[1, 2], [3, 4]]), k=1)
-    array([2.])
-    >>> np.diag(np.array([1, 2]))
-    array([[1., 0.],
-           [0., 2.]])
-    """
-    source = need(array, "array")
-    if source.ndim not in (1, 2):
-        raise ArrayValueError(f"[diag] Input must be 1- or 2-d, but has shape {source.shape}")
-    if source.ndim == 1:
-        return diagonal_matrix(source, k)  # type: ignore[no-any-return]
-    return diagonal(source, k)
-
-
-def diagflat(array: Any, k: int = 0) -> ndarray:
-    """Return a matrix with all elements of an array on a diagonal.
-
-    >>> np.diagflat(np.array([[1, 2]]))
-    array([[1., 0.],
-           [0., 2.]])
-    """
-    return diagonal_matrix(need(array, "array"), k)  # type: ignore[no-any-return]
-
-
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
-    """Return a copy of the diagonals of two axes, as the last axis of the result.
-
-    >>> np.diagonal(np.array([[1, 2], [3, 4]]))
-    array([1., 4.])
-    """
-    source = need(a)
-    if source.ndim < 2:
-        raise ArrayValueError(f"[diagonal] needs two axes, but the shape is {source.shape}")
-    return copy(diagonal_view(source, offset, axis1, axis2))
 
 
 def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
@@ -452,61 +241,7 @@ def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
         raise ArrayValueError(
             f"[diag_indices_from] needs two or more axes of one extent, but the shape is {extents}"
         )
-    return tuple(_counted(0, 1, extent, onp.int64, None) for extent in extents)
-
-
-def _lower(rows: int, columns: int, k: int, ctx: Context | None) -> ndarray:
-    """Return a mask of what lies on a diagonal of a matrix or below it."""
-    row = _counted(k, 1, rows, onp.int64, ctx)._shaped((rows, 1))
-    result: ndarray = _greater_equal(row, _counted(0, 1, columns, onp.int64, ctx))
-    return result
-
-
-def tri(
-    N: int,  # noqa: N803
-    M: int | None = None,  # noqa: N803
-    k: int = 0,
-    dtype: Any = None,
-    ctx: Context | None = None,
-) -> ndarray:
-    """Return a matrix with ones on a diagonal and below it.
-
-    >>> np.tri(2, 3)
-    array([[1., 0., 0.],
-           [1., 1., 0.]])
-    """
-    result: ndarray = _copy(_lower(N, N if M is None else M, k, ctx), dtype=dtype_number(dtype))
-    return result
-
-
-def tril(m: Any, k: int = 0) -> ndarray:
-    """Return matrices with zeros above a diagonal.
-
-    >>> np.tril(np.ones((2, 2)))
-    array([[1., 0.],
-           [1., 1.]])
-    """
-    return _triangle(need(m, "m"), k, lower=True)
-
-
-def triu(m: Any, k: int = 0) -> ndarray:
-    """Return matrices with zeros below a diagonal.
-
-    >>> np.triu(np.ones((2, 2)))
-    array([[1., 1.],
-           [0., 1.]])
-    """
-    return _triangle(need(m, "m"), k - 1, lower=False)
-
-
-def _triangle(matrices: Any, k: int, lower: bool) -> ndarray:
-    if not matrices.ndim:
-        raise ArrayValueError(f"[{'tril' if lower else 'triu'}] needs an array with an axis")
-    rows, columns = matrices.shape[-2:] if matrices.ndim > 1 else matrices.shape * 2
-    nothing = False if matrices._dtype_number == BOOL else 0
-    sides = (matrices, nothing) if lower else (nothing, matrices)
-    result: ndarray = _where(_lower(rows, columns, k, matrices.ctx), *sides)
-    return result
+    return tuple(_arange(extent, dtype=INT64) for extent in extents)
 
 
 # --- grids ---
@@ -559,7 +294,7 @@ def indices(
     for axis, extent in enumerate(shape):
         if result.size:
             line: Shape = tuple(extent if one == axis else 1 for one in range(len(shape)))
-            result[axis]._assign(_counted(0, 1, extent, onp.int64, ctx)._shaped(line))
+            result[axis]._assign(arange(extent, dtype=onp.int64, ctx=ctx)._shaped(line))
     return result
 
 

@@ -17,7 +17,6 @@ from .._host import from_host
 from .._host_calls import Host, on_host_several
 from .._op_functions import RareForms
 from .._shapes import as_shape, normal_axis
-from .._shortcut import shortcut
 from .._worlds import NUMPY
 from ..context import current_context
 from ..error import (
@@ -82,7 +81,6 @@ def _places(indices: Any, context: tuple[int, int]) -> Any:
 # --- where elements are ---
 
 
-@shortcut("nonzero", parameters=1)
 def nonzero(a: Any) -> tuple[ndarray, ...]:
     """Return the indices of all elements that are not 0, an array per axis. Waits.
 
@@ -90,7 +88,7 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     >>> np.nonzero(np.array([[3, 0], [0, 4]]))
     (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
     """
-    array = need(a)
+    array = a if isinstance(a, Array) else need(a)
     if array.ndim == 1:
         return (_places_of_truth(array),)
     host, context = array.asnumpy(), array._context_numbers
@@ -111,7 +109,9 @@ def flatnonzero(a: Any) -> ndarray:
 
 def _places_of_truth(array: ndarray) -> ndarray:
     """Return where in a row of elements those are that are not 0."""
-    truth = array if array._dtype_number == BOOL else NUMPY.not_equal(array, 0)
+    # Many are worth several threads.
+    known = array._dtype_number == BOOL or array.size < 1 << 16
+    truth = array if known else NUMPY.not_equal(array, 0)
     result: ndarray = true_positions(truth)
     return result
 

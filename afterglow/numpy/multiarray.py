@@ -11,12 +11,10 @@ import numpy as onp
 from .. import _printing
 from .._core import Operation, operation
 from .._dtype import DTYPES, dtype_number
-from .._shapes import as_integers, numpy_reshape
-from .._shortcut import shortcut
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray
-from . import _ops, elementwise, indexing, reduce, shape
+from . import _ops, elementwise, indexing
 from ._arguments import need
 
 __all__ = ["ndarray"]
@@ -103,12 +101,10 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- copies ---
 
-    @shortcut("copy", "array")
     def copy(self, order: str = "C") -> Self:
         """Return a copy on the same device."""
         return self._copy(self)  # type: ignore[no-any-return]
 
-    @shortcut("copy", "array", "dtype!")
     def astype(  # type: ignore[override]
         self,
         dtype: Any,
@@ -131,7 +127,7 @@ class ndarray(NDArray):  # noqa: N801
             wanted = kwargs.pop("newshape", kwargs.pop("shape", ()))
         if kwargs:
             raise TypeError(f"reshape() got an unexpected keyword argument {next(iter(kwargs))!r}")
-        return self._copied(self._shaped(numpy_reshape(self.shape, as_integers(wanted, "shape"))))
+        return _ops.reshape(self, wanted)
 
     def flatten(self, order: str = "C") -> Self:  # type: ignore[override]
         """Return a copy with one axis."""
@@ -143,15 +139,15 @@ class ndarray(NDArray):  # noqa: N801
 
     def squeeze(self, axis: Any = None) -> ndarray:  # type: ignore[override]
         """Return a copy without axes of extent 1."""
-        return shape.squeeze(self, axis)
+        return _ops.squeeze(self, axis)
 
     def transpose(self, *axes: Any) -> ndarray:  # type: ignore[override]
         """Return a copy with the axes in another order."""
-        return shape.transpose(self, axes[0] if len(axes) == 1 else axes)
+        return _ops.transpose(self, axes[0] if len(axes) == 1 else axes)
 
     def swapaxes(self, axis1: int, axis2: int) -> ndarray:  # type: ignore[override]
         """Return a copy with two axes exchanged."""
-        return shape.swapaxes(self, axis1, axis2)
+        return _ops.swapaxes(self, axis1, axis2)
 
     def broadcast_to(self, shape: Any) -> ndarray:
         """Return a copy stretched to a shape."""
@@ -245,7 +241,7 @@ class ndarray(NDArray):  # noqa: N801
         keepdims: bool = False,
     ) -> ndarray:
         """Return the standard deviation over axes."""
-        return reduce.std(self, axis, dtype, out, ddof, keepdims)
+        return _ops.std(self, axis, dtype, out, ddof, keepdims)
 
     def var(
         self,
@@ -256,15 +252,15 @@ class ndarray(NDArray):  # noqa: N801
         keepdims: bool = False,
     ) -> ndarray:
         """Return the variance over axes."""
-        return reduce.var(self, axis, dtype, out, ddof, keepdims)
+        return _ops.var(self, axis, dtype, out, ddof, keepdims)
 
     def all(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return whether no element along axes is 0."""
-        return reduce.all(self, axis, keepdims, out)
+        return _ops.all(self, axis, keepdims, out)
 
     def any(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return whether an element along axes is not 0."""
-        return reduce.any(self, axis, keepdims, out)
+        return _ops.any(self, axis, keepdims, out)
 
     def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:  # type: ignore[override]
         """Return where the greatest elements along an axis are."""
@@ -310,7 +306,7 @@ class ndarray(NDArray):  # noqa: N801
 
     def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:  # type: ignore[override]
         """Return every element several times in a row."""
-        return shape.repeat(self, repeats, axis)
+        return _ops.repeat(self, repeats, axis)
 
     def reshape_view(self, *args: Any, **kwargs: Any) -> Self:
         """Return a view in another shape, by the codes of ``nd``."""
@@ -323,4 +319,4 @@ for _name in vars(NDArray):
     if not _name.startswith("_") and _name not in vars(ndarray):
         setattr(ndarray, _name, _Absent(_name))
 
-_broadcast_to = shape.broadcast_to
+_broadcast_to = _ops.broadcast_to

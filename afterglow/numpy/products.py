@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from .. import _einsum
 from .._core import Array
 from .._shapes import as_integers
-from .._shortcut import shortcut
 from .._worlds import NUMPY
 from ..error import ArrayValueError
 from ._arguments import check_options, need
@@ -17,7 +16,7 @@ from ._arguments import check_options, need
 if TYPE_CHECKING:
     from .multiarray import ndarray
 
-__all__ = ["einsum", "outer", "tensordot"]
+__all__ = ["einsum", "tensordot"]
 
 
 def matmul(a: Any, b: Any, out: ndarray | None = None, **kwargs: Any) -> ndarray:
@@ -41,21 +40,6 @@ def dot(a: Any, b: Any, out: ndarray | None = None) -> ndarray:
 
 
 RARE = {"dot": dot, "matmul": matmul}
-
-
-@shortcut("outer", parameters=2)
-def outer(a: Any, b: Any) -> ndarray:
-    """Return the products of every element of ``a`` with every element of ``b``.
-
-    >>> from afterglow import np
-    >>> np.outer(np.array([1, 2]), np.array([1, 10]))
-    array([[ 1., 10.],
-           [ 2., 20.]])
-    """
-    a, b = need(a, "a"), need(b, "b")
-    _check_types("outer", (a, b))
-    result: ndarray = NUMPY.multiply(a._shaped((a.size, 1)), b._shaped((1, b.size)))
-    return result
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:

@@ -19,7 +19,6 @@ from .._host import from_host
 from .._host_calls import Host, on_host
 from .._indexing import contiguous_strides
 from .._shapes import Shape, as_shape
-from .._shortcut import shortcut
 from .._worlds import NUMPY
 from ..context import Context, context_numbers
 from ..error import (
@@ -159,15 +158,14 @@ def shuffle(x: ndarray) -> None:
     NUMPY.shuffle(_array(x, "x"), out=x)
 
 
-@shortcut("permutation", parameters=1)
 def permutation(x: Any) -> ndarray:
     """Return a copy in random order; for a number, the integers below it in random order.
 
     >>> np.random.permutation(10).sum()
     array(45, dtype=int64)
     """
-    result: ndarray = NUMPY.shuffle(x if isinstance(x, Array) else _count(x, context_numbers(None)))
-    return result
+    number = x if isinstance(x, Array) else _integer("permutation", x)
+    return NUMPY.permutation(number, ctx=context_numbers(None))  # type: ignore[no-any-return]
 
 
 def choice(
@@ -219,7 +217,7 @@ def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int,
             f"[choice] cannot take {wanted} of {count} elements without replacement"
         )
     if p is None:
-        order = NUMPY.shuffle(_count(count, context))
+        order = NUMPY.permutation(count, ctx=context)
         return NUMPY.copy(order._view(0, shape, contiguous_strides(shape)))
     # Who waits shortest for a first event comes first: the law of drawing one after another.
     waits = NUMPY.fill_exponential(1.0, (count,), FLOAT64, ctx=context)
@@ -230,10 +228,6 @@ def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int,
         return order
 
     return on_host("choice", first, waits, p, shape=shape, dtype=INT64, legacy=False)
-
-
-def _count(stop: Any, context: tuple[int, int]) -> Any:
-    return NUMPY.arange(0, 1, _integer("permutation", stop), 1, INT64, ctx=context)
 
 
 # --- arguments ---

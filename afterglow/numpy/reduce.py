@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import builtins
 from math import nan
 from math import prod as product
 from typing import TYPE_CHECKING, Any
@@ -12,38 +11,31 @@ import numpy as onp
 
 from .._core import Array, is_recording
 from .._dtype import (
-    BOOL,
     FLOAT32,
     FLOAT64,
     FLOATING,
     INT64,
-    dtype_number,
 )
 from .._host import from_host
 from .._host_calls import on_host
-from .._shapes import Shape, as_axis, as_float, normal_axis
-from .._shortcut import shortcut
+from .._shapes import Shape, as_axis, normal_axis
 from .._worlds import NUMPY
 from .._worlds import where as choose
 from ..error import ArrayValueError, as_ours
-from ._arguments import need
+from ._arguments import need, truth
 from ._ops import max, mean, min, sum
-from ._rare_forms import count_of, filled, mask_of, reduced_axes, reduced_shape
+from ._rare_forms import count_of, filled, reduced_axes, reduced_shape
 
 if TYPE_CHECKING:
     from .multiarray import ndarray
 
 __all__ = [
-    "all",
-    "any",
     "average",
     "count_nonzero",
     "median",
     "percentile",
     "ptp",
     "quantile",
-    "std",
-    "var",
 ]
 
 
@@ -63,7 +55,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
     >>> np.count_nonzero(np.array([[1, 0], [3, 4]]), axis=0)
     array([2, 1], dtype=int64)
     """
-    return sum(_truth(need(a)), axis, keepdims=keepdims)
+    return sum(truth(need(a)), axis, keepdims=keepdims)
 
 
 def average(
@@ -108,59 +100,6 @@ def _weights_along(a: ndarray, axis: Any, weights: ndarray) -> ndarray:
     return weights._shaped((a.shape[position],) + (1,) * (a.ndim - 1 - position))
 
 
-def _variance(a: Any, axis: Any, dtype: Any, ddof: float, keepdims: bool) -> tuple[ndarray, int]:
-    """Return the variance, wide enough to go on with, and the type that it is wanted in."""
-    a = need(a)
-    own = a._dtype_number if a._dtype_number in FLOATING else FLOAT32
-    number = own if dtype is None else dtype_number(dtype)
-    values = _typed(a, FLOAT64 if number == FLOAT64 else FLOAT32)
-    squares = NUMPY.square(NUMPY.subtract(values, mean(values, axis, keepdims=True)))
-    if ddof == 0:
-        return mean(squares, axis, keepdims=keepdims), number
-    freedom = as_float(builtins.max(count_of(a, axis) - ddof, 0), "[var] ddof")
-    return NUMPY.divide(sum(squares, axis, keepdims=keepdims), freedom), number
-
-
-def var(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: ndarray | None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-) -> ndarray:
-    """Return the mean square distance from the mean; integers give float32.
-
-    ``ddof`` is taken off the number of elements that the sum of squares is divided by.
-
-    >>> from afterglow import np
-    >>> np.var(np.array([[1, 2], [3, 6]]), axis=0)
-    array([1., 4.])
-    """
-    result, number = _variance(a, axis, dtype, ddof, keepdims)
-    return _typed(result, number) if out is None else NUMPY.copy(result, dtype=number, out=out)
-
-
-@shortcut("std", parameters=2)
-def std(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: ndarray | None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-) -> ndarray:
-    """Return the square root of the variance; arguments as for :func:`var`.
-
-    >>> from afterglow import np
-    >>> np.std(np.array([[1, 2], [3, 6]]), axis=0)
-    array([1., 2.])
-    """
-    variance, number = _variance(a, axis, dtype, ddof, keepdims)
-    result = NUMPY.sqrt(variance)
-    return _typed(result, number) if out is None else NUMPY.copy(result, dtype=number, out=out)
-
-
 # --- orders ---
 
 
@@ -173,65 +112,6 @@ def ptp(a: Any, axis: Any = None, out: ndarray | None = None, keepdims: bool = F
     """
     result: ndarray = NUMPY.subtract(max(a, axis, keepdims), min(a, axis, keepdims), out=out)
     return result
-
-
-def _truth(a: ndarray) -> ndarray:
-    """Return which elements are not 0."""
-    result: ndarray = a if a._dtype_number == BOOL else NUMPY.not_equal(a, 0)
-    return result
-
-
-def _decide(
-    call: Any,
-    nothing: bool,
-    a: Any,
-    axis: Any,
-    keepdims: bool,
-    out: ndarray | None,
-    where: Any,
-) -> ndarray:
-    """Reduce truth values; over no elements the answer is ``nothing``."""
-    a = need(a)
-    if where is not True:
-        a = choose(mask_of(where, a), _truth(a), NUMPY.copy(nothing, BOOL, ()))
-    if count_of(a, axis):
-        return call(_truth(a), axis, keepdims, out)  # type: ignore[no-any-return]
-    result: ndarray = filled(nothing, reduced_shape(a, axis, keepdims), BOOL, a, out)
-    return result
-
-
-@shortcut("any", parameters=3)
-def any(
-    a: Any,
-    axis: Any = None,
-    keepdims: bool = False,
-    out: ndarray | None = None,
-    where: Any = True,
-) -> ndarray:
-    """Return whether an element along the axes is not 0.
-
-    >>> from afterglow import np
-    >>> np.any(np.array([[1, 0], [3, 0]]), axis=0)
-    array([ True, False])
-    """
-    return _decide(max, False, a, axis, keepdims, out, where)
-
-
-@shortcut("all", parameters=3)
-def all(
-    a: Any,
-    axis: Any = None,
-    keepdims: bool = False,
-    out: ndarray | None = None,
-    where: Any = True,
-) -> ndarray:
-    """Return whether no element along the axes is 0.
-
-    >>> from afterglow import np
-    >>> np.all(np.array([[1, 0], [3, 4]]), axis=0)
-    array([ True, False])
-    """
-    return _decide(min, True, a, axis, keepdims, out, where)
 
 
 # --- along one axis ---

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from .._core import Array, is_recording
+from .._core import unique as find_unique
 from .._dtype import FLOAT32, FLOATING, INT64
 from .._host import from_host
 from .._host_calls import on_host_several
 from .._shapes import normal_axis
-from .._shortcut import shortcut
 from .._worlds import NUMPY
 from ..error import (
     ArrayNotImplementedError,
@@ -70,7 +70,6 @@ RARE = {"argsort": argsort, "searchsorted": searchsorted, "sort": sort}
 # --- counts ---
 
 
-@shortcut("unique", parameters=1)
 def unique(
     ar: Any,
     return_index: bool = False,
@@ -91,7 +90,9 @@ def unique(
     if axis is not None:
         axis = normal_axis(axis, ar.ndim)
     if axis is None and not (return_index or return_inverse or return_counts or is_recording()):
-        alone: ndarray = from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
+        alone = find_unique(ar)
+        if alone is None:
+            alone = from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
         return alone
     options: Any = (True, return_inverse, return_counts, axis)
     _, first, *others = onp.unique(ar.asnumpy(), *options)

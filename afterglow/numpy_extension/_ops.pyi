@@ -8,6 +8,7 @@ from ..numpy import ndarray
 
 __all__ = [
     "activation",
+    "arange_like",
     "batch_dot",
     "batch_flatten",
     "batch_norm",
@@ -29,6 +30,8 @@ __all__ = [
     "one_hot",
     "pick",
     "relu",
+    "reshape",
+    "reshape_like",
     "sequence_mask",
     "sigmoid",
     "smooth_l1",
@@ -123,6 +126,16 @@ def sequence_mask(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...
+def arange_like(
+    data: ndarray,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str | None = None,
+    axis: int | None = None,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
 def batch_dot(
     lhs: ndarray,
     rhs: ndarray,
@@ -188,6 +201,12 @@ def log_softmax(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...
+def reshape(
+    a: ndarray,
+    newshape: int | tuple[int, ...],
+    reverse: bool = False,
+    order: str = "C",
+) -> ndarray: ...
 def one_hot(
     indices: ndarray,
     depth: int,
@@ -208,6 +227,16 @@ def pick(
 ) -> ndarray: ...
 def relu(
     data: ndarray,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def reshape_like(
+    lhs: ndarray,
+    rhs: ndarray,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...

@@ -15,17 +15,10 @@ namespace afterglow::autograd {
 
 class Composition {
  public:
-  /// Inputs and what the options refer to stay alive meanwhile. An input that was not given is
-  /// none.
-  Composition(const lazy::Op& op, std::span<const Value> inputs,
-              const CallBuilder::Options& options)
-      : op_(op), options_(options), is_recorded_(state().recording) {
-    inputs_.reserve(inputs.size());
-    for (const Value& input : inputs) {
-      inputs_.push_back(input);
-      inputs_.back().legacy = false;
-    }
-  }
+  /// Inputs, with NumPy's answers, and what the options refer to stay alive meanwhile. An input
+  /// that was not given is none.
+  Composition(const lazy::Op& op, std::span<Value> inputs, const CallBuilder::Options& options)
+      : op_(op), inputs_(inputs), options_(options), is_recorded_(state().recording) {}
 
   const lazy::Op& op() const { return op_; }
   const Value& operator[](std::size_t input) const { return inputs_[input]; }
@@ -61,7 +54,7 @@ class Composition {
 
  private:
   const lazy::Op& op_;
-  std::vector<Value> inputs_;
+  const std::span<Value> inputs_;
   const CallBuilder::Options options_;
   const bool is_recorded_;
   bool has_taken_out_ = false;
@@ -77,8 +70,8 @@ struct Composed {
   std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;
-  int optional_inputs = 0;
   bool takes_numbers = false;
+  int optional_inputs = 0;
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
   Value (*compose)(Composition&, const Parameters&) = nullptr;
   const lazy::Op* (*instead)(const Array&) = nullptr;
@@ -100,8 +93,8 @@ lazy::Op make_op(Composed<Parameters> declaration) {
                                            .in_graphs = std::move(declaration.in_graphs),
                                            .node = declaration.node});
   op.infer = nullptr;
-  op.optional_inputs = declaration.optional_inputs;
   op.takes_numbers = declaration.takes_numbers;
+  op.optional_inputs = declaration.optional_inputs;
   op.instead = declaration.instead;
   op.compose = [](Composition& composition) {
     using Compose = Value (*)(Composition&, const Parameters&);

@@ -17,7 +17,10 @@ enum class ErrorKind {
   not_implemented,
   timeout,
   axis,
-  overflow
+  overflow,
+  argument,
+  zero_division,
+  unknown_form
 };
 
 class Error : public std::runtime_error {

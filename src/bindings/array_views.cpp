@@ -5,6 +5,7 @@
 #include "bindings/array_parts.h"
 #include "bindings/operations.h"
 #include "ops/operators.h"
+#include "ops/reshape.h"
 #include "ops/views.h"
 
 namespace afterglow::bindings {
@@ -30,21 +31,25 @@ PyObject* shaped(PyObject* self, PyObject* shape) {
       nullptr, [&] { return wrap_like(ops::shaped(as_array(self), to_shape(shape)), self); });
 }
 
-PyObject* view_at(PyObject* self, const ops::Part& place) {
-  return wrap_like(ops::view(as_array(self), place), self);
+PyObject* shaped_by_codes(PyObject* self, PyObject* arguments) {
+  return guarded<PyObject*>(nullptr, [&] {
+    PyObject* wanted;
+    int reverse;
+    if (!PyArg_ParseTuple(arguments, "Op", &wanted, &reverse)) throw nb::python_error();
+    lazy::Argument given = to_argument(wanted);
+    Shape codes;
+    if (!lazy::FieldType<Shape>::read(given, codes))
+      throw Error(ErrorKind::type, "[reshape] shape must be an integer or a tuple of integers");
+    const auto own = as_array(self).array.shape();
+    const Shape shape =
+        ops::reshaped({own.begin(), own.end()}, codes, ops::ShapeCodes::legacy, reverse != 0);
+    return wrap_like(ops::shaped(as_array(self), shape), self);
+  });
 }
 
 PyObject* reordered(PyObject* self, PyObject* order) {
-  return guarded<PyObject*>(nullptr, [&] {
-    const Layout& layout = *as_array(self).array.layout;
-    ops::Part place;
-    for (const std::int64_t axis : to_shape(order)) {
-      if (axis < 0 || axis >= layout.rank()) throw Error(ErrorKind::value, "there is no such axis");
-      place.shape.push_back(layout.shape()[static_cast<std::size_t>(axis)]);
-      place.strides.push_back(layout.strides()[static_cast<std::size_t>(axis)]);
-    }
-    return view_at(self, place);
-  });
+  return guarded<PyObject*>(
+      nullptr, [&] { return wrap_like(ops::reordered(as_array(self), to_shape(order)), self); });
 }
 
 PyObject* between(PyObject* self, PyObject* arguments) {
@@ -52,15 +57,7 @@ PyObject* between(PyObject* self, PyObject* arguments) {
     Py_ssize_t axis;
     long long begin, end;
     if (!PyArg_ParseTuple(arguments, "nLL", &axis, &begin, &end)) throw nb::python_error();
-    const Array& array = as_array(self).array;
-    if (axis < 0 || axis >= array.layout->rank())
-      throw Error(ErrorKind::value, "there is no such axis");
-    ops::Part place{0, Shape(array.shape().begin(), array.shape().end()),
-                    Shape(array.layout->strides().begin(), array.layout->strides().end())};
-    const auto position = static_cast<std::size_t>(axis);
-    place.shape[position] = std::max(0LL, end - begin);
-    if (end > begin && array.size()) place.offset = begin * place.strides[position];
-    return view_at(self, place);
+    return wrap_like(ops::between(as_array(self), axis, begin, end), self);
   });
 }
 
@@ -110,6 +107,8 @@ void add_views(ArrayParts& parts) {
       {"_between", between, METH_VARARGS,
        "_between(axis, begin, end): a view of what lies between two places of an axis."},
       {"_shaped", shaped, METH_O, "_shaped(shape): the same elements in another shape, shared."},
+      {"_shaped_by_codes", shaped_by_codes, METH_VARARGS,
+       "_shaped_by_codes(shape, reverse): the same with the codes of mx.nd."},
       {"_shares_memory", shares_memory, METH_O,
        "_shares_memory(other): whether both lie in the same part of one memory block."},
       {"_as_class", as_class, METH_O, "_as_class(legacy): the same array as NDArray or ndarray."},

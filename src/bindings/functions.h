@@ -8,6 +8,7 @@ namespace afterglow::bindings {
 
 void bind_dlpack(nb::module_& module);
 void bind_engine(nb::module_& module);
+void bind_from_numpy(nb::module_& module);
 void bind_front_end();
 void bind_host(nb::module_& module);
 void bind_python_calls(nb::module_& module);
@@ -22,6 +23,7 @@ bool is_layer(std::int32_t layer);
 /// What add_layer() was given; nothing for 0.
 std::string layer_name(std::int32_t layer);
 void bind_update(nb::module_& module);
+void bind_unique(nb::module_& module);
 void bind_walk(nb::module_& module);
 
 }  // namespace afterglow::bindings

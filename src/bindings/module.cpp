@@ -9,7 +9,7 @@
 #include "bindings/keys.h"
 #include "bindings/nodes.h"
 #include "bindings/operations.h"
-#include "bindings/shortcuts.h"
+#include "bindings/plain.h"
 #include "bindings/site.h"
 #include "bindings/stand_ins.h"
 #include "bindings/tape.h"
@@ -41,11 +41,13 @@ NB_MODULE(_core, module) {
   bind_operations(module);
   bind_nodes(module);
   bind_stand_ins(module);
-  bind_shortcuts(module);
+  bind_plain(module);
   bind_host(module);
   bind_python_calls(module);
   bind_tape(module);
   bind_update(module);
+  bind_from_numpy(module);
+  bind_unique(module);
   bind_walk(module);
   bind_dlpack(module);
   bind_engine(module);

@@ -14,7 +14,7 @@
 
 #include "bindings/held.h"
 #include "bindings/operations.h"
-#include "bindings/shortcuts.h"
+#include "bindings/plain.h"
 #include "bindings/stand_ins.h"
 #include "lazy/composing.h"
 #include "lazy/spelling.h"
@@ -221,7 +221,7 @@ class CallArguments {
     }
     if (op_.instead && find_instead()) return true;
     if (op_.compose) {
-      values_.reserve(op_.inputs.size());
+      values_.reserve(op_.inputs.size() + more_inputs_.size());
     } else {
       builder_.emplace(op_, signature_.legacy);
     }
@@ -320,7 +320,7 @@ class CallArguments {
           (slot.role == Role::input && slot.required && given_[i] && is_array(given_[i])))
         return true;
     }
-    return false;
+    return op_.inputs.empty();
   }
 
   bool read(const Spelling::Slot& slot, PyObject* object) {
@@ -394,7 +394,7 @@ class CallArguments {
   }
 
   void add(const Spelling::Slot& slot, std::size_t position, PyObject* object) {
-    if (op_.takes_numbers && !is_array(object)) {
+    if (op_.takes_numbers && !is_array(object) && !PyObject_CheckBuffer(object)) {
       const lazy::Argument number = to_number(slot, object);
       if (!is_number(number) && !std::holds_alternative<bool>(number))
         refuse(slot.name + " must be a number or an array");
@@ -440,7 +440,10 @@ class CallArguments {
       return autograd::Value(as_array(object));
     }
     lazy::Operand number;
-    if (set_number(number, object)) return to_value(number);
+    if (set_number(number, object)) {
+      if (!op_.takes_numbers) refuse("takes arrays, not numbers");
+      return to_value(number);
+    }
     held_.push_back(nb::steal(convert_foreign(object, legacy, nullptr, false)));
     if (!held_.back().is_valid()) throw nb::python_error();
     return need_value(held_.back().ptr());  // an array now, or a number
@@ -460,6 +463,9 @@ class CallArguments {
       if (is_true < 0) throw nb::python_error();
       return is_true == 1;
     }
+    if (kind == lazy::FieldType<lazy::Pairs>::kind) return to_pairs(object);
+    if (kind == lazy::FieldType<Context>::kind)
+      return to_shape(nb::object(nb::handle(object).attr("numbers")).ptr());
     return to_argument(object);
   }
 
@@ -477,6 +483,26 @@ class CallArguments {
       throw Error(ErrorKind::type, "[" + std::string(op_.name) + "] " + slot.name +
                                        " must be a number, not " + Py_TYPE(object)->tp_name);
     return to_argument(object);
+  }
+
+  /// Pairs in one row; an item alone is a pair too.
+  static lazy::Argument to_pairs(PyObject* object) {
+    if (!PyTuple_Check(object) && !PyList_Check(object)) return to_argument(object);
+    Shape numbers;
+    const nb::object items = items_of(object, "a tuple is needed");
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+      PyObject* const item = PyTuple_GET_ITEM(items.ptr(), i);
+      if (!PySequence_Check(item)) {
+        numbers.push_back(to_integer(item));
+        continue;
+      }
+      const Shape pair = to_shape(item);
+      if (pair.empty() || pair.size() > 2)
+        throw Error(ErrorKind::value, "a pair of integers is needed");
+      numbers.push_back(pair.front());
+      numbers.push_back(pair.back());
+    }
+    return numbers;
   }
 
   void read_context(PyObject* object) {
@@ -698,7 +724,8 @@ nb::object make_function(const char* name, std::size_t spelling, nb::handle rare
   const bool legacy = its.is_legacy();
   // They are for the functions that MXNet wrote by hand, which name no nodes.
   const bool takes_numbers =
-      !its.takes(Role::name) && (legacy || op.formula.has_value() || its.takes(Role::options));
+      op.takes_numbers ||
+      (!its.takes(Role::name) && (legacy || op.formula.has_value() || its.takes(Role::options)));
   return make_object(new Signature(op, std::move(its), legacy, true, takes_numbers),
                      rare.is_none() ? nullptr : Py_NewRef(rare.ptr()));
 }

@@ -97,6 +97,17 @@ nb::object items_of(PyObject* sequence, const char* needed) {
   throw Error(ErrorKind::type, needed);
 }
 
+namespace {
+
+/// Arrays of NumPy's are integers and sequences by their type; those without axes have no items.
+bool has_items(PyObject* object) {
+  if (!PySequence_Check(object) || PySequence_Size(object) >= 0) return PySequence_Check(object);
+  PyErr_Clear();
+  return false;
+}
+
+}  // namespace
+
 lazy::Argument to_argument(PyObject* object) {
   if (PyLong_CheckExact(object)) return to_integer(object);
   if (object == Py_None) return std::monostate{};
@@ -107,8 +118,8 @@ lazy::Argument to_argument(PyObject* object) {
     if (!text) throw nb::python_error();
     return std::string(text);
   }
-  if (PyIndex_Check(object) && !is_array(object)) return to_integer(object);
-  if (PySequence_Check(object)) return to_shape(object);
+  if (PyIndex_Check(object) && !is_array(object) && !has_items(object)) return to_integer(object);
+  if (PySequence_Check(object) || Py_TYPE(object)->tp_iter) return to_shape(object);
   const double value = PyFloat_AsDouble(object);
   if (value == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();

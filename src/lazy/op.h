@@ -144,6 +144,9 @@ struct Op {
   std::string_view doc = {};
   std::vector<std::string_view> inputs = {};
   bool variadic = false;  ///< the last input may be repeated
+  /// Of an op that is made of others: numbers may stand for arrays. (Ops with kernels say so when
+  /// they infer.)
+  bool takes_numbers = false;
   std::vector<Parameter> parameters = {};
   void (*infer)(Inference&) = nullptr;
   /// Elementwise ops name their block kernel: such calls can run fused, block by block.
@@ -172,8 +175,6 @@ struct Op {
   bool (*is_plain)(const Call&) = nullptr;
   /// So many of the last inputs need not be given.
   int optional_inputs = 0;
-  /// Programs may give numbers for all inputs of a composition.
-  bool takes_numbers = false;
   /// The shapes of weights, from that of the data, and those of the results.
   void (*complete)(Completion&) = nullptr;
   InGraphs in_graphs = {};

@@ -71,6 +71,16 @@ bool FieldType<std::vector<double>>::read(const Argument& argument, std::vector<
   return true;
 }
 
+bool FieldType<Integers>::read(const Argument& argument, Integers& value) {
+  if (FieldType<std::int64_t>::read(argument, value.emplace<std::int64_t>())) return true;
+  return FieldType<Shape>::read(argument, value.emplace<Shape>());
+}
+
+Argument FieldType<Integers>::write(const Integers& value) {
+  if (const auto* one = std::get_if<std::int64_t>(&value)) return *one;
+  return std::get<Shape>(value);
+}
+
 bool FieldType<std::string>::read(const Argument& argument, std::string& value) {
   const auto* text = std::get_if<std::string>(&argument);
   if (text) value = *text;

@@ -41,6 +41,14 @@ using Argument = std::variant<std::monostate, bool, std::int64_t, double, Shape,
 /// A number that keeps what it was given as: bounds of integers are exact.
 using Number = std::variant<std::int64_t, double>;
 
+/// One integer, or several: where (3,) means something else than 3.
+using Integers = std::variant<std::int64_t, Shape>;
+
+/// Two integers for each axis, in one row; two numbers or one stand for all axes.
+struct Pairs {
+  Shape numbers;
+};
+
 /// A parameter as everybody but its op sees it.
 struct Parameter {
   std::string_view name;
@@ -111,6 +119,20 @@ struct FieldType<std::vector<double>> {
   static constexpr std::string_view kind = "a number or a tuple of numbers";
   static bool read(const Argument& argument, std::vector<double>& value);
   static Argument write(const std::vector<double>& value) { return value; }
+};
+template <>
+struct FieldType<Integers> {
+  static constexpr std::string_view kind = FieldType<Shape>::kind;
+  static bool read(const Argument& argument, Integers& value);
+  static Argument write(const Integers& value);
+};
+template <>
+struct FieldType<Pairs> {
+  static constexpr std::string_view kind = "an integer or pairs of integers";
+  static bool read(const Argument& argument, Pairs& value) {
+    return FieldType<Shape>::read(argument, value.numbers);
+  }
+  static Argument write(const Pairs& value) { return value.numbers; }
 };
 template <>
 struct FieldType<std::string> {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/compose.h"
 
+#include <algorithm>
+
 #include "lazy/composing.h"
 #include "ops/operators.h"
+#include "ops/views.h"
 
 namespace afterglow::ops {
 
@@ -56,32 +59,41 @@ Handle composed(const lazy::Op& op, autograd::Composition& composition,
   return result;
 }
 
+/// A result in the world of who asked for it. mx.nd makes nothing without dimensions of what has
+/// some.
+Handle taken(Handle result, std::span<const Value> inputs, bool legacy) {
+  if (legacy && !result.array.layout->rank() &&
+      std::ranges::any_of(inputs, [](const Value& one) { return one && one.array.layout->rank(); }))
+    result = shaped(result, {1});
+  result.legacy = legacy;
+  return result;
+}
+
 }  // namespace
 
-Handle call(const lazy::Op& op, std::span<const Value> inputs,
+Handle call(const lazy::Op& op, std::span<Value> inputs,
             const autograd::CallBuilder::Options& options, bool legacy, std::vector<Handle>* more) {
   if (!op.compose) {
     autograd::CallBuilder builder(op, legacy);
     for (const Value& input : inputs) builder.add(input);
     return builder.issue(options, more);
   }
+  for (Value& input : inputs) input.legacy = false;
   autograd::Composition composition(op, inputs, options);
   const lazy::Composing scope(op);
   Handle result = composed(op, composition, inputs, options.arguments);
   for (Value& other : composition.more_outputs()) {
     if (!more) break;
-    more->push_back(std::move(other));
-    more->back().legacy = legacy;
+    more->push_back(taken(std::move(other), inputs, legacy));
   }
+  result = taken(std::move(result), inputs, legacy);
   if (options.out) {
     if (composition.has_taken_out()) return *options.out;
     static const lazy::Op& copy = op_named("copy");
-    result.legacy = legacy;
     autograd::CallBuilder builder(copy, legacy);
     builder.add(result);
     return builder.issue({copy.defaults, {}, options.out});
   }
-  result.legacy = legacy;
   return result;
 }
 

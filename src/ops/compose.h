@@ -11,8 +11,9 @@
 namespace afterglow::ops {
 
 /// The first result; the others are added to `more`. A composition that refuses half-way has
-/// recorded nothing that anybody can reach.
-autograd::Handle call(const lazy::Op& op, std::span<const autograd::Value> inputs,
+/// recorded nothing that anybody can reach. The inputs become values with NumPy's answers if the op
+/// is made of others.
+autograd::Handle call(const lazy::Op& op, std::span<autograd::Value> inputs,
                       const autograd::CallBuilder::Options& options, bool legacy,
                       std::vector<autograd::Handle>* more = nullptr);
 

@@ -1212,8 +1212,8 @@ array([5, 5, 5], dtype=int64))",
 >>> npx.random.bernoulli(1.0, size=(3,))
 array([1., 1., 1.]))",
       .inputs = {"prob", "logit"},
-      .optional_inputs = 2,
       .takes_numbers = true,
+      .optional_inputs = 2,
       .compose = numpy_bernoulli,
       .in_graphs = {.is_random = true},
   });

@@ -177,6 +177,7 @@ array([-1.,  2.]))",
 >>> np.ldexp(np.array([1, 3]), np.array([2, -1]))
 array([4. , 1.5]))",
        .inputs = {"x1", "x2"},
+       .takes_numbers = true,
        .compose = [](Composition& c, const NoParameters&) {
          const Value scale = power(2.0, c[1]);
          if (scale.is_number() && std::isinf(scale.number()))
@@ -261,6 +262,7 @@ its :func:`nonzero`.
 >>> np.where(np.array([1, 0]), np.array([1, 2]), 5)
 array([1., 5.]))",
        .inputs = {"condition", "x", "y"},
+       .takes_numbers = true,
        .compose = where_nonzero});
   table.compose<NoParameters>(
       {.name = "where_rows",

@@ -8,8 +8,10 @@
 #include "kernels/gather.h"
 #include "lazy/immediate.h"
 #include "ops/common.h"
+#include "ops/compositions.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
+#include "ops/views.h"
 
 namespace afterglow::ops {
 namespace {

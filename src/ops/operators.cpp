@@ -236,6 +236,11 @@ Value max(const Value& x, const Shape& axes, bool keepdims) {
   return apply(the_op<"max">(), arguments, x);
 }
 
+Value min(const Value& x, const Shape& axes, bool keepdims) {
+  const Argument arguments[] = {axes, keepdims, false, {}};
+  return apply(the_op<"min">(), arguments, x);
+}
+
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right) {
   const Argument arguments[] = {transpose_left, transpose_right, {}};
   return apply(the_op<"dot">(), arguments, left, right);
@@ -257,17 +262,31 @@ Value stretch(const Value& x, const Shape& shape) {
   return apply(the_op<"copy">(), arguments, x);
 }
 
-Value full(double number, const Shape& shape, DType dtype, Context context) {
-  const lazy::Op& op = the_op<"copy">();
-  const Argument arguments[] = {number_of(dtype), shape, {}};
-  autograd::CallBuilder builder(op, false);
-  builder.add(Value(number));
+Value concat(std::span<const Value> arrays, std::int64_t axis) {
+  const Argument arguments[] = {axis, {}};
+  autograd::CallBuilder builder(the_op<"concat">(), false);
+  for (const Value& array : arrays) builder.add(array);
+  return builder.issue({arguments, {}, nullptr});
+}
+
+Value empty(const Shape& shape, DType dtype, Context context) {
+  const Argument arguments[] = {shape, number_of(dtype)};
+  autograd::CallBuilder builder(the_op<"empty">(), false);
   return builder.issue({arguments, context, nullptr});
 }
 
-Value count_up(std::int64_t count, DType dtype, Context context) {
+Value full(const Value& number, const Shape& shape, DType dtype, Context context) {
+  const lazy::Op& op = the_op<"copy">();
+  const Argument arguments[] = {number_of(dtype), shape, {}};
+  autograd::CallBuilder builder(op, false);
+  builder.add(number);
+  return builder.issue({arguments, context, nullptr});
+}
+
+Value count_up(std::int64_t count, DType dtype, Context context, std::int64_t first) {
   const lazy::Op& op = the_op<"arange">();
-  const Argument arguments[] = {0.0, 1.0, count, std::int64_t{1}, number_of(dtype)};
+  const Argument arguments[] = {first,           first + count, std::int64_t{1},
+                                std::int64_t{1}, false,         number_of(dtype)};
   autograd::CallBuilder builder(op, false);
   return builder.issue({arguments, context, nullptr});
 }

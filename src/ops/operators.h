@@ -73,6 +73,7 @@ Value clip(const Value& x, std::int64_t low, std::int64_t high);
 Value sum(const Value& x, const Shape& axes, bool keepdims);
 Value mean(const Value& x, const Shape& axes, bool keepdims);
 Value max(const Value& x, const Shape& axes, bool keepdims);
+Value min(const Value& x, const Shape& axes, bool keepdims);
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
 /// Of stacks of matrices, which are broadcast.
 Value matmul(const Value& left, const Value& right, bool transpose_left = false,
@@ -81,10 +82,14 @@ Value matmul(const Value& left, const Value& right, bool transpose_left = false,
 Value copy(const Value& x, std::optional<DType> dtype = {}, std::optional<Context> context = {});
 /// A copy that is stretched to a shape.
 Value stretch(const Value& x, const Shape& shape);
+/// The arrays one behind the other along an axis.
+Value concat(std::span<const Value> arrays, std::int64_t axis);
+/// A new array whose elements are to be written.
+Value empty(const Shape& shape, DType dtype, Context context);
 /// A new array with one number everywhere.
-Value full(double number, const Shape& shape, DType dtype, Context context);
-/// 0, 1, ...
-Value count_up(std::int64_t count, DType dtype, Context context);
+Value full(const Value& number, const Shape& shape, DType dtype, Context context);
+/// first, first + 1, ...: so many.
+Value count_up(std::int64_t count, DType dtype, Context context, std::int64_t first = 0);
 /// The elements, or parts, that index arrays name, one for each of the first axes.
 Value gather(const Value& source, std::span<const Value> indices);
 /// Writes values there, or adds them.

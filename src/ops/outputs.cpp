@@ -34,7 +34,7 @@ Value one_hot(const Value& indices, std::int64_t depth, DType dtype) {
 
 Value softmax(const Value& x, std::int64_t axis) {
   const lazy::Argument arguments[] = {axis, {}, {}, false};
-  const Value inputs[] = {x, {}};
+  Value inputs[] = {x, {}};
   return call(op_named("softmax"), inputs, {arguments, {}, nullptr}, false);
 }
 

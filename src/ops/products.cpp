@@ -624,9 +624,27 @@ Value khatri_rao(Composition& c) {
   return result;
 }
 
+/// Every element of one array times every element of the other.
+Value outer(Composition& c) {
+  const Value &left = c[0], &right = c[1];
+  if (left.array.dtype != right.array.dtype)
+    c.refuse("inputs must have the same type; convert one with astype");
+  return shaped(left, {left.array.size(), 1}) * shaped(right, {1, right.array.size()});
+}
+
 }  // namespace
 
 void declare_products(Table& table) {
+  table.add({.name = "outer",
+             .spellings = {"np.outer(a, b)"},
+             .doc = R"(Return the products of every element of ``a`` with every element of ``b``.
+
+>>> from afterglow import np
+>>> np.outer(np.array([1, 2]), np.array([1, 10]))
+array([[ 1., 10.],
+       [ 2., 20.]]))",
+             .inputs = {"a", "b"},
+             .compose = outer});
   table.add<Dot>(
       {.name = "dot",
        .mxnet_names = {"dot", "_np_dot"},

@@ -15,6 +15,7 @@
 #include "lazy/immediate.h"
 #include "lazy/random_stream.h"
 #include "ops/common.h"
+#include "ops/compositions.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
 
@@ -487,6 +488,16 @@ void check_infer(Inference& inference, const CheckParameter& given) {
   inference.add_output(data.shape(), data.dtype);
 }
 
+/// A copy in random order; for a number, the integers below it.
+Value permutation(Composition& c) {
+  const lazy::Op& shuffle = op_named("shuffle");
+  if (!c[0].is_number()) return apply(shuffle, {}, c[0]);
+  if (!c[0].is_integer() || c[0].integer() < 0)
+    c.refuse("needs an array, or an integer that is not negative",
+             c[0].is_integer() ? ErrorKind::value : ErrorKind::type);
+  return apply(shuffle, {}, count_up(c[0].integer(), DType::int64, c.context()));
+}
+
 }  // namespace
 
 void declare_random(Table& table) {
@@ -535,6 +546,8 @@ void declare_random(Table& table) {
              .infer = shuffle_infer,
              .kernel = shuffle_kernel,
              .gradients = {no_gradient}});
+  table.add(
+      {.name = "permutation", .inputs = {"x"}, .takes_numbers = true, .compose = permutation});
   table.add<CheckParameter>({.name = "check_parameter",
                              .inputs = {"data"},
                              .infer = check_infer,

@@ -48,9 +48,12 @@ void copy_infer(Inference& inference, const Copy& given) {
 }
 
 struct Concat {
-  std::int64_t axis = 1;
-  static constexpr auto fields =
-      std::tuple{field("axis", &Concat::axis, "along which the arrays are joined")};
+  std::optional<std::int64_t> axis = 1;
+  std::optional<std::int64_t> num_args;
+  static constexpr auto fields = std::tuple{
+      field("axis", &Concat::axis, "along which; all elements in a row where there is none"),
+      field("num_args", &Concat::num_args,
+            "how many arrays there are: is taken and has no effect")};
 };
 
 struct Joined {
@@ -130,8 +133,16 @@ void concat_infer(Inference& inference, const Concat& given) {
   for (const Operand& input : call.inputs) {
     if (input.is_immediate()) inference.refuse("joins arrays, not numbers", ErrorKind::type);
   }
+  if (!given.axis) {
+    for (Operand& input : call.inputs) {
+      if (input.layout->rank() == 1) continue;
+      if (!input.layout->is_contiguous()) inference.refuse("needs arrays without gaps");
+      const std::int64_t all[] = {input.size()};
+      input.layout = Layout::contiguous(all);
+    }
+  }
   const Operand& first = call.inputs[0];
-  const int axis = checked_axis(inference, given.axis, first.layout->rank());
+  const int axis = checked_axis(inference, given.axis.value_or(0), first.layout->rank());
   Shape shape(first.shape().begin(), first.shape().end());
   DType dtype = first.dtype;
   shape[axis] = 0;
@@ -155,35 +166,53 @@ void concat_infer(Inference& inference, const Concat& given) {
 Value part_of_concat(Gradient& c) {
   Part part = whole(c.g.array);
   const auto given = c.parameters<Concat>().axis;
+  const std::int64_t number = given.value_or(0);
   const auto axis = static_cast<std::size_t>(
-      given < 0 ? given + static_cast<std::int64_t>(part.shape.size()) : given);
+      number < 0 ? number + static_cast<std::int64_t>(part.shape.size()) : number);
+  const auto extent = [&](std::size_t input) {
+    return given ? c.shape(input)[axis] : element_count(c.shape(input));
+  };
   std::int64_t start = 0;
-  for (std::size_t before = 0; before < c.index; ++before) start += c.shape(before)[axis];
+  for (std::size_t before = 0; before < c.index; ++before) start += extent(before);
   part.offset = start * part.strides[axis];
-  part.shape = c.shape(c.index);
-  return fit(c, c.index, copy(view(c.g, part)));
+  part.shape[axis] = extent(c.index);
+  const Value own = copy(view(c.g, part));
+  return fit(c, c.index, given ? own : Value(shaped(own, c.shape(c.index))));
 }
 
 }  // namespace
 
 void declare_shape(Table& table) {
   table.add<Copy>({.name = "copy",
-                   .mxnet_names = {"_copy", "_copyto", "identity", "Cast", "cast", "_full",
-                                   "_zeros", "_ones", "broadcast_to"},
+                   .mxnet_names = {"_copy", "_copyto", "identity", "Cast", "cast", "_full"},
                    .inputs = {"data"},
                    .infer = copy_infer,
                    .formula = kernels::Formula::copy,
                    .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); })}});
-  table.add<Concat>({.name = "concat",
-                     .mxnet_names = {"Concat", "concat", "_npi_concatenate"},
-                     .inputs = {"data"},
-                     .variadic = true,
-                     .infer = concat_infer,
-                     .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-                       if (can_interleave(call)) return std::make_unique<Interleave>(call);
-                       return std::make_unique<ConcatPass>(call);
-                     },
-                     .gradients = {reading_nothing(part_of_concat)}});
+  table.add<Concat>(
+      {.name = "concat",
+       .mxnet_names = {"Concat", "concat", "_npi_concatenate"},
+       .spellings = {"np.concatenate(seq, axis=0, out=None)",
+                     "nd.concat|Concat(*data, dim:axis=1, num_args=None, out=None, name=None)"},
+       .doc =
+           R"(Return the arrays one behind the other along an axis; all elements in a row for ``None``.
+
+>>> from afterglow import np
+>>> np.concatenate([np.zeros((2, 3)), np.ones((1, 3))]).shape
+(3, 3)
+
+>>> from afterglow import nd
+>>> nd.concat(nd.zeros((2, 3)), nd.ones((2, 1)), dim=1).shape
+(2, 4))",
+
+       .inputs = {"data"},
+       .variadic = true,
+       .infer = concat_infer,
+       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
+         if (can_interleave(call)) return std::make_unique<Interleave>(call);
+         return std::make_unique<ConcatPass>(call);
+       },
+       .gradients = {reading_nothing(part_of_concat)}});
 }
 
 }  // namespace afterglow::ops

@@ -45,6 +45,11 @@ const Table& table() {
     declare_reduce(*all);
     declare_products(*all);
     declare_shape(*all);
+    declare_rearrange(*all);
+    declare_reshape(*all);
+    declare_pad(*all);
+    declare_parts(*all);
+    declare_statistics(*all);
     declare_softmax(*all);
     declare_indexing(*all);
     declare_picking(*all);

@@ -24,13 +24,6 @@ Shape strides_of(const Shape& shape) {
   return {layout->strides().begin(), layout->strides().end()};
 }
 
-Value empty_like(const Value& value, const Shape& shape) {
-  static const lazy::Op& op = op_named("empty");
-  const lazy::Argument arguments[] = {shape, static_cast<std::int64_t>(value.array.dtype)};
-  autograd::CallBuilder builder(op, false);
-  return builder.issue({arguments, value.array.context(), nullptr});
-}
-
 /// The gradient of a strided view from that of its part: all the memory, seen so.
 Value seen_through(const Gradient& call, const Value& gradient, const Part& part) {
   const Layout& layout = *call.saved(0).layout;
@@ -73,7 +66,7 @@ Value unviewed(Gradient& call) {
   }
   if (!repeated.empty()) gradient = sum(gradient, repeated, true);
   if (!is_contiguous) return seen_through(call, gradient, part);
-  Value result = empty_like(gradient, shape);
+  Value result = empty(shape, gradient.array.dtype, gradient.array.context());
   if (gradient.array.size() != product(shape)) assign(result, 0);
   const auto extents = gradient.array.shape();
   write(result, gradient, {part.offset, Shape(extents.begin(), extents.end()), part.strides});
@@ -142,6 +135,41 @@ Array part_of(const Array& array, const Part& part) {
 
 Handle view(const Handle& whole, const Part& part) {
   return seen(whole, part_of(whole.array, part), part);
+}
+
+Handle reordered(const Handle& array, const Shape& order) {
+  const Layout& layout = *array.array.layout;
+  Part part;
+  for (const std::int64_t axis : order) {
+    if (axis < 0 || axis >= layout.rank()) throw Error(ErrorKind::value, "there is no such axis");
+    part.shape.push_back(layout.shape()[static_cast<std::size_t>(axis)]);
+    part.strides.push_back(layout.strides()[static_cast<std::size_t>(axis)]);
+  }
+  return view(array, part);
+}
+
+Handle reversed(const Handle& array, const Shape& axes) {
+  Part part = whole(array.array);
+  for (const std::int64_t axis : axes) {
+    const auto position = static_cast<std::size_t>(axis);
+    if (array.array.size()) part.offset += (part.shape[position] - 1) * part.strides[position];
+    part.strides[position] = -part.strides[position];
+  }
+  return view(array, part);
+}
+
+Part part_between(const Array& array, std::int64_t axis, std::int64_t begin, std::int64_t end) {
+  if (axis < 0 || axis >= array.layout->rank())
+    throw Error(ErrorKind::value, "there is no such axis");
+  Part part = whole(array);
+  const auto position = static_cast<std::size_t>(axis);
+  part.shape[position] = std::max<std::int64_t>(0, end - begin);
+  if (end > begin && array.size()) part.offset = begin * part.strides[position];
+  return part;
+}
+
+Handle between(const Handle& array, std::int64_t axis, std::int64_t begin, std::int64_t end) {
+  return view(array, part_between(array.array, axis, begin, end));
 }
 
 Handle contiguous_view(const Handle& whole, std::int64_t offset, const Shape& shape) {

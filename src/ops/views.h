@@ -29,6 +29,15 @@ Array part_of(const Array& array, const Part& part);
 autograd::Handle view(const autograd::Handle& whole, const Part& part);
 /// The same elements, without gaps, in another shape.
 autograd::Handle shaped(const autograd::Handle& array, const Shape& shape);
+/// With the axes in another order, each named once.
+autograd::Handle reordered(const autograd::Handle& array, const Shape& order);
+/// Backwards along some axes, each named once.
+autograd::Handle reversed(const autograd::Handle& array, const Shape& axes);
+/// What lies between two places of an axis; nothing where they are in the wrong order.
+autograd::Handle between(const autograd::Handle& array, std::int64_t axis, std::int64_t begin,
+                         std::int64_t end);
+/// The same as a part.
+Part part_between(const Array& array, std::int64_t axis, std::int64_t begin, std::int64_t end);
 /// Of a part without gaps.
 autograd::Handle contiguous_view(const autograd::Handle& whole, std::int64_t offset,
                                  const Shape& shape);

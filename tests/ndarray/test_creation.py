@@ -12,7 +12,7 @@ import pytest
 
 import afterglow as mx
 from afterglow import _core, nd, np, npx
-from afterglow.ndarray.creation import arange_like
+from afterglow.ndarray.contrib import arange_like
 
 both = pytest.mark.parametrize("front", [nd, np], ids=["nd", "np"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions with a compiled shortcut: NumPy's answers for plain arguments and all others."""
+"""Compiled functions: NumPy's answers for plain arguments and all others, recorded or not."""
 
 from __future__ import annotations
 
@@ -137,16 +137,25 @@ def _host(value: Any) -> Any:
     return value.asnumpy() if isinstance(value, np.ndarray) else value
 
 
+def _recorded(function: Any) -> Any:
+    def call(*arguments: Any, **options: Any) -> Any:
+        with autograd.record():
+            return function(*arguments, **options)
+
+    return call
+
+
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call[0])
 def test_answers_are_those_of_numpy(call: Any) -> None:
     name, arguments, options = call
     function = getattr(np, name)
     given = arguments if name == "array" else tuple(map(_ours, arguments))
     expected = getattr(onp, name)(*arguments, **options)
-    result = function(*given, **options)
-    onp.testing.assert_allclose(_host(result), expected, rtol=1e-5, atol=1e-6)
-    if isinstance(result, np.ndarray):
-        assert result.shape == onp.shape(expected)
+    for each in (function, _recorded(function)):
+        result = each(*given, **options)
+        onp.testing.assert_allclose(_host(result), expected, rtol=1e-5, atol=1e-6)
+        if isinstance(result, np.ndarray):
+            assert result.shape == onp.shape(expected)
 
 
 def test_types_are_those_of_the_function() -> None:
