@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from .. import _printing
@@ -89,7 +88,7 @@ class NDArray(ArrayBase):
         view = self.reshape(0, -1) if self.ndim > 1 else self.reshape(-1, 1)
         return view if inplace else self._copied(view)
 
-    def transpose(self, axes: Sequence[int] | None = None, **kwargs: Any) -> NDArray:
+    def transpose(self, axes: Any = None, **kwargs: Any) -> NDArray:
         """Return a copy with the axes in another order."""
         return _ops.transpose(self, axes, **kwargs)
 
@@ -109,7 +108,7 @@ class NDArray(ArrayBase):
         """Return a copy of a block."""
         return shape.slice(self, begin, end, step, **kwargs)
 
-    def slice_axis(self, axis: int, begin: int, end: int | None, **kwargs: Any) -> NDArray:
+    def slice_axis(self, axis: int, begin: int, end: Any, **kwargs: Any) -> NDArray:
         """Return a copy of a part of one axis."""
         return _ops.slice_axis(self, axis, begin, end, **kwargs)
 

@@ -88,7 +88,7 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     >>> np.nonzero(np.array([[3, 0], [0, 4]]))
     (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
     """
-    array = a if isinstance(a, Array) else need(a)
+    array: Any = need(a)
     if array.ndim == 1:
         return (_places_of_truth(array),)
     host, context = array.asnumpy(), array._context_numbers

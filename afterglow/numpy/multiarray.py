@@ -127,7 +127,8 @@ class ndarray(NDArray):  # noqa: N801
             wanted = kwargs.pop("newshape", kwargs.pop("shape", ()))
         if kwargs:
             raise TypeError(f"reshape() got an unexpected keyword argument {next(iter(kwargs))!r}")
-        return _ops.reshape(self, wanted)
+        result: Any = _ops.reshape(self, wanted)
+        return result  # type: ignore[no-any-return]
 
     def flatten(self, order: str = "C") -> Self:  # type: ignore[override]
         """Return a copy with one axis."""

@@ -149,7 +149,7 @@ void check_factors(const Inference& inference) {
   const Operand& a = inference.call.inputs[0];
   const Operand& b = inference.call.inputs[1];
   if (a.is_immediate() || b.is_immediate()) {
-    inference.refuse("needs two arrays", ErrorKind::type);
+    inference.refuse("needs two arrays", ErrorKind::argument);
   }
   if (a.dtype != b.dtype) {
     inference.refuse("inputs must have the same type; convert one with astype");

@@ -735,7 +735,12 @@ add("nd.array", fixed([[1, 2], [3, 4]]), same, types=NUMBERS)
 add("nd.arange", (2, 9, 3), "", types=single)
 add("nd.linspace", (0, 1, 5), "", types=single)
 add("nd.eye", (3, 4), "", types=single)
-add("npx.arange_like", x34, lambda x: onp.arange(x.size).reshape(x.shape), types=FLOATS)
+add(
+    "nd.contrib.arange_like npx.arange_like",
+    x34,
+    lambda x: onp.arange(x.size).reshape(x.shape),
+    types=FLOATS,
+)
 add(
     "npx.arange_like",
     x34,
@@ -819,8 +824,9 @@ add(
 add(
     "nd.contrib.index_array",
     x34,
-    lambda x: onp.stack(onp.meshgrid(range(3), range(4), indexing="ij"), -1),
-    types=WIDE,
+    lambda x: onp.stack(onp.meshgrid(*map(range, x.shape), indexing="ij"), -1),
+    types=NUMBERS,
+    gives="int64",
 )
 lengths = fixed([1, 2], "float32")
 steps = of(3, 2, 2)

@@ -47,6 +47,7 @@ def test_every_op_has_a_spelling() -> None:
         "norm2": mx.nd.norm,
         "copy": mx.nd.cast,
         "running_sum": mx.np.cumsum,
+        "permutation": mx.np.random.permutation,
         "select": mx.np.where,
         "where_rows": mx.nd.where,
         "softmax_of_rows": mx.nd.softmax,
