@@ -270,7 +270,8 @@ void arange_infer(Inference& inference, const Arange& given) {
     inference.refuse("the step must not be 0",
                      inference.legacy ? ErrorKind::value : ErrorKind::zero_division);
   // Integers of more than 64 bits come as floats, in which their distance is lost.
-  if (given.dtype && !is_floating(*given.dtype) && std::abs(as_double(start)) >= 0x1p63)
+  if (const auto* first = std::get_if<double>(&start);
+      first && given.dtype && !is_floating(*given.dtype) && std::abs(*first) >= 0x1p63)
     inference.refuse("the first number is beyond 64 bits", ErrorKind::overflow);
   const std::int64_t steps = range_length(inference, start, stop, given.step);
   if (inference.legacy && (!steps || given.repeat < 1))

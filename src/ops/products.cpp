@@ -591,10 +591,8 @@ Value cross(Composition& c, const Cross& given) {
       normal_axis(c, given.axis.value_or(given.axisc), rank_of(parts[0]) + 1);
   Shape shape = shape_of(parts[0]);
   shape.insert(shape.begin() + place, 1);
-  static const lazy::Op& concat = op_named("concat");
-  const lazy::Argument arguments[] = {place};
-  return apply(concat, arguments, shaped(parts[0], shape), shaped(parts[1], shape),
-               shaped(parts[2], shape));
+  const Value rows[] = {shaped(parts[0], shape), shaped(parts[1], shape), shaped(parts[2], shape)};
+  return concat(rows, place);
 }
 
 void complete_khatri_rao(lazy::Completion& completion) {
