@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops that CONTRIBUTING.md shows how to add, word for word (tests/test_recipes.py compares), and
-// called, differentiated and completed as all others are.
+// The ops that CONTRIBUTING.md shows how to add, word for word (tests/test_recipes.py compares),
+// and called, differentiated and completed as all others are.
 #include <algorithm>
 #include <cmath>
 #include <limits>

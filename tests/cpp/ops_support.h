@@ -40,7 +40,7 @@ inline Value variable(const std::vector<float>& numbers) {
 }
 
 inline std::vector<Handle> gradients(const Value& head, const std::vector<Value>& wanted,
-                              bool uses_up = true) {
+                                     bool uses_up = true) {
   const autograd::Origin heads[] = {head.origin};
   const auto shape = head.array.shape();
   std::vector<Handle> ones = {
