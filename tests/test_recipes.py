@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What CONTRIBUTING.md shows how to add: every block of code is one that is compiled, or run here."""
+"""What CONTRIBUTING.md shows how to add: all of its code is compiled, or run here."""
 
 from __future__ import annotations
 
