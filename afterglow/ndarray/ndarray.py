@@ -265,10 +265,7 @@ class NDArray(ArrayBase):
 
     argmax = _ops.argmax
     argmin = _ops.argmin
-
-    def argmax_channel(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return where the greatest elements along axis 1 are."""
-        return reduce.argmax_channel(self, *args, **kwargs)
+    argmax_channel = _ops.argmax_channel
 
     # --- sorting ---
 

@@ -14,13 +14,7 @@ from ._arguments import need
 if TYPE_CHECKING:
     from .ndarray import NDArray
 
-__all__ = [
-    "argmax_channel",
-    "moments",
-    "nanprod",
-    "nansum",
-    "norm",
-]
+__all__ = ["moments", "nanprod", "nansum", "norm"]
 
 
 def _without_nan(data: NDArray, value: float) -> NDArray:
@@ -118,16 +112,3 @@ def moments(
         LEGACY.mean(data, axes, keepdims, out=targets[0]),
         LEGACY.mean(squares, axes, keepdims, out=targets[1]),
     ]
-
-
-# --- along one axis ---
-
-
-def argmax_channel(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
-    """Return where the greatest elements along axis 1 are.
-
-    >>> from afterglow import nd
-    >>> nd.argmax_channel(nd.array([[1, 5, 2], [7, 0, 7]])).asnumpy()
-    array([1., 0.], dtype=float32)
-    """
-    return LEGACY.argmax(need(data), 1, out=out)  # type: ignore[no-any-return]

@@ -241,7 +241,7 @@ _OUTPUTS: dict[str, Outputs] = {
 
 #: Types of results, where they are not those of the inputs.
 _TYPES = {
-    **dict.fromkeys(("argmax_channel", "one_hot"), FLOAT32),
+    "one_hot": FLOAT32,
     **dict.fromkeys(("shape_array", "size_array"), INT64),
 }
 

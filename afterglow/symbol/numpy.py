@@ -11,7 +11,12 @@ import numpy as onp
 
 from .. import numpy as _arrays
 from ..context import current_context
-from ..error import ArrayIndexError, ArrayTypeError, MissingNameError
+from ..error import (
+    ArrayIndexError,
+    ArrayNotImplementedError,
+    ArrayTypeError,
+    MissingNameError,
+)
 from . import _np_ops
 from ._functions import function_of
 from ._ops import find
@@ -293,6 +298,15 @@ def take(
     if axis is None:
         a, axis = reshape(a, -1), 0
     return create("_npi_take", (a, indices), {"axis": axis, "mode": mode}, hint="take")
+
+
+def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
+    """Return the indices that put the elements along an axis in order."""
+    if order is not None:
+        raise ArrayNotImplementedError("[argsort] order names fields, which arrays do not have")
+    text = "None" if axis is None else axis
+    given = {"axis": text, "is_ascend": True, "dtype": "int64"}
+    return create("_npi_argsort", (a,), given, hint="argsort")
 
 
 def tile(A: Any, reps: Any) -> Any:  # noqa: N803

@@ -93,7 +93,7 @@ const Op& aggregate_op() {
   return op;
 }
 
-/// Turns captured calls into a program.
+/// Turns diverted calls into a program.
 class Maker {
  public:
   Maker(std::span<Call* const> calls, std::span<const Array> row)

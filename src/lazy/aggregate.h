@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call for many rows of arrays: what a few elementwise calls do to the first row is done to
-// each of them. Optimizers update all their small parameters so. The calls are captured while they
+// each of them. Optimizers update all their small parameters so. The calls are diverted while they
 // are issued for the first row, so a formula is written once, with ordinary calls.
 #pragma once
 
@@ -30,7 +30,7 @@ class Diversion {
   }
   void add(Call* call) { calls_.push_back(call); }
   std::span<Call* const> calls() const { return calls_; }
-  /// Ends the capture: the calls join the window after all.
+  /// Ends it: the calls join the window after all.
   void give_up(Window& window);
   /// Somebody outside of the calls holds what one of them makes beside the given arrays.
   bool is_observed(std::span<const Array> arrays) const;
@@ -44,7 +44,7 @@ class Diversion {
 
 /// What the call does to each row.
 struct Aggregate {
-  /// The captured calls as a program over the arrays of a row; nullptr where one of them is not
+  /// The diverted calls as a program over the arrays of a row; nullptr where one of them is not
   /// elementwise or touches anything else.
   static std::unique_ptr<Aggregate> make(std::span<Call* const> calls, std::span<const Array> row);
 

@@ -423,6 +423,18 @@ array([1., 0.], dtype=float32))",
                      .kernel = arg_kernel<Reduction::maximum>,
                      .gradients = {no_gradient},
                      .in_graphs = {.nd_type = DType::float32, .np_type = DType::int64}});
+  table.add({.name = "argmax_channel",
+             .mxnet_names = {"argmax_channel"},
+             .doc = R"(Return where the greatest elements along axis 1 are.
+
+>>> from afterglow import nd
+>>> nd.argmax_channel(nd.array([[1, 5, 2], [7, 0, 7]])).asnumpy()
+array([1., 0.], dtype=float32))",
+             .inputs = {"data"},
+             .infer = [](Inference& inference) { arg_infer(inference, {.axis = 1}); },
+             .kernel = arg_kernel<Reduction::maximum>,
+             .gradients = {no_gradient},
+             .in_graphs = {.nd_type = DType::float32}});
   table.add<Argmax>({.name = "argmin",
                      .mxnet_names = {"argmin", "_npi_argmin"},
                      .spellings = {"np.argmin(a, axis=None, out=None)"},

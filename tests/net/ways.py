@@ -180,26 +180,35 @@ class Call:
         with numpy_mode(not self.record.legacy):
             return outcome(run)
 
+    def symbol_function(self) -> Callable[..., Any]:
+        """Return the function of symbols that makes the same call; AttributeError without one."""
+        space, *path = self.record.name.split(".")
+        function = mx.sym if space == "nd" else getattr(mx.sym, space)
+        for part in path:
+            function = getattr(function, part)
+        return function  # type: ignore[return-value]
+
+    def graph(self) -> tuple[Any, dict[str, Any]]:
+        """Return the symbol that the call is, and the values of its variables."""
+        values = {f"x{number}": array for number, array in enumerate(self.arrays())}
+        variables: list[Any] = [mx.sym.var(name) for name in values]
+        if not self.record.legacy:
+            variables = [variable.as_np_ndarray() for variable in variables]
+        with NameManager():
+            args, keywords = self.record.filled(variables)
+            return self.symbol_function()(*args, **keywords), values
+
     def symbol(self) -> Seen | None:
         """Return the graph, and what its executor answers, for types that have answers."""
         if self.free and self.hosts[self.free[0]].dtype.name not in self.record.types:
             return None
-        space, *path = self.record.name.split(".")
-        function = mx.sym if space == "nd" else getattr(mx.sym, space)
         try:
-            for part in path:
-                function = getattr(function, part)
+            self.symbol_function()
         except AttributeError as error:
             return problem(error)
 
         def run() -> Any:
-            values = {f"x{number}": array for number, array in enumerate(self.arrays())}
-            variables: list[Any] = [mx.sym.var(name) for name in values]
-            if not self.record.legacy:
-                variables = [variable.as_np_ndarray() for variable in variables]
-            with NameManager():
-                args, keywords = self.record.filled(variables)
-                symbol: Any = function(*args, **keywords)  # type: ignore[operator]
+            symbol, values = self.graph()
             mx.random.seed(self.seed)
             states = {name: values.pop(name) for name in symbol.list_auxiliary_states()}
             return symbol, executed(symbol, values, states)

@@ -36,7 +36,7 @@ namespace {
 enum class Role { none, full, per_row, fold, product };
 
 /// A group in the making. Its members are chained through Fusion::next_.
-struct Draft {
+struct Gathering {
   int first = -1, last = -1;  // of its calls; none when it has been merged into another
   int after = -1;             // the last group that it depends on
   const Layout* space = nullptr;
@@ -52,7 +52,7 @@ class Fusion {
  public:
   Fusion(Plan& plan, const FuseOptions& options)
       : plan_(plan), options_(options), next_(plan.calls.size(), -1) {
-    drafts_.reserve(plan.calls.size());
+    gatherings_.reserve(plan.calls.size());
   }
 
   void run() {
@@ -65,9 +65,9 @@ class Fusion {
     std::vector<Call*> calls;
     calls.reserve(plan_.calls.size());
     plan_.ends.clear();
-    for (const Draft& draft : drafts_) {
-      if (draft.first < 0) continue;
-      for (int index = draft.first; index >= 0; index = next_[index]) {
+    for (const Gathering& gathering : gatherings_) {
+      if (gathering.first < 0) continue;
+      for (int index = gathering.first; index >= 0; index = next_[index]) {
         calls.push_back(plan_.calls[index]);
       }
       plan_.ends.push_back(static_cast<std::uint32_t>(calls.size()));
@@ -115,7 +115,7 @@ class Fusion {
     };
     find_dependencies();
     // Two groups that both feed the call become one, if the later does not need to be later.
-    while (second >= 0 && drafts_[earliest].after <= second && merge(earliest, second)) {
+    while (second >= 0 && gatherings_[earliest].after <= second && merge(earliest, second)) {
       find_dependencies();
     }
     for (const Operand& input : call.inputs) {
@@ -124,16 +124,16 @@ class Fusion {
       }
     }
     int chosen = -1;
-    if (earliest >= 0 && joins(drafts_[earliest], call)) {
+    if (earliest >= 0 && joins(gatherings_[earliest], call)) {
       chosen = earliest;
-    } else if (nearest > earliest && drafts_[nearest].open && !drafts_[nearest].product &&
-               drafts_[nearest].space->size() >= options_.parallel &&
-               joins(drafts_[nearest], call)) {
+    } else if (nearest > earliest && gatherings_[nearest].open && !gatherings_[nearest].product &&
+               gatherings_[nearest].space->size() >= options_.parallel &&
+               joins(gatherings_[nearest], call)) {
       chosen = nearest;
     }
     if (chosen < 0) {
-      chosen = static_cast<int>(drafts_.size());
-      drafts_.push_back(started_by(call));
+      chosen = static_cast<int>(gatherings_.size());
+      gatherings_.push_back(started_by(call));
       merged_into_.push_back(-1);
     }
     add(chosen, index, call);
@@ -142,9 +142,9 @@ class Fusion {
   /// Moves all calls of `later` to the end of `earlier`. They depend on nothing that comes after
   /// `earlier`, and nothing between the two depends on them, or it would come after them.
   bool merge(int later, int earlier) {
-    const Draft before = drafts_[earlier];
-    Draft& target = drafts_[earlier];
-    Draft& source = drafts_[later];
+    const Gathering before = gatherings_[earlier];
+    Gathering& target = gatherings_[earlier];
+    Gathering& source = gatherings_[later];
     if (!target.open || !source.open || source.product) return false;
     for (int index = source.first; index >= 0; index = next_[index]) {
       const Call& call = *plan_.calls[index];
@@ -167,29 +167,29 @@ class Fusion {
   }
 
   void add(int chosen, int index, const Call& call) {
-    Draft& draft = drafts_[chosen];
+    Gathering& gathering = gatherings_[chosen];
     for_each_dependency(call, [&](int group) {
-      if (group != chosen) draft.after = std::max(draft.after, group);
+      if (group != chosen) gathering.after = std::max(gathering.after, group);
     });
     for (const Operand& output : call.outputs) {
       const auto& notes = output.storage->notes;
       // The group reads it as well, and so may any group before.
       if (last_touching(notes.last_toucher) == chosen && resolved(notes.last_writer) != chosen) {
-        draft.after = std::max(draft.after, chosen - 1);
+        gathering.after = std::max(gathering.after, chosen - 1);
       }
     }
-    if (draft.first < 0) {
-      draft.first = index;
+    if (gathering.first < 0) {
+      gathering.first = index;
     } else {
-      next_[draft.last] = index;
+      next_[gathering.last] = index;
     }
-    draft.last = index;
-    ++draft.steps;
-    ++draft.operands;
+    gathering.last = index;
+    ++gathering.steps;
+    ++gathering.operands;
     for (const Operand& input : call.inputs) {
       // What the group itself has written need not be loaded.
       if (input.is_immediate() || resolved(input.storage->notes.last_writer) != chosen) {
-        ++draft.operands;
+        ++gathering.operands;
       }
       if (input.is_immediate()) continue;
       auto& notes = input.storage->notes;
@@ -205,137 +205,141 @@ class Fusion {
            (call.is_elementwise() || call.op->reduction || call.op->kernel_then);
   }
 
-  Draft started_by(const Call& call) const {
-    Draft draft;
-    draft.context = call.outputs[0].context();
-    if (!can_fuse(call)) return draft;
+  Gathering started_by(const Call& call) const {
+    Gathering gathering;
+    gathering.context = call.outputs[0].context();
+    if (!can_fuse(call)) return gathering;
     if (call.op->reduction) {
-      draft.space = call.inputs[0].layout.get();
+      gathering.space = call.inputs[0].layout.get();
       const int split = split_of_reduction(call);
-      draft.open = split >= 0 && set_split(draft, split) && suits(draft, call.inputs[0]);
+      gathering.open =
+          split >= 0 && set_split(gathering, split) && suits(gathering, call.inputs[0]);
     } else {
-      draft.space = call.outputs[0].layout.get();
-      draft.product = !call.is_elementwise();
-      draft.open = draft.product ? set_split(draft, call.row_axes) : fits_space(draft, call);
+      gathering.space = call.outputs[0].layout.get();
+      gathering.product = !call.is_elementwise();
+      gathering.open =
+          gathering.product ? set_split(gathering, call.row_axes) : fits_space(gathering, call);
     }
-    draft.open = draft.open && draft.space->size() >= std::max<std::int64_t>(1, options_.smallest);
-    return draft;
+    gathering.open =
+        gathering.open && gathering.space->size() >= std::max<std::int64_t>(1, options_.smallest);
+    return gathering;
   }
 
-  static bool set_split(Draft& draft, int split) {
-    const auto shape = draft.space->shape();
-    draft.split = split;
-    draft.rows = draft.columns = 1;
-    for (int axis = 0; axis < draft.space->rank(); ++axis) {
-      (axis < split ? draft.rows : draft.columns) *= shape[axis];
+  static bool set_split(Gathering& gathering, int split) {
+    const auto shape = gathering.space->shape();
+    gathering.split = split;
+    gathering.rows = gathering.columns = 1;
+    for (int axis = 0; axis < gathering.space->rank(); ++axis) {
+      (axis < split ? gathering.rows : gathering.columns) *= shape[axis];
     }
-    return draft.columns > 1 && draft.space->size() > 0;
+    return gathering.columns > 1 && gathering.space->size() > 0;
   }
 
   /// The strides of a full operand can be walked as rows and columns, where the group needs that.
-  static bool suits(const Draft& draft, const Operand& operand) {
-    return draft.split < 0 || operand.layout->is_contiguous() ||
-           kernels::joins_at(draft.split, draft.space->rank(), draft.space->shape().data(),
-                             operand.layout->strides().data());
+  static bool suits(const Gathering& gathering, const Operand& operand) {
+    return gathering.split < 0 || operand.layout->is_contiguous() ||
+           kernels::joins_at(gathering.split, gathering.space->rank(),
+                             gathering.space->shape().data(), operand.layout->strides().data());
   }
 
-  static bool is_scalar(const Draft& draft, const Operand& operand) {
-    return operand.is_immediate() || (operand.size() == 1 && draft.space->size() != 1);
+  static bool is_scalar(const Gathering& gathering, const Operand& operand) {
+    return operand.is_immediate() || (operand.size() == 1 && gathering.space->size() != 1);
   }
 
-  static bool fits_space(const Draft& draft, const Call& call) {
+  static bool fits_space(const Gathering& gathering, const Call& call) {
     const auto fits = [&](const Operand& operand) {
-      return is_scalar(draft, operand) ||
-             (same_shape(*operand.layout, *draft.space) && suits(draft, operand));
+      return is_scalar(gathering, operand) ||
+             (same_shape(*operand.layout, *gathering.space) && suits(gathering, operand));
     };
     return std::all_of(call.inputs.begin(), call.inputs.end(), fits) && fits(call.outputs[0]);
   }
 
   /// One value per row as a contiguous array: the rows' own shape, with or without axes of one
   /// element in place of the columns.
-  static bool is_row_array(const Draft& draft, const Operand& operand) {
+  static bool is_row_array(const Gathering& gathering, const Operand& operand) {
     const Layout& layout = *operand.layout;
-    if (!layout.is_contiguous() || layout.size() != draft.rows) return false;
-    if (layout.rank() != draft.split && layout.rank() != draft.space->rank()) return false;
-    return std::equal(layout.shape().begin(), layout.shape().begin() + draft.split,
-                      draft.space->shape().begin());
+    if (!layout.is_contiguous() || layout.size() != gathering.rows) return false;
+    if (layout.rank() != gathering.split && layout.rank() != gathering.space->rank()) return false;
+    return std::equal(layout.shape().begin(), layout.shape().begin() + gathering.split,
+                      gathering.space->shape().begin());
   }
 
-  Role role_in(const Draft& draft, const Call& call) const {
+  Role role_in(const Gathering& gathering, const Call& call) const {
     if (call.op->reduction) {
       const Operand& input = call.inputs[0];
       const int split = split_of_reduction(call);
-      if (draft.product || split < 0 || (draft.split >= 0 && draft.split != split))
+      if (gathering.product || split < 0 || (gathering.split >= 0 && gathering.split != split))
         return Role::none;
-      if (!same_shape(*input.layout, *draft.space)) return Role::none;
-      if (draft.split >= 0) return suits(draft, input) ? Role::fold : Role::none;
+      if (!same_shape(*input.layout, *gathering.space)) return Role::none;
+      if (gathering.split >= 0) return suits(gathering, input) ? Role::fold : Role::none;
       // The group so far knows no rows and columns; all of it must be walkable that way.
-      Draft with_split = draft;
+      Gathering with_split = gathering;
       if (!set_split(with_split, split) || !suits(with_split, input)) return Role::none;
-      for (int index = draft.first; index >= 0; index = next_[index]) {
+      for (int index = gathering.first; index >= 0; index = next_[index]) {
         if (!fits_space(with_split, *plan_.calls[index])) return Role::none;
       }
       return Role::fold;
     }
     if (!call.is_elementwise()) return Role::none;
-    if (same_shape(*call.outputs[0].layout, *draft.space)) {
-      return fits_space(draft, call) ? Role::full : Role::none;
+    if (same_shape(*call.outputs[0].layout, *gathering.space)) {
+      return fits_space(gathering, call) ? Role::full : Role::none;
     }
-    if (draft.split <= 0 || draft.product || draft.columns > kernels::longest_row)
+    if (gathering.split <= 0 || gathering.product || gathering.columns > kernels::longest_row)
       return Role::none;
     const auto per_row = [&](const Operand& operand) {
-      return is_scalar(draft, operand) || is_row_array(draft, operand);
+      return is_scalar(gathering, operand) || is_row_array(gathering, operand);
     };
     const bool all = std::all_of(call.inputs.begin(), call.inputs.end(), per_row) &&
-                     is_row_array(draft, call.outputs[0]);
-    return all && draft.rows > 1 ? Role::per_row : Role::none;
+                     is_row_array(gathering, call.outputs[0]);
+    return all && gathering.rows > 1 ? Role::per_row : Role::none;
   }
 
-  static Role role_of_member(const Draft& draft, const Call& call) {
+  static Role role_of_member(const Gathering& gathering, const Call& call) {
     if (call.op->reduction) return Role::fold;
     if (!call.is_elementwise()) return Role::product;
-    return same_shape(*call.outputs[0].layout, *draft.space) ? Role::full : Role::per_row;
+    return same_shape(*call.outputs[0].layout, *gathering.space) ? Role::full : Role::per_row;
   }
 
-  bool joins(Draft& draft, const Call& call) {
-    if (!draft.open || !can_fuse(call) || !(draft.context == call.outputs[0].context()))
+  bool joins(Gathering& gathering, const Call& call) {
+    if (!gathering.open || !can_fuse(call) || !(gathering.context == call.outputs[0].context()))
       return false;
-    if (draft.steps >= kernels::most_steps ||
-        draft.operands + static_cast<int>(call.inputs.size()) + 1 > kernels::most_operands) {
+    if (gathering.steps >= kernels::most_steps ||
+        gathering.operands + static_cast<int>(call.inputs.size()) + 1 > kernels::most_operands) {
       return false;
     }
-    const Role role = role_in(draft, call);
+    const Role role = role_in(gathering, call);
     if (role == Role::none) return false;
-    const int group = static_cast<int>(&draft - drafts_.data());
+    const int group = static_cast<int>(&gathering - gatherings_.data());
     const bool reads_agree =
         std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
           return input.is_immediate() || resolved(input.storage->notes.last_writer) < group ||
-                 reads_what_is_there(draft, role, input);
+                 reads_what_is_there(gathering, role, input);
         });
     const Operand& output = call.outputs[0];
     if (!reads_agree || !(last_touching(output.storage->notes.last_toucher) < group ||
-                          writes_what_is_there(draft, role, output))) {
+                          writes_what_is_there(gathering, role, output))) {
       return false;
     }
-    if (role == Role::fold && draft.split < 0) set_split(draft, split_of_reduction(call));
+    if (role == Role::fold && gathering.split < 0) set_split(gathering, split_of_reduction(call));
     return true;
   }
 
   /// What the group has written of the input's storage is exactly the input, or nothing of it.
-  bool reads_what_is_there(const Draft& draft, Role role, const Operand& input) const {
-    for (int index = draft.first; index >= 0; index = next_[index]) {
+  bool reads_what_is_there(const Gathering& gathering, Role role, const Operand& input) const {
+    for (int index = gathering.first; index >= 0; index = next_[index]) {
       const Call& member = *plan_.calls[index];
       const Operand& written = member.outputs[0];
       if (written.storage.get() != input.storage.get() || !may_overlap(input, written)) continue;
-      const Role wrote = role_of_member(draft, member);
+      const Role wrote = role_of_member(gathering, member);
       if (wrote == Role::full || wrote == Role::product) {
         if (role == Role::per_row || !same_view(input, written)) return false;
         continue;
       }
-      if (draft.columns > kernels::longest_row) return false;
+      if (gathering.columns > kernels::longest_row) return false;
       if (input.offset != written.offset || input.dtype != written.dtype) return false;
-      const bool matches = role == Role::per_row ? is_row_array(draft, input)
-                                                 : repeats_rows(input, *draft.space, draft.split);
+      const bool matches = role == Role::per_row
+                               ? is_row_array(gathering, input)
+                               : repeats_rows(input, *gathering.space, gathering.split);
       if (!matches) return false;
     }
     return true;
@@ -343,11 +347,11 @@ class Fusion {
 
   /// Whatever the group has read or written of the output's storage is exactly the output, or
   /// nothing of it.
-  bool writes_what_is_there(const Draft& draft, Role role, const Operand& output) const {
+  bool writes_what_is_there(const Gathering& gathering, Role role, const Operand& output) const {
     const bool full = role == Role::full;
-    for (int index = draft.first; index >= 0; index = next_[index]) {
+    for (int index = gathering.first; index >= 0; index = next_[index]) {
       const Call& member = *plan_.calls[index];
-      const Role its = role_of_member(draft, member);
+      const Role its = role_of_member(gathering, member);
       const auto agrees = [&](const Operand& other, bool other_is_full) {
         if (other.is_immediate() || other.storage.get() != output.storage.get()) return true;
         if (!may_overlap(other, output)) return true;
@@ -367,7 +371,7 @@ class Fusion {
   Plan& plan_;
   const FuseOptions& options_;
   std::vector<int> next_;
-  std::vector<Draft> drafts_;
+  std::vector<Gathering> gatherings_;
   std::vector<int> merged_into_;  // -1 for a group that has not been merged
 };
 
