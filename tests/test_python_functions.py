@@ -18,6 +18,7 @@ from afterglow.cli import _inventory
 
 #: Functions that stay in Python all the same, and why.
 STILL_PYTHON = {
+    "np.count_nonzero": "asks which elements are not 0 first, unless they are truth values",
     "np.random.rand": "takes the extents of the shape one by one",
     "np.random.randn": "takes the extents of the shape one by one",
 }

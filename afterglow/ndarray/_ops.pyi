@@ -50,6 +50,7 @@ __all__ = [
     "arctan",
     "arctanh",
     "argmax",
+    "argmax_channel",
     "argmin",
     "argsort",
     "batch_dot",
@@ -515,6 +516,11 @@ def argmax(
     data: NDArray,
     axis: int | None = None,
     keepdims: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def argmax_channel(
+    data: NDArray,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

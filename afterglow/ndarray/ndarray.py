@@ -195,6 +195,11 @@ class NDArray(ArrayBase):
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return number
 
+    def __idiv__(self, other: Any) -> Self:
+        """Divide in place, by the name that Python 2 had."""
+        self /= other
+        return self
+
     def __contains__(self, value: Any) -> bool:
         found: Any = self == value
         return bool(found.asnumpy().any())

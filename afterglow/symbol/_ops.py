@@ -296,6 +296,9 @@ def _legacy_function(name: str) -> Function | None:
     if name.startswith("_contrib_"):
         found = getattr(_functions.contrib, name.removeprefix("_contrib_"), None)
         return found if _is_function(found) else None
+    if name.startswith("_random_"):  # functions there choose between ops
+        drawn = getattr(_functions.random, name.removeprefix("_random_"), None)
+        return drawn if isinstance(drawn, Operation) else None
     return None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..error import ArrayValueError
+from ..error import ArrayValueError, MissingNameError
+from ._functions import function_of
 from .symbol import Symbol, create
 
 __all__ = [
@@ -110,3 +111,10 @@ def multinomial(
 def shuffle(data: Symbol, **kwargs: Any) -> Symbol:
     """Return the rows in random order."""
     return create("_shuffle", (data,), kwargs)
+
+
+def __getattr__(name: str) -> Any:
+    """Find the functions that draw in the shape of a symbol."""
+    if not name.endswith("_like"):
+        raise MissingNameError(__name__, name)
+    return function_of(f"_random_{name}", __name__, name)

@@ -43,7 +43,8 @@ CONSTANT = {
     *("isnan", "isneginf", "isposinf", "less", "less_equal", "lesser", "lesser_equal"),
     *("logical_and", "logical_not", "logical_or", "logical_xor", "matrix_rank"),
     *("multi_all_finite", "nonzero", "not_equal", "ones_like", "ravel_multi_index"),
-    *("index_array", "searchsorted", "shape_array", "size_array", "topk", "unravel_index", "zeros_like"),
+    *("index_array", "searchsorted", "shape_array", "size_array", "topk"),
+    *("unravel_index", "zeros_like"),
 }
 
 
