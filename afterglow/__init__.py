@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import (
-    _namespace,
-    _startup,
     attribute,
     autograd,
     base,
@@ -45,6 +43,8 @@ from . import numpy as np
 from . import numpy_extension as npx
 from . import random as rnd
 from . import symbol as sym
+from ._package import namespace as _namespace
+from ._package import startup as _startup
 from .attribute import AttrScope
 from .base import MXNetError
 from .context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus

@@ -22,8 +22,8 @@ from types import ModuleType
 
 import afterglow
 
-from ._namespace import SHORT
-from ._one_number import let_one_number_be_a_number
+from ._interoperation.one_number import let_one_number_be_a_number
+from ._package.namespace import SHORT
 from .version import MXNET_VERSION
 
 __all__ = ["MXNET_VERSION"]

@@ -36,7 +36,7 @@ from ._core import (
     unshare,
     walk_tape,
 )
-from ._gradients import RULES, RecordedCall
+from ._mathematics.gradients import RULES, RecordedCall
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
 __all__ = [

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ._namespace import tend
+from ._package.namespace import tend
 
 __all__ = [
     "LogValidationMetricsCallback",

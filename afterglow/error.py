@@ -39,7 +39,7 @@ class MissingNameError(ArrayAttributeError):
         self.name = name
 
     def __str__(self) -> str:
-        from ._namespace import explain
+        from ._package.namespace import explain
 
         return explain(*self.args)
 

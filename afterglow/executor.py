@@ -9,9 +9,9 @@ from typing import Any
 import numpy as onp
 
 from . import autograd
+from ._arrays.dtypes import dtype_number
+from ._arrays.worlds import in_world
 from ._core import Array, mark_variable, operation, origin_of
-from ._dtype import dtype_number
-from ._worlds import in_world
 from .context import Context, current_context
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 from .symbol._graph import Node, auxiliary

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import numpy as onp
 
 from ._core import Array, operation
-from ._host_calls import on_host
-from ._keywords import NamedKeywords
+from ._interoperation.host_calls import on_host
+from ._package.keywords import NamedKeywords
 from .error import ArrayNotImplementedError
 
 __all__ = [

@@ -11,8 +11,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from . import _files
 from ._core import Array
+from ._formats import params as _files
 from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from .optimizer import Optimizer, Updater
 

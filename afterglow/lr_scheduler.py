@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import cos, pi
 
-from ._keywords import NamedKeywords
+from ._package.keywords import NamedKeywords
 from .error import ArrayValueError, as_ours
 
 __all__ = [

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as onp
 
 from ._core import Array
-from ._keywords import NamedKeywords
+from ._package.keywords import NamedKeywords
 from .error import ArrayValueError
 
 __all__ = [

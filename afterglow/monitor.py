@@ -12,7 +12,7 @@ from typing import Any
 
 from . import ndarray as nd
 from ._core import Array
-from ._namespace import tend
+from ._package.namespace import tend
 
 __all__ = ["Monitor"]
 

@@ -27,8 +27,8 @@ from typing import Any, TypeVar
 import numpy as onp
 
 from . import autograd
+from ._arrays.dtypes import dtype_number
 from ._core import Array, record_call
-from ._dtype import dtype_number
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
 __all__ = ["CustomOp", "CustomOpProp", "custom", "get_all_registered_operators", "register"]

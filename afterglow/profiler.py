@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from . import _core, trace
-from ._namespace import tend
+from ._package.namespace import tend
 from .error import MXNetError
 from .trace import Recording, recorder
 

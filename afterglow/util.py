@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
+from ._arrays.dtypes import TYPES
 from ._core import Scope, from_buffer
-from ._dtype import TYPES
 from .context import Context, gpu_memory_info, num_gpus
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 

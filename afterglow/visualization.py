@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as onp
 
-from ._layout import Box, Layout, Point, arrange
-from ._namespace import tend
-from ._network import Node, by_output, nodes_of
+from ._graphs.layout import Box, Layout, Point, arrange
+from ._graphs.network import Node, by_output, nodes_of
+from ._package.namespace import tend
 from .error import ArrayTypeError
 from .gluon.block import Block
 from .symbol import Symbol, var

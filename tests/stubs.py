@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from afterglow import _op_functions
-from afterglow._op_functions import Slot, Spelling
+from afterglow._arrays import op_functions as _op_functions
+from afterglow._arrays.op_functions import Slot, Spelling
 
 PACKAGE = Path(_op_functions.__file__).parent
 

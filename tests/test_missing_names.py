@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names that public modules lack, and those that they show.
 
-What MXNet has is recorded in ``afterglow/mxnet_names.json`` by ``golden/record_mxnet.py``.
+What MXNet has is recorded in ``afterglow/_package/mxnet_names.json`` by ``golden/record_mxnet.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 import afterglow as mx
-from afterglow import _namespace
+from afterglow._package import namespace as _namespace
 from afterglow.cli import _inventory
 
 #: Names that programs use, which have been counted without MXNet.

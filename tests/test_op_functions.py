@@ -12,7 +12,8 @@ import pytest
 import stubs
 
 import afterglow as mx
-from afterglow import _op_functions, nd, np, npx
+from afterglow import nd, np, npx
+from afterglow._arrays import op_functions as _op_functions
 
 SPACES = {
     "nd": mx.nd,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from afterglow._arrays.worlds import NUMPY, World
 from afterglow._core import Operation, operation
-from afterglow._worlds import NUMPY, World
 from afterglow.cli import _inventory
 
 #: Functions that stay in Python all the same, and why.

@@ -16,7 +16,8 @@ import numpy as onp
 import pytest
 
 import afterglow as mx
-from afterglow import _files, gluon, nd, np, npx, sym, test_utils
+from afterglow import gluon, nd, np, npx, sym, test_utils
+from afterglow._formats import params as _files
 from afterglow.error import FileError
 
 

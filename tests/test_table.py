@@ -13,9 +13,9 @@ from net.tables import RECORDS, Record, as_list
 from net.ways import Call, numpy_mode
 
 import afterglow as mx
+from afterglow._arrays.op_functions import table
 from afterglow._core import Operation
-from afterglow._namespace import mxnet_names, mxnet_ops
-from afterglow._op_functions import table
+from afterglow._package.namespace import mxnet_names, mxnet_ops
 from afterglow.symbol._ops import declared
 
 #: Ops of ours that MXNet has too: its name, the public function there, the name in our table.

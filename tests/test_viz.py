@@ -12,7 +12,7 @@ import pytest
 
 import afterglow as mx
 from afterglow import sym
-from afterglow._layout import Box, arrange
+from afterglow._graphs.layout import Box, arrange
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from .._namespace import did_you_mean
+from .._package.namespace import did_you_mean
 from ..version import version
 
 __all__ = ["COMMANDS", "main"]

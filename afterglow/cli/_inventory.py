@@ -15,7 +15,7 @@ from typing import Any
 
 import afterglow
 
-from .._namespace import mxnet_names, mxnet_ops, spelled
+from .._package.namespace import mxnet_names, mxnet_ops, spelled
 from ..numpy.fallback import NOT_OURS
 from ..symbol._ops import find
 

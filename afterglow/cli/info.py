@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy
 
-from .. import _core, _machine, engine, environment, memory
+from .. import _core, engine, environment, memory
+from .._package import machine as _machine
 from ..version import MXNET_VERSION, version
 
 __all__ = ["add_arguments", "collect", "run"]

@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from .._namespace import did_you_mean
+from .._package.namespace import did_you_mean
 from ..version import MXNET_VERSION
 from . import _inventory
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._namespace import tend
+from .._package.namespace import tend
 from ..ndarray import contrib as nd
 from ..ndarray import contrib as ndarray
 from . import io, onnx

@@ -31,7 +31,7 @@ from .._core import (
     run_forward,
     set_block_functions,
 )
-from .._gradients import RecordedCall, Rule, define
+from .._mathematics.gradients import RecordedCall, Rule, define
 from ..error import ArrayNotImplementedError, ArrayValueError, MXNetError
 from . import _layers
 

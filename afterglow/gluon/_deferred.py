@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from .._arrays.shapes import Shape
 from .._core import set_stand_in_type
-from .._shapes import Shape
 from .parameter import Parameter
 
 

@@ -14,11 +14,11 @@ from functools import cache
 from typing import Any
 
 from .. import symbol
+from .._arrays.op_functions import table
+from .._arrays.shapes import Shape, normal_axis
+from .._arrays.worlds import WORLDS, World, pick_labels, where
 from .._core import Array
-from .._ctc import ctc_loss
-from .._op_functions import table
-from .._shapes import Shape, normal_axis
-from .._worlds import WORLDS, World, pick_labels, where
+from .._mathematics.ctc import ctc_loss
 from ..symbol.numpy import _Symbol
 
 _symbols: Any = symbol

@@ -12,9 +12,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .. import autograd, ndarray, symbol
+from .._arrays.worlds import in_world
 from .._core import Array, Scope, refuse_capture, run_forward
-from .._keywords import NamedKeywords
-from .._worlds import in_world
+from .._package.keywords import NamedKeywords
 from ..error import (
     ArrayAttributeError,
     ArrayNotImplementedError,

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as onp
 
-from .._host import from_host
-from .._shapes import Shape, normal_axis
+from .._arrays.shapes import Shape, normal_axis
+from .._interoperation.host import from_host
 from ..error import ArrayNotImplementedError, ArrayValueError
 from ._functions import functions, has_shape
 from .block import HybridBlock

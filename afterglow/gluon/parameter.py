@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Self
 import numpy as onp
 
 from .. import autograd, initializer, ndarray, symbol
-from .._array import ArrayBase
+from .._arrays.base import ArrayBase
+from .._arrays.dtypes import dtype_number
+from .._arrays.shapes import Shape, as_integers
 from .._core import Array, operation
-from .._dtype import dtype_number
-from .._shapes import Shape, as_integers
 from ..context import Context, context_numbers, context_of, cpu, current_context
 from ..error import MismatchError, MXNetError
 from ..util import is_np_array, is_np_shape

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import symbol
+from .._arrays.dtypes import FLOAT16, TYPES, dtype_number
+from .._arrays.worlds import in_world
 from .._core import Array
-from .._dtype import FLOAT16, TYPES, dtype_number
-from .._worlds import in_world
 from ..symbol._run import Plan
 from ..symbol.symbol import Symbol
 from ..util import is_np_array

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .. import _files
 from .. import optimizer as opt
 from .._core import first_stale, set_stale
-from .._keywords import NamedKeywords
+from .._formats import params as _files
+from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
 from ..kvstore import updates_weights
 from .parameter import Parameter

@@ -13,8 +13,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from .. import _files, ndarray, numpy
+from .. import ndarray, numpy
 from .._core import Array, operation
+from .._formats import params as _files
 from ..context import Context
 from ..error import ArrayTypeError
 from ..util import is_np_array, is_np_shape

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._namespace import tend
+from .._package.namespace import tend
 from .arrays import NDArrayIter
 from .batches import DataBatch, DataDesc, DataIter
 from .files import CSVIter, ImageRecordIter, LibSVMIter, MNISTIter

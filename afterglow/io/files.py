@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 
 import numpy as onp
 
-from .. import _files
 from .. import ndarray as nd
+from .._formats import params as _files
 from ..error import ArrayNotImplementedError, ArrayValueError, FileError, MXNetError
 from .batches import DataDesc, DataIter
 

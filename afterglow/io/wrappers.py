@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from .._background import Background
+from .._package.background import Background
 from ..error import ArrayValueError
 from .batches import DataBatch, DataDesc, DataIter
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._namespace import tend
+from .._package.namespace import tend
 from .base_module import BaseModule
 from .bucketing_module import BucketingModule
 from .module import Module

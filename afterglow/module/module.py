@@ -8,10 +8,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
-from .. import _files
 from .. import kvstore as kvstores
 from .. import ndarray as nd
 from .. import optimizer as optimizers
+from .._formats import params as _files
 from ..context import Context, cpu
 from ..error import ArrayNotImplementedError, ArrayValueError, MXNetError
 from ..initializer import InitDesc, Uniform

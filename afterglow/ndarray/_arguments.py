@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as onp
 
+from .._arrays.dtypes import BOOL
+from .._arrays.shapes import as_float
 from .._core import Array, Operation, is_stand_in
-from .._dtype import BOOL
-from .._shapes import as_float
 from ..error import ArgumentError, ArrayTypeError
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as onp
 
-from .._worlds import LEGACY
+from .._arrays.worlds import LEGACY
 from ..error import ArrayTypeError, as_ours
 
 Function = Callable[[Any, Any], Any]

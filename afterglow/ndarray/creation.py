@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.dtypes import dtype_number
+from .._arrays.shapes import as_shape
 from .._core import Array, operation
-from .._dtype import dtype_number
-from .._host import from_host, host_array
-from .._shapes import as_shape
+from .._interoperation.host import from_host, host_array
 from ..context import Context, context_numbers
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ._arguments import need

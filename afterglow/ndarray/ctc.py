@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._ctc import ctc_loss as _ctc_loss
-from .._worlds import LEGACY
+from .._arrays.worlds import LEGACY
+from .._mathematics.ctc import ctc_loss as _ctc_loss
 from ..error import ArrayValueError
 from ._arguments import need
 

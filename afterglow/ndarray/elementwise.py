@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._dtype import FLOAT16, FLOAT32, FLOAT64, FLOATING
-from .._worlds import LEGACY
+from .._arrays.dtypes import FLOAT16, FLOAT32, FLOAT64, FLOATING
+from .._arrays.worlds import LEGACY
 from ..error import ArrayValueError
 from ._arguments import need
 

@@ -7,8 +7,8 @@ import io
 import os
 from typing import TYPE_CHECKING, Any
 
-from .. import _files
 from .._core import Array
+from .._formats import params as _files
 from ..error import ArrayTypeError, ArrayValueError
 from ..util import is_np_shape
 

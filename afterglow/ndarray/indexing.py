@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._shapes import normal_axis
-from .._worlds import LEGACY
+from .._arrays.shapes import normal_axis
+from .._arrays.worlds import LEGACY
 from ..error import ArrayValueError
 from ._arguments import need
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .. import _decompositions
-from .._shapes import as_float
-from .._worlds import LEGACY
+from .._arrays.shapes import as_float
+from .._arrays.worlds import LEGACY
+from .._mathematics import decompositions as _decompositions
 from ..error import ArrayTypeError, ArrayValueError
 from . import _linalg_ops
 from ._arguments import need

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
-from .. import _printing
-from .._array import ArrayBase
+from .._arrays import printing as _printing
+from .._arrays.base import ArrayBase
+from .._arrays.dtypes import TYPES
 from .._core import Operation, operation
-from .._dtype import TYPES
 from ..error import ArgumentError, ArrayValueError
 from . import _ops, reduce, shape
 

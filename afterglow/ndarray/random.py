@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.dtypes import optional_number
+from .._arrays.worlds import LEGACY
 from .._core import Array, Operation
-from .._dtype import optional_number
-from .._worlds import LEGACY
 from ..context import Context, context_numbers
 from ..error import ArgumentError, ArrayValueError
 from . import _ops, _random_ops

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._dtype import FLOATING, optional_number
-from .._shapes import as_axes
-from .._worlds import LEGACY
+from .._arrays.dtypes import FLOATING, optional_number
+from .._arrays.shapes import as_axes
+from .._arrays.worlds import LEGACY
 from ..error import ArrayValueError
 from ._arguments import need
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.keys import find_block
 from .._core import operation
-from .._host import from_host
-from .._indexing import find_block
+from .._interoperation.host import from_host
 from ..error import ArgumentError, ArrayTypeError, ArrayValueError
 from ._arguments import need
 from ._ops import concat

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .. import _core, _dlpack
-from .._dtype import dtype_number, is_known
-from .._host import from_host
+from .. import _core
+from .._arrays.dtypes import dtype_number, is_known
+from .._interoperation import dlpack as _dlpack
+from .._interoperation.host import from_host
 from ..context import context_numbers
 from ..error import ArgumentError, ArrayValueError
 from ._arguments import need

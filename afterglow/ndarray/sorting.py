@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.dtypes import FLOAT32, INT64
 from .._core import Array
-from .._dtype import FLOAT32, INT64
-from .._host_calls import on_host_several
+from .._interoperation.host_calls import on_host_several
 from ..error import ArrayValueError
 from ._arguments import need
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as onp
 
+from .._arrays.dtypes import BOOL
 from .._core import Array, is_stand_in, operation
-from .._dtype import BOOL
-from .._host import convert
+from .._interoperation.host import convert
 from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError
 
 _not_equal = operation("not_equal", False)

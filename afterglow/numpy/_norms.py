@@ -7,9 +7,9 @@ from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from .. import _decompositions
-from .._shapes import Shape, as_axes, normal_axis
-from .._worlds import NUMPY
+from .._arrays.shapes import Shape, as_axes, normal_axis
+from .._arrays.worlds import NUMPY
+from .._mathematics import decompositions as _decompositions
 from ..error import ArrayTypeError, ArrayValueError
 from ._arguments import need
 

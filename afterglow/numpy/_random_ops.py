@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops of the core's table as functions of ``np.random``; the stub beside this says which."""
 
-from .._op_functions import functions
+from .._arrays.op_functions import functions
 
 _functions = functions("np.random")
 globals().update(_functions)

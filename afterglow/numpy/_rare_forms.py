@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as onp
 
+from .._arrays.dtypes import BOOL, DTYPES, FLOAT32, FLOATING, optional_number
+from .._arrays.op_functions import Spelling, spellings
+from .._arrays.shapes import Shape, as_axes, normal_axis
+from .._arrays.worlds import NUMPY
 from .._core import Array
-from .._dtype import BOOL, DTYPES, FLOAT32, FLOATING, optional_number
-from .._op_functions import Spelling, spellings
-from .._shapes import Shape, as_axes, normal_axis
-from .._worlds import NUMPY
 from ..error import ArrayTypeError, ArrayValueError, UnknownFormError, as_ours
 from . import indexing
 from ._arguments import check_options, need, truth

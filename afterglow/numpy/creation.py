@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.dtypes import BOOL, FLOAT32, FLOAT64, INT64, dtype_number
+from .._arrays.shapes import Shape, as_float, as_shape
 from .._core import Array, from_numpy, operation
-from .._dtype import BOOL, FLOAT32, FLOAT64, INT64, dtype_number
-from .._host import from_host, host_array
-from .._shapes import Shape, as_float, as_shape
+from .._interoperation.host import from_host, host_array
 from ..context import Context, context_numbers
 from ..error import (
     ArrayNotImplementedError,

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as onp
 
+from .._arrays.dtypes import FLOAT64, FLOATING, dtype_number, is_known
+from .._arrays.worlds import NUMPY
 from .._core import Array
-from .._dtype import FLOAT64, FLOATING, dtype_number, is_known
-from .._host import host_array
-from .._host_calls import on_host
-from .._worlds import NUMPY
+from .._interoperation.host import host_array
+from .._interoperation.host_calls import on_host
 from ..error import ArrayTypeError, as_ours
 from ._arguments import check_options, need
 from ._rare_forms import elementwise

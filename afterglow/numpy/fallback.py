@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as onp
 
-from .. import _interop
+from .._interoperation import numpy_protocols as _interop
 from ..context import context_numbers
 from ..error import MissingNameError
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .. import _files
 from .._core import Array
-from .._host import from_host
+from .._formats import params as _files
+from .._interoperation.host import from_host
 from ..context import context_numbers
 
 if TYPE_CHECKING:

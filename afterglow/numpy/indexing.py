@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.dtypes import BOOL, INT64
+from .._arrays.op_functions import RareForms
+from .._arrays.shapes import as_shape, normal_axis
+from .._arrays.worlds import NUMPY
 from .._core import Array, true_positions
-from .._dtype import BOOL, INT64
-from .._host import from_host
-from .._host_calls import Host, on_host_several
-from .._op_functions import RareForms
-from .._shapes import as_shape, normal_axis
-from .._worlds import NUMPY
+from .._interoperation.host import from_host
+from .._interoperation.host_calls import Host, on_host_several
 from ..context import current_context
 from ..error import (
     ArrayIndexError,

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .. import _decompositions
+from .._arrays.shapes import Shape
+from .._arrays.worlds import NUMPY
 from .._core import is_recording
-from .._host import from_host
-from .._host_calls import Host, on_host, on_host_several
-from .._shapes import Shape
-from .._worlds import NUMPY
+from .._interoperation.host import from_host
+from .._interoperation.host_calls import Host, on_host, on_host_several
+from .._mathematics import decompositions as _decompositions
 from ..error import ArrayNotImplementedError, ArrayValueError, as_ours
 from . import _linalg_ops
 from ._arguments import need

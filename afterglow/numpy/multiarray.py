@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as onp
 
-from .. import _printing
+from .._arrays import printing as _printing
+from .._arrays.dtypes import DTYPES, dtype_number
 from .._core import Operation, operation
-from .._dtype import DTYPES, dtype_number
 from ..context import Context
 from ..error import ArrayNotImplementedError
 from ..ndarray import NDArray

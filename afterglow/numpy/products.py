@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import _einsum
+from .._arrays.shapes import as_integers
+from .._arrays.worlds import NUMPY
 from .._core import Array
-from .._shapes import as_integers
-from .._worlds import NUMPY
+from .._mathematics import einsum as _einsum
 from ..error import ArrayValueError
 from ._arguments import check_options, need
 

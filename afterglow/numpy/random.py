@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.dtypes import FLOAT32, FLOAT64, INT64
+from .._arrays.keys import contiguous_strides
+from .._arrays.shapes import Shape, as_shape
+from .._arrays.worlds import NUMPY
 from .._core import Array
-from .._dtype import FLOAT32, FLOAT64, INT64
-from .._host import from_host
-from .._host_calls import Host, on_host
-from .._indexing import contiguous_strides
-from .._shapes import Shape, as_shape
-from .._worlds import NUMPY
+from .._interoperation.host import from_host
+from .._interoperation.host_calls import Host, on_host
 from ..context import Context, context_numbers
 from ..error import (
     ArgumentError,

@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.dtypes import FLOAT32, FLOAT64, FLOATING, INT64
+from .._arrays.shapes import Shape, as_axis, normal_axis
+from .._arrays.worlds import NUMPY
+from .._arrays.worlds import where as choose
 from .._core import Array, is_recording
-from .._dtype import (
-    FLOAT32,
-    FLOAT64,
-    FLOATING,
-    INT64,
-)
-from .._host import from_host
-from .._host_calls import on_host
-from .._shapes import Shape, as_axis, normal_axis
-from .._worlds import NUMPY
-from .._worlds import where as choose
+from .._interoperation.host import from_host
+from .._interoperation.host_calls import on_host
 from ..error import ArrayValueError, as_ours
 from ._arguments import need, truth
 from ._ops import max, mean, min, sum

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.shapes import Shape, normal_axis
+from .._arrays.worlds import NUMPY
 from .._core import Array
-from .._shapes import Shape, normal_axis
-from .._worlds import NUMPY
 from ..error import (
     ArrayValueError,
 )

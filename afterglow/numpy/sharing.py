@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _dlpack
+from .._interoperation import dlpack as _dlpack
 from ..error import ArrayValueError
 
 if TYPE_CHECKING:

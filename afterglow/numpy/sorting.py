@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .._arrays.dtypes import FLOAT32, FLOATING, INT64
+from .._arrays.shapes import normal_axis
+from .._arrays.worlds import NUMPY
 from .._core import Array, is_recording
 from .._core import unique as find_unique
-from .._dtype import FLOAT32, FLOATING, INT64
-from .._host import from_host
-from .._host_calls import on_host_several
-from .._shapes import normal_axis
-from .._worlds import NUMPY
+from .._interoperation.host import from_host
+from .._interoperation.host_calls import on_host_several
 from ..error import (
     ArrayNotImplementedError,
     ArrayTypeError,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ops of the core's table as functions of ``npx.random``; the stub beside this says which."""
 
-from .._op_functions import functions
+from .._arrays.op_functions import functions
 
 _functions = functions("npx.random")
 globals().update(_functions)

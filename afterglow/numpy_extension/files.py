@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _files
+from .._formats import params as _files
 from ..ndarray.files import check_name, split
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._namespace import tend
+from .._package.namespace import tend
 from ._export import export_model, get_operator_support
 
 __all__ = ["export_model", "get_operator_support"]

@@ -13,8 +13,8 @@ import numpy as onp
 from .. import ndarray as nd
 from .. import symbol as symbols
 from .._core import Array
-from .._namespace import mxnet_ops
-from .._network import Node, by_output, heads_of, nodes_of
+from .._graphs.network import Node, by_output, heads_of, nodes_of
+from .._package.namespace import mxnet_ops
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from ..symbol._names import canonical
 from ._converters import find

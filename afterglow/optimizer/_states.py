@@ -16,8 +16,8 @@ import numpy as onp
 
 from .. import lr_scheduler
 from .._core import Array
-from .._files import array_from_bytes, array_to_bytes, needs_numpy_shapes
-from .._pickles import Made, Name, numpy_array, read, write
+from .._formats.params import array_from_bytes, array_to_bytes, needs_numpy_shapes
+from .._formats.pickles import Made, Name, numpy_array, read, write
 from ..error import ArrayTypeError, ArrayValueError, MXNetError
 from ..lr_scheduler import LRScheduler
 from ..util import is_np_shape, restore_array
@@ -34,7 +34,7 @@ _MXNET_ARRAYS = {  # whether the class is that of ``nd``
 }
 _ARRAY = Name("mxnet.ndarray.ndarray", "NDArray")
 _BYTEARRAY = Name("builtins", "bytearray")
-_OLD_ARRAY = Name("afterglow._array", "_restore")
+_OLD_ARRAY = Name("afterglow._arrays.base", "_restore")
 
 _OURS: dict[Name, type[Any]] = {
     Name("mxnet.optimizer.optimizer", name): getattr(module, name)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from .._arrays.dtypes import FLOAT16, FLOAT32
 from .._core import operation
-from .._dtype import FLOAT16, FLOAT32
-from .._keywords import NamedKeywords
+from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
 from ..lr_scheduler import LRScheduler
 

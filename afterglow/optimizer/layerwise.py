@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .._worlds import where
+from .._arrays.worlds import where
 from .base import (
     Index,
     Optimizer,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
+from .._arrays.dtypes import DTYPES
 from .._core import Array, issue_for_rows
-from .._dtype import DTYPES
 from ..context import context_of
 from ..error import ArrayTypeError, MismatchError
 from .base import Optimizer, Rates

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._shapes import Shape
+from .._arrays.shapes import Shape
 from ._attributes import Attributes
 
 

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any, NoReturn
 
 from .. import autograd
+from .._arrays.dtypes import BOOL, FLOAT32, dtype_number
+from .._arrays.shapes import Shape, as_integers
 from .._core import call_host, is_serial, operation
-from .._dtype import BOOL, FLOAT32, dtype_number
-from .._shapes import Shape, as_integers
 from ..error import MXNetError
 from ._attributes import as_value
 from ._graph import Node, Output, in_order

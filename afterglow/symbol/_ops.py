@@ -15,12 +15,12 @@ from functools import cache
 from typing import Any, TypeGuard
 
 from .. import ndarray
+from .._arrays.dtypes import FLOAT32, INT64, dtype_number
+from .._arrays.op_functions import spelling_of, table
+from .._arrays.shapes import Shape, as_integers
+from .._arrays.worlds import WORLDS, pick_labels
 from .._core import Operation, complete_shapes, describe_node, operation
-from .._dtype import FLOAT32, INT64, dtype_number
-from .._namespace import mxnet_ops
-from .._op_functions import spelling_of, table
-from .._shapes import Shape, as_integers
-from .._worlds import WORLDS, pick_labels
+from .._package.namespace import mxnet_ops
 from ..error import ArrayNotImplementedError, MXNetError
 from . import _custom, _np_ops
 from ._attributes import Attributes, as_value

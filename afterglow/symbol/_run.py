@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._worlds import in_world
+from .._arrays.worlds import in_world
 from ..error import ArrayNotImplementedError, MXNetError
 from ._graph import Node, Output, in_order
 

@@ -12,8 +12,8 @@ from typing import Any, NoReturn, Self
 
 import numpy as onp
 
-from .. import _files
-from .._dtype import TYPES, dtype_number
+from .._arrays.dtypes import TYPES, dtype_number
+from .._formats import params as _files
 from ..attribute import AttrScope
 from ..context import Context, current_context
 from ..error import (

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .._namespace import tend
+from .._package.namespace import tend
 from ..context import set_default_context
 from ..util import use_np
 from .comparing import *  # noqa: F403

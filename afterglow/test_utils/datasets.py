@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as onp
 
-from .. import _files, _pickles
+from .._formats import params as _files
+from .._formats import pickles as _pickles
 from ..error import ArrayNotImplementedError, FileError
 from ..gluon import utils
 from ..io import MNISTIter

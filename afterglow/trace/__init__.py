@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterator
 from os import PathLike, fspath
 
-from .._namespace import tend
+from .._package.namespace import tend
 from .recorder import (
     MOST_EVENTS,
     is_recording,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of `x[key]`: what loops use most is read here, all else by afterglow/_indexing.py.
+// Keys of `x[key]`: what loops use most is read here, all else by afterglow/_arrays/keys.py.
 #pragma once
 
 #include <optional>

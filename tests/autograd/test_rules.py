@@ -8,8 +8,8 @@ import pytest
 
 import afterglow as mx
 from afterglow import _core, autograd
-from afterglow._gradients import RULES
-from afterglow._worlds import NUMPY, in_world
+from afterglow._arrays.worlds import NUMPY, in_world
+from afterglow._mathematics.gradients import RULES
 
 POSITIVE = (
     *("log", "sqrt", "power", "reciprocal", "rsqrt", "log2", "log10", "log1p", "gamma", "gammaln"),

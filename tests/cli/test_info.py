@@ -16,7 +16,8 @@ import pytest
 from support import environment
 
 import afterglow as mx
-from afterglow import _core, _machine
+from afterglow import _core
+from afterglow._package import machine as _machine
 from afterglow.cli import main
 
 

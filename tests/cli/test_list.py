@@ -9,7 +9,7 @@ import numpy as onp
 import pytest
 
 import afterglow as mx
-from afterglow._namespace import mxnet_ops
+from afterglow._package.namespace import mxnet_ops
 from afterglow.cli import _inventory, main
 
 

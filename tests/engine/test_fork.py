@@ -228,7 +228,7 @@ print("ok")
 def test_fork_waits_for_queued_functions() -> None:
     assert forked(
         """
-        from afterglow._host_calls import on_host
+        from afterglow._interoperation.host_calls import on_host
         x = mx.nd.ones((2,))
         for _ in range(10):
             y = on_host("slow", lambda a: (time.sleep(0.01), a + 1)[1], x, shape=(2,),
@@ -241,7 +241,7 @@ def test_fork_waits_for_queued_functions() -> None:
 
 
 HOST_CALLS_IN_FLIGHT = """
-from afterglow._host_calls import on_host
+from afterglow._interoperation.host_calls import on_host
 import collections
 x = mx.nd.ones((64, 64))
 stop = threading.Event()
@@ -279,7 +279,7 @@ def test_a_captured_function_holds_no_fork_up() -> None:
     assert forked(
         """
         from afterglow import gluon
-        from afterglow._host_calls import on_host
+        from afterglow._interoperation.host_calls import on_host
         class Block(gluon.HybridBlock):
             def forward(self, x):
                 return on_host("plus", lambda a: a + 1, x, shape=x.shape, dtype="float32",
@@ -346,7 +346,7 @@ def test_a_fork_in_c_while_a_function_runs() -> None:
     assert output_of(
         AFTER_C_FORK
         + textwrap.dedent("""
-        from afterglow._host_calls import on_host
+        from afterglow._interoperation.host_calls import on_host
         running, go_on = threading.Event(), threading.Event()
         def slow(a):
             running.set()

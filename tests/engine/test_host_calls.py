@@ -15,7 +15,7 @@ import pytest
 from support import output_of, run_child
 
 from afterglow import MXNetError, nd, np
-from afterglow._host_calls import on_host, on_host_several
+from afterglow._interoperation.host_calls import on_host, on_host_several
 
 
 def test_returns_before_the_function_has_run():
@@ -149,7 +149,7 @@ def test_long_chains_and_exit_with_work_queued(threads):
     program = """
 import time
 from afterglow import nd
-from afterglow._host_calls import on_host
+from afterglow._interoperation.host_calls import on_host
 x = nd.zeros((4,))
 for _ in range(300):
     x = on_host("add", lambda a: a + 1, x, shape=(4,), dtype="float32", legacy=True) * 1
@@ -252,7 +252,7 @@ def test_a_signal_handler_that_raises_in_a_quick_function(handler):
 SERIAL = """
 import signal
 from afterglow import nd
-from afterglow._host_calls import on_host
+from afterglow._interoperation.host_calls import on_host
 """
 
 
@@ -316,7 +316,7 @@ def test_exit_does_not_wait_for_a_running_function(engine):
     done = run_child(
         """
         from afterglow import nd
-        from afterglow._host_calls import on_host
+        from afterglow._interoperation.host_calls import on_host
         running = threading.Event()
         def slow(a):
             running.set()
@@ -339,7 +339,7 @@ def test_exit_while_functions_come_back_for_the_lock_of_python():
     # Each lets the GIL go and wants it back every few microseconds while the interpreter ends.
     script = """
         from afterglow import nd
-        from afterglow._host_calls import on_host
+        from afterglow._interoperation.host_calls import on_host
         def rests(a):
             for _ in range(20):
                 time.sleep(0.0002)

@@ -134,7 +134,7 @@ def test_handler_that_uses_arrays() -> None:
 
 HOST_CALLS_IN_FLIGHT = """
 import random
-from afterglow._host_calls import on_host
+from afterglow._interoperation.host_calls import on_host
 x = mx.nd.ones((48, 48))
 caught = 0
 def compute(a):

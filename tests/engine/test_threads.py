@@ -250,7 +250,7 @@ try:
 except RuntimeError as error:
     print(error)
 import afterglow as mx
-from afterglow._host_calls import on_host
+from afterglow._interoperation.host_calls import on_host
 x = mx.nd.ones((600, 600))
 y = mx.nd.dot(x, x)
 z = on_host("add", lambda a: a + 1, y, shape=(600, 600), dtype="float32", legacy=True) * 2

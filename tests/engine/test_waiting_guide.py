@@ -17,7 +17,7 @@ import pytest
 
 import afterglow as mx
 from afterglow import autograd, engine, gluon, nd, np, npx
-from afterglow._host_calls import on_host
+from afterglow._interoperation.host_calls import on_host
 
 
 def tables_of(name: str) -> list[list[str]]:

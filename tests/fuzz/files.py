@@ -31,7 +31,7 @@ import numpy as onp
 
 import afterglow as mx
 from afterglow import gluon, nd, np
-from afterglow._pickles import Made, Name, numpy_array, read, write
+from afterglow._formats.pickles import Made, Name, numpy_array, read, write
 from afterglow.error import ArrayMemoryError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))

@@ -18,7 +18,7 @@ import pytest
 
 import afterglow as mx
 from afterglow import autograd, gluon, lr_scheduler, nd, optimizer
-from afterglow._pickles import Made, Name, read, write
+from afterglow._formats.pickles import Made, Name, read, write
 from afterglow.error import ArrayValueError, MismatchError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "golden"))
@@ -309,7 +309,7 @@ HOSTILE = {
     "array of text": write({0: _array("text")}),
     "array of numbers": write({0: _array(3)}),
     "no array": write({0: Made(Name("mxnet.ndarray.ndarray", "NDArray"), (None,))}),
-    "old array": write({0: Made(Name("afterglow._array", "_restore"), (1, 2, 3))}),
+    "old array": write({0: Made(Name("afterglow._arrays.base", "_restore"), (1, 2, 3))}),
     "method": _sgd(update=3),
     "property": _sgd(learning_rate=3),
     "class": _sgd(__class__=3),

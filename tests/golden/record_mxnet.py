@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes afterglow/mxnet_names.json: MXNet's ops and public names. Needs MXNet 1.9.1.
+"""Writes afterglow/_package/mxnet_names.json: MXNet's ops and public names. Needs MXNet 1.9.1.
 
     python tests/golden/record_mxnet.py
 
@@ -21,7 +21,7 @@ from typing import Any
 import mxnet
 from mxnet.base import _LIB, check_call, py_str
 
-TARGET = Path(__file__).parents[2] / "afterglow" / "mxnet_names.json"
+TARGET = Path(__file__).parents[2] / "afterglow" / "_package" / "mxnet_names.json"
 
 #: As programs write them, without ``mx.``; the first is ``mx`` itself.
 _PATHS = """

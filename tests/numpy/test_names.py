@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import afterglow as mx
-from afterglow import _core, _op_functions, npx
+from afterglow import _core, npx
+from afterglow._arrays import op_functions as _op_functions
 
 
 def test_layout() -> None:

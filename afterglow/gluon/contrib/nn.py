@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..._shapes import as_integers
+from ..._arrays.shapes import as_integers
 from ...error import ArrayValueError
 from .._functions import functions, has_shape
 from ..block import HybridBlock

@@ -12,8 +12,8 @@ from concurrent.futures import Future, wait
 from itertools import islice
 from typing import Any
 
-from ..._background import Background
-from ..._keywords import NamedKeywords
+from ..._package.background import Background
+from ..._package.keywords import NamedKeywords
 from ...error import ArrayTypeError, ArrayValueError
 from ...util import is_np_array, is_np_shape, np_array, np_shape
 from ._workers import Workers, late

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ... import ndarray, numpy, numpy_extension
-from ..._dtype import DTYPES, FLOAT16, dtype_number
-from ..._shapes import Shape
+from ..._arrays.dtypes import DTYPES, FLOAT16, dtype_number
+from ..._arrays.shapes import Shape
 from ...error import ArrayValueError
 from ...symbol import Symbol
 from ...util import is_np_array

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ..._op_functions import table
+from ..._arrays.op_functions import table
 from .._graph import Call
 
 Function = Callable[[Call], Any]

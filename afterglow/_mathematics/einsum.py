@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from ._core import Operation
-from ._dtype import BOOL
-from ._indexing import contiguous_strides
-from ._shapes import Shape
-from ._worlds import NUMPY
-from .error import ArrayTypeError, ArrayValueError
+from .._arrays.dtypes import BOOL
+from .._arrays.keys import contiguous_strides
+from .._arrays.shapes import Shape
+from .._arrays.worlds import NUMPY
+from .._core import Operation
+from ..error import ArrayTypeError, ArrayValueError
 
 #: The name of an axis: a letter's code, or a number below zero for an axis that ``...`` stands for.
 Label = int

@@ -28,10 +28,10 @@ from typing import IO, Any
 
 import numpy as onp
 
-from ._core import from_buffer
-from ._dtype import DTYPES, dtype_number, is_known
-from ._shapes import Shape, is_possible
-from .error import (
+from .._arrays.dtypes import DTYPES, dtype_number, is_known
+from .._arrays.shapes import Shape, is_possible
+from .._core import from_buffer
+from ..error import (
     ArrayMemoryError,
     ArrayNotImplementedError,
     ArrayTypeError,

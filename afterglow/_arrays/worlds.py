@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._core import Array, Operation, operation
+from .._core import Array, Operation, operation
 
 
 class World:

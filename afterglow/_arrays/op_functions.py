@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._core import Operation, describe_spellings, describe_table, op_function
+from .._core import Operation, describe_spellings, describe_table, op_function
 
 if TYPE_CHECKING:
     import inspect
@@ -135,7 +135,7 @@ def signature_of(function: Any) -> inspect.Signature:
 def need_array(value: Any, name: str, legacy: bool) -> Any:
     """Return what was given for an input as an array, or raise."""
     if legacy:
-        from .ndarray._arguments import need
+        from ..ndarray._arguments import need
     else:
-        from .numpy._arguments import need
+        from ..numpy._arguments import need
     return need(value, name)

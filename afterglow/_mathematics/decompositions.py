@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as onp
 
-from ._dtype import FLOAT16, FLOATING
-from ._gradients import RecordedCall, Rule, define
-from ._host import from_host
-from ._host_calls import Host, on_host, on_host_several
-from ._shapes import Shape
-from ._worlds import WORLDS, World
-from .error import ArrayTypeError
+from .._arrays.dtypes import FLOAT16, FLOATING
+from .._arrays.shapes import Shape
+from .._arrays.worlds import WORLDS, World
+from .._interoperation.host import from_host
+from .._interoperation.host_calls import Host, on_host, on_host_several
+from ..error import ArrayTypeError
+from .gradients import RecordedCall, Rule, define
 
 
 def _world(array: Any) -> World:

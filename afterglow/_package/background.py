@@ -14,7 +14,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from .error import MXNetError
+from ..error import MXNetError
 
 __all__ = ["Background"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 
-from .error import ArrayTypeError, UnknownTypeError
+from ..error import ArrayTypeError, UnknownTypeError
 
 #: NumPy's type by number, in the order of DType in src/base/dtype.h.
 TYPES: tuple[type[onp.generic], ...] = (

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as onp
 
-from ._core import Array, Operation, is_recording, record_call
-from ._dtype import is_known
-from ._host import convert, from_host
-from ._op_functions import table
-from ._worlds import WORLDS, in_world
-from .error import ArrayNotImplementedError
+from .._arrays.dtypes import is_known
+from .._arrays.op_functions import table
+from .._arrays.worlds import WORLDS, in_world
+from .._core import Array, Operation, is_recording, record_call
+from ..error import ArrayNotImplementedError
+from .host import convert, from_host
 
 #: Where NumPy answers otherwise than MXNet's function of that name: halves go to the even number.
 _otherwise = {"rint": "round_half_to_even"}

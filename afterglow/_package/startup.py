@@ -8,14 +8,14 @@ import os
 import sys
 from pathlib import Path
 
-from . import _core
-from ._dtype import SPELLINGS, dtype_number
-from ._host import convert
-from ._op_functions import need_array, signature_of
-from .context import as_context_numbers
-from .error import CLASSES
-from .ndarray import NDArray
-from .numpy import ndarray
+from .. import _core
+from .._arrays.dtypes import SPELLINGS, dtype_number
+from .._arrays.op_functions import need_array, signature_of
+from .._interoperation.host import convert
+from ..context import as_context_numbers
+from ..error import CLASSES
+from ..ndarray import NDArray
+from ..numpy import ndarray
 
 # Before other modules are imported: what they end at exit is ended first, with the engine there.
 if not hasattr(_core, "_started_by"):
@@ -39,7 +39,7 @@ def start() -> None:
         return
     _core._started_by = here
     _core.set_error_classes(CLASSES)
-    _core.set_package_folder(str(Path(__file__).parent) + os.sep)
+    _core.set_package_folder(str(Path(__file__).parents[1]) + os.sep)
     _core.set_dtype_spellings(SPELLINGS)
     _core.register_classes(NDArray, ndarray, convert)
     _core.set_function_helpers(need_array, dtype_number, signature_of, as_context_numbers)
@@ -54,10 +54,10 @@ def start() -> None:
     # Whoever sets none of these does not pay for the table of them.
     named = [name for name in os.environ if name.startswith(("AFTERGLOW_", "MXNET_"))]
     if named:
-        from . import environment
+        from .. import environment
 
         environment.apply(named)
     if os.environ.get("MXNET_PROFILER_AUTOSTART", "0") == "1":
-        from .profiler import start_with_process
+        from ..profiler import start_with_process
 
         start_with_process()

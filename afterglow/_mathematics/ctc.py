@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as onp
 
-from ._core import is_recording
-from ._dtype import FLOATING, TYPES
-from ._gradients import RecordedCall, Rule, define
-from ._host_calls import Host, on_host, on_host_several
-from ._worlds import WORLDS
-from .error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from .._arrays.dtypes import FLOATING, TYPES
+from .._arrays.worlds import WORLDS
+from .._core import is_recording
+from .._interoperation.host_calls import Host, on_host, on_host_several
+from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from .gradients import RecordedCall, Rule, define
 
 
 def ctc_loss(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any, Self
 
-from .error import ArrayTypeError
+from ..error import ArrayTypeError
 
 
 def unknown_keyword(where: str, keyword: str, known: Sequence[str]) -> ArrayTypeError:

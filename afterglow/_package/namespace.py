@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from .error import MissingNameError
-from .version import MXNET_VERSION
+from ..error import MissingNameError
+from ..version import MXNET_VERSION
 
 __all__ = ["SHORT", "did_you_mean", "explain", "mxnet_names", "mxnet_ops", "spelled", "tend"]
 

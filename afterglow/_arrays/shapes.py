@@ -9,7 +9,12 @@ from collections.abc import Iterable
 from math import prod
 from typing import Any
 
-from .error import ArrayOverflowError, ArrayTypeError, ArrayValueError, AxisError
+from ..error import (
+    ArrayOverflowError,
+    ArrayTypeError,
+    ArrayValueError,
+    AxisError,
+)
 
 Shape = tuple[int, ...]
 

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
-from ._core import Array, at_hand, call_host, from_buffer
-from ._dtype import DTYPES, dtype_number
-from ._shapes import Shape
+from .._arrays.dtypes import DTYPES, dtype_number
+from .._arrays.shapes import Shape
+from .._core import Array, at_hand, call_host, from_buffer
 
 Host = onp.ndarray[Any, Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy
 
-from . import _core
-from .ndarray import NDArray
+from .. import _core
+from ..ndarray import NDArray
 
 __all__ = ["let_one_number_be_a_number"]
 

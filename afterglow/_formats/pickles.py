@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as onp
 
-from ._shapes import Shape, is_possible
+from .._arrays.shapes import Shape, is_possible
 
 __all__ = ["Made", "Name", "numpy_array", "read", "write"]
 

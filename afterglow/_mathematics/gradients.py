@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ._core import TapeNode, set_gradient_reads
-from ._worlds import WORLDS
+from .._arrays.worlds import WORLDS
+from .._core import TapeNode, set_gradient_reads
 
 
 class RecordedCall:

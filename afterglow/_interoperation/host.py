@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as onp
 
-from ._core import Array, from_buffer
-from ._dtype import BOOL, DTYPES, FLOAT32, TYPES, dtype_number, is_known
-from .error import ArrayOverflowError, ArrayTypeError
+from .._arrays.dtypes import BOOL, DTYPES, FLOAT32, TYPES, dtype_number, is_known
+from .._core import Array, from_buffer
+from ..error import ArrayOverflowError, ArrayTypeError
 
 Number = bool | int | float
 

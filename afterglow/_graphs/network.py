@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .symbol import Symbol
+from ..symbol import Symbol
 
 __all__ = ["Node", "by_output", "heads_of", "nodes_of"]
 

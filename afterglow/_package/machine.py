@@ -10,7 +10,7 @@ import re
 from math import ceil
 from pathlib import Path
 
-from . import _core, environment
+from .. import _core, environment
 
 __all__ = [
     "available_memory",
@@ -151,7 +151,7 @@ def blas_version() -> str:
 
     Opened by this function first, it would start threads.
     """
-    from . import nd
+    from .. import nd
 
     matrix = nd.ones((64, 64))
     nd.dot(matrix, matrix).wait_to_read()

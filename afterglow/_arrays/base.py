@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as onp
 
-from . import _core, _dlpack, _interop, autograd
-from ._core import (
+from .. import _core, autograd
+from .._core import (
     Array,
     Operation,
     from_buffer,
@@ -22,14 +22,16 @@ from ._core import (
     origin_of,
     true_positions,
 )
-from ._dtype import BOOL, dtype_number
-from ._host import convert, host_array
-from ._indexing import Block, Selection, read_key
-from ._shapes import Shape
-from ._worlds import NUMPY, WORLDS
-from .context import Context, context_of
-from .error import ArrayTypeError, ArrayValueError, as_ours
-from .util import restore_array
+from .._interoperation import dlpack as _dlpack
+from .._interoperation import numpy_protocols as _interop
+from .._interoperation.host import convert, host_array
+from ..context import Context, context_of
+from ..error import ArrayTypeError, ArrayValueError, as_ours
+from ..util import restore_array
+from .dtypes import BOOL, dtype_number
+from .keys import Block, Selection, read_key
+from .shapes import Shape
+from .worlds import NUMPY, WORLDS
 
 
 class ArrayBase(Array):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as onp
 
-from .context import Context
+from ..context import Context
 
 
 def legacy_text(host: onp.ndarray[Any, Any], context: Context) -> str:

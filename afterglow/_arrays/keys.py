@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from ._core import Array, from_buffer
-from ._dtype import BOOL, INT64
-from .error import ArrayIndexError, ArrayValueError
+from .._core import Array, from_buffer
+from ..error import ArrayIndexError, ArrayValueError
+from .dtypes import BOOL, INT64
 
 _integers = (int, onp.integer)
 _sequences = (list, tuple, range, onp.ndarray, onp.bool_, bool)

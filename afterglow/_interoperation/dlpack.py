@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as onp
 
-from . import _core
-from ._core import Array, operation
-from ._dtype import dtype_number
-from ._indexing import contiguous_strides
-from .error import ArgumentError, ArrayTypeError, ArrayValueError
+from .. import _core
+from .._arrays.dtypes import dtype_number
+from .._arrays.keys import contiguous_strides
+from .._core import Array, operation
+from ..error import ArgumentError, ArrayTypeError, ArrayValueError
 
 #: DLPack's number of the CPU, and that of the device.
 CPU_DEVICE = (1, 0)

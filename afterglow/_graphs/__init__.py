@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of symbols for whoever writes, prints or draws them."""
