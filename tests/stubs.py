@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import afterglow
 from afterglow._arrays import op_functions as _op_functions
 from afterglow._arrays.op_functions import Slot, Spelling
 
-PACKAGE = Path(_op_functions.__file__).parent
+PACKAGE = Path(afterglow.__file__).parent
 
 #: By file: the namespace, what its arrays are, and where that is from.
 STUBS = {

@@ -165,7 +165,7 @@ def test_nothing_is_read_before_a_text_is() -> None:
     code = """
         import sys
         import afterglow as mx
-        from afterglow import _namespace
+        from afterglow._package import namespace as _namespace
         assert not hasattr(mx.nd, "zzz") and not hasattr(mx.gluon, "zzz")
         assert getattr(mx.sym, "zzz", None) is None
         print(_namespace._recorded.cache_info().currsize, "difflib" in sys.modules)

@@ -95,7 +95,7 @@ def test_parameters() -> None:
 
 def test_names_of_earlier_versions() -> None:
     data = pickle.dumps(nd.array([1, 2]), 0)
-    old = data.replace(b"afterglow.util\nrestore_array", b"afterglow._arrays.base\n_restore")
+    old = data.replace(b"afterglow.util\nrestore_array", b"afterglow._array\n_restore")
     assert old != data
     assert pickle.loads(old).asnumpy().tolist() == [1, 2]
 

@@ -36,7 +36,7 @@ def _known(kind: type) -> list[str] | None:
         names += names_of(code)[1:]
         if not code.co_flags & inspect.CO_VARKEYWORDS:
             return list(dict.fromkeys(names))
-        if not one.__module__.startswith(f"{__package__}."):
+        if not one.__module__.startswith("afterglow."):
             break  # the others may not be passed on
     return None
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from .. import _core
+from .._arrays import base
 from .._arrays.dtypes import SPELLINGS, dtype_number
 from .._arrays.op_functions import need_array, signature_of
 from .._interoperation.host import convert
@@ -38,6 +39,7 @@ def start() -> None:
     if hasattr(_core, "_started_by"):
         return
     _core._started_by = here
+    sys.modules["afterglow._array"] = base  # the name in pickles of earlier versions
     _core.set_error_classes(CLASSES)
     _core.set_package_folder(str(Path(__file__).parents[1]) + os.sep)
     _core.set_dtype_spellings(SPELLINGS)

@@ -34,7 +34,7 @@ _MXNET_ARRAYS = {  # whether the class is that of ``nd``
 }
 _ARRAY = Name("mxnet.ndarray.ndarray", "NDArray")
 _BYTEARRAY = Name("builtins", "bytearray")
-_OLD_ARRAY = Name("afterglow._arrays.base", "_restore")
+_OLD_ARRAY = Name("afterglow._array", "_restore")
 
 _OURS: dict[Name, type[Any]] = {
     Name("mxnet.optimizer.optimizer", name): getattr(module, name)

@@ -465,7 +465,7 @@ class CallArguments {
     }
     if (kind == lazy::FieldType<lazy::Pairs>::kind) return to_pairs(object);
     if (kind == lazy::FieldType<Context>::kind)
-      return to_shape(nb::object(nb::handle(object).attr("numbers")).ptr());
+      return to_shape(ask(numbers_of_context, {object}).ptr());
     return to_argument(object);
   }
 

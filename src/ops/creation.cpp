@@ -395,6 +395,7 @@ struct Like {
 };
 
 Value filled_like(const Composition& c, const Value& value, const Like& given) {
+  if (!c[0]) c.refuse("a number has no shape; an array is needed", ErrorKind::argument);
   need_row_major(c, given.order);
   const Array& like = c[0].array;
   const DType dtype = given.dtype.value_or(like.dtype);

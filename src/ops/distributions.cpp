@@ -220,16 +220,19 @@ DType floating_type(const Composition& c, std::optional<DType> given) {
 
 /// Of the shape that is asked for, else that of the parameters.
 Target numpy_target(Composition& c, const std::optional<Shape>& size, DType dtype) {
-  std::optional<Shape> shape;
+  Shape shape;
   Context context = c.context();
+  bool has_array = false;
   for (const Value& parameter : c.inputs()) {
     if (!parameter) continue;
-    if (!shape) context = parameter.array.context();
-    shape = together(c, shape.value_or(Shape()), shape_of(parameter));
+    if (!has_array) context = parameter.array.context();
+    has_array = true;
+    shape = together(c, std::move(shape), shape_of(parameter));
   }
-  if (shape && size && !fits(*shape, *size))
-    c.refuse("parameters of shape " + to_string(*shape) + " do not fit size " + to_string(*size));
-  return {c, size ? *size : shape.value_or(Shape()), dtype, context};
+  if (!size) return {c, std::move(shape), dtype, context};
+  if (!fits(shape, *size))
+    c.refuse("parameters of shape " + to_string(shape) + " do not fit size " + to_string(*size));
+  return {c, *size, dtype, context};
 }
 
 struct Sized {

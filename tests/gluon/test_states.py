@@ -309,7 +309,7 @@ HOSTILE = {
     "array of text": write({0: _array("text")}),
     "array of numbers": write({0: _array(3)}),
     "no array": write({0: Made(Name("mxnet.ndarray.ndarray", "NDArray"), (None,))}),
-    "old array": write({0: Made(Name("afterglow._arrays.base", "_restore"), (1, 2, 3))}),
+    "old array": write({0: Made(Name("afterglow._array", "_restore"), (1, 2, 3))}),
     "method": _sgd(update=3),
     "property": _sgd(learning_rate=3),
     "class": _sgd(__class__=3),

@@ -21,7 +21,7 @@ from afterglow import _core, error
 
 pytestmark = raises_at_the_read
 
-MXNET, VALUE, TYPE, INDEX, MEMORY, NOT_IMPLEMENTED, TIMEOUT, AXIS, OVERFLOW = range(
+MXNET, VALUE, TYPE, INDEX, MEMORY, NOT_IMPLEMENTED, TIMEOUT, AXIS, OVERFLOW, *_ = range(
     len(error.CLASSES)
 )
 

@@ -122,7 +122,6 @@ def test_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def other(data: Any, out: Any = 1, name: Any = None) -> Any:
         """Every element times itself, and more."""
 
-    other.__annotations__ = original.__annotations__
     monkeypatch.setattr(mx.nd, "square", other)
     monkeypatch.delattr(mx.nd.NDArray, "tile")
     monkeypatch.setattr(mx.nd, "__all__", [*mx.nd.__all__, "np"])
