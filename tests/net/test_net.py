@@ -117,7 +117,6 @@ def test_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         return read(tmp_path / "names.txt")
 
     before = run()
-    original = mx.nd.square
 
     def other(data: Any, out: Any = 1, name: Any = None) -> Any:
         """Every element times itself, and more."""
