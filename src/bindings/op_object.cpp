@@ -433,7 +433,6 @@ class CallArguments {
 
   /// An input of a composition.
   autograd::Value need_value(PyObject* object) {
-    if (object == Py_None) return {};
     const bool legacy = signature_.legacy;
     if (is_array(object)) {
       if (as_array(object).legacy != legacy) refuse_mixed(op_, legacy);
