@@ -402,10 +402,12 @@ Value matrix_of(const Value& x, const Shape& rows, const Shape& columns) {
   }
   Shape order = rows;
   order.insert(order.end(), columns.begin(), columns.end());
-  Shape above(rows.size()), beside(columns.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    (i < rows.size() ? above[i] : beside[i - rows.size()]) = static_cast<std::int64_t>(i);
-  return matrix_of(copy(reordered(x, order)), above, beside);
+  const auto extent_of = [&](const Shape& axes) {
+    std::int64_t extent = 1;
+    for (const std::int64_t axis : axes) extent *= x.array.shape()[static_cast<std::size_t>(axis)];
+    return extent;
+  };
+  return shaped(copy(reordered(x, order)), {extent_of(rows), extent_of(columns)});
 }
 
 /// Summed over pairs of axes; the result has those that are left, of the first and then of the
