@@ -66,7 +66,7 @@ constexpr Formula some_formulas[] = {Formula::copy,     Formula::negative, Formu
                                      Formula::relu,     Formula::square,   Formula::add,
                                      Formula::subtract, Formula::multiply, Formula::maximum,
                                      Formula::minimum,  Formula::less,     Formula::greater_equal,
-                                     Formula::divide,   Formula::select,    Formula::clip,
+                                     Formula::divide,   Formula::select,   Formula::clip,
                                      Formula::tanh,     Formula::exp};
 constexpr Reduction all_reductions[] = {Reduction::sum,     Reduction::mean,  Reduction::maximum,
                                         Reduction::minimum, Reduction::norm1, Reduction::norm2,
