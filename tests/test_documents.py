@@ -149,6 +149,15 @@ def test_links_lead_somewhere(name: str) -> None:
     assert not lost, f"links of {name} that lead nowhere"
 
 
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_files_that_are_named_are_there(name: str) -> None:
+    """By the end of their path, such as `lazy/op.h`."""
+    named = set(re.findall(r"`([\w./-]+\.(?:cpp|def|h|json|py|pyi))`", prose_of(name)))
+    folders = ("afterglow", "benchmarks", "src", "tests")
+    there = [f"/{path}" for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    assert {one for one in named if not any(path.endswith(f"/{one}") for path in there)} == set()
+
+
 @pytest.mark.parametrize("number", [0, 1])
 def test_index_lists_every_guide(number: int) -> None:
     index, *others = sorted((pair[number] for pair in PAIRS), key=lambda name: "README" not in name)

@@ -18,7 +18,6 @@ from afterglow.cli import _inventory
 
 #: Functions that stay in Python all the same, and why.
 STILL_PYTHON = {
-    "np.count_nonzero": "asks which elements are not 0 first, unless they are truth values",
     "np.random.rand": "takes the extents of the shape one by one",
     "np.random.randn": "takes the extents of the shape one by one",
 }
@@ -43,14 +42,20 @@ def _definition(function: Callable[..., Any]) -> ast.FunctionDef:
     return found
 
 
-def _computes(node: ast.AST, names: dict[str, Any], module: str) -> bool:
-    """Tell whether ops are called in there, or by functions of the same module that it calls."""
-    for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
-        if _is_op(call.func, names):
+def _calls(node: ast.AST) -> Iterator[ast.expr]:
+    return (one.func for one in ast.walk(node) if isinstance(one, ast.Call))
+
+
+def _computes(node: ast.AST, names: dict[str, Any]) -> bool:
+    """Tell whether ops are called in there, or by functions that are called there."""
+    for called in _calls(node):
+        helper = names.get(called.id) if isinstance(called, ast.Name) else None
+        if _is_op(called, names):
             return True
-        called = names.get(call.func.id) if isinstance(call.func, ast.Name) else None
-        if inspect.isfunction(called) and called.__module__ == module:
-            return _computes(_definition(called), called.__globals__, module)
+        if inspect.isfunction(helper) and any(
+            _is_op(one, helper.__globals__) for one in _calls(_definition(helper))
+        ):
+            return True
     return False
 
 
@@ -67,7 +72,7 @@ def is_one_call(function: Callable[..., Any]) -> bool:
     if not isinstance(called, ast.Call) or not _is_op(called.func, names):
         return False
     arguments = [*called.args, *(one.value for one in called.keywords)]
-    return not any(_computes(one, names, function.__module__) for one in arguments)
+    return not any(_computes(one, names) for one in arguments)
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
