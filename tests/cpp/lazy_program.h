@@ -299,7 +299,7 @@ class Program {
 
   void select() {
     const Array mask = issue("greater", {any(full_), any(full_)});
-    keep(full_, issue("where", {mask, any(full_), issue("negative", {any(full_)})}));
+    keep(full_, issue("select", {mask, any(full_), issue("negative", {any(full_)})}));
     if (below(2)) keep(full_, issue("copy", {mask}, {static_cast<std::int64_t>(DType::float32)}));
   }
 
