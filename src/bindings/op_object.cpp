@@ -723,8 +723,8 @@ nb::object make_function(const char* name, std::size_t spelling, nb::handle rare
   const bool legacy = its.is_legacy();
   // They are for the functions that MXNet wrote by hand, which name no nodes.
   const bool takes_numbers =
-      op.takes_numbers ||
-      (!its.takes(Role::name) && (legacy || op.formula.has_value() || its.takes(Role::options)));
+      op.takes_numbers || (!its.takes(Role::name) && (legacy || op.formula.has_value() ||
+                                                      (op.compose && its.takes(Role::options))));
   return make_object(new Signature(op, std::move(its), legacy, true, takes_numbers),
                      rare.is_none() ? nullptr : Py_NewRef(rare.ptr()));
 }

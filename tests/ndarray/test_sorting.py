@@ -251,5 +251,5 @@ def test_both_results_of_topk_are_written_where_asked():
     assert result[1] is places
     assert values.asnumpy().tolist() == [[3, 2]]
     assert places.asnumpy().tolist() == [[0, 2]]
-    with pytest.raises(ValueError, match="1 arrays; there are 2 results"):
+    with pytest.raises(TypeError, match="gives 2 results, out has 1 arrays"):
         nd.topk(x, k=2, ret_typ="both", out=[values])
