@@ -618,6 +618,10 @@ void complete_khatri_rao(lazy::Completion& completion) {
 Value khatri_rao(Composition& c) {
   if (c.inputs().empty()) c.refuse("needs at least one matrix");
   for (const Value& matrix : c.inputs()) {
+    if (matrix.array.dtype != c[0].array.dtype)
+      c.refuse("inputs must have the same type; convert one with astype");
+    if (matrix.array.dtype == DType::boolean)
+      c.refuse("is not defined for booleans", ErrorKind::type);
     if (rank_of(matrix) != 2 || matrix.array.shape()[1] != c[0].array.shape()[1])
       c.refuse("needs matrices with equally many columns");
   }

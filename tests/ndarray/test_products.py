@@ -376,6 +376,14 @@ def test_a_contraction_of_views_copies_nothing() -> None:
     assert gained(before)["issued"] == 1
 
 
+def test_khatri_rao_refuses_two_types() -> None:
+    x = nd.ones((2, 3))
+    with pytest.raises(ValueError, match="same type"):
+        nd.khatri_rao(x, x.astype("int32"))
+    with pytest.raises(TypeError, match="booleans"):
+        nd.khatri_rao(x.astype("bool"), x.astype("bool"))
+
+
 def test_khatri_rao_needs_a_matrix() -> None:
     with pytest.raises(ValueError, match="at least one matrix"):
         mx.nd.khatri_rao()

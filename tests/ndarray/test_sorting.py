@@ -243,6 +243,13 @@ def test_searchsorted_is_exact_where_types_meet():
     assert np.searchsorted(line, [0, 2.0**25]).asnumpy().tolist() == [0, 3]
 
 
+def test_searchsorted_needs_an_array_as_sorter():
+    line = np.array([1.0, 2.0])
+    for sorter in (1, 0.5):
+        with pytest.raises(TypeError, match="sorter"):
+            np.searchsorted(line, line, sorter=sorter)
+
+
 def test_both_results_of_topk_are_written_where_asked():
     x = nd.array([[3, 1, 2]])
     values, places = nd.zeros((1, 2)), nd.zeros((1, 2))
