@@ -88,7 +88,7 @@ struct Signature {
  private:
   std::size_t count_arrays_alone() const {
     const std::size_t inputs = op.inputs.size();
-    if (op.variadic || op.compose || op.complete || spelling.slots.size() < inputs) return 0;
+    if (op.variadic || op.compose || spelling.slots.size() < inputs) return 0;
     for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = spelling.slots[i];
       const bool is_array = slot.role == Role::input && slot.required;

@@ -265,7 +265,6 @@ Value searchsorted(Composition& c, const Searchsorted& given) {
   static const lazy::Op &search = op_named("search"), &take = op_named("take");
   Value line = c[0], values = c[1];
   if (line.is_number() || rank_of(line) != 1) c.refuse("a must have one dimension");
-  if (c[2].is_number()) c.refuse("sorter must be an array", ErrorKind::type);
   if (c[2]) line = apply(take, take.defaults, line, c[2]);
   if (values.is_number())
     values = full(values.number(), {}, values.is_integer() ? DType::int64 : DType::float64,

@@ -392,6 +392,8 @@ def test_khatri_rao_needs_a_matrix() -> None:
 def test_tensordot_of_nothing() -> None:
     assert np.tensordot(np.ones((2, 0, 3)), np.ones((3, 2, 4)), 1).shape == (2, 0, 2, 4)
     assert np.tensordot(np.ones((2, 0)), np.ones((0, 3)), 1).asnumpy().tolist() == [[0] * 3] * 2
+
+
 @pytest.mark.parametrize(
     ("shapes", "axes"),
     [

@@ -246,7 +246,7 @@ def test_searchsorted_is_exact_where_types_meet():
 def test_searchsorted_needs_an_array_as_sorter():
     line = np.array([1.0, 2.0])
     for sorter in (1, 0.5):
-        with pytest.raises(TypeError, match="sorter"):
+        with pytest.raises(TypeError, match="searchsorted"):
             np.searchsorted(line, line, sorter=sorter)
 
 
@@ -258,5 +258,5 @@ def test_both_results_of_topk_are_written_where_asked():
     assert result[1] is places
     assert values.asnumpy().tolist() == [[3, 2]]
     assert places.asnumpy().tolist() == [[0, 2]]
-    with pytest.raises(TypeError, match="gives 2 results, out has 1 arrays"):
+    with pytest.raises(ValueError, match="2 results"):
         nd.topk(x, k=2, ret_typ="both", out=[values])
