@@ -31,7 +31,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> n
         return result
     if axes is None:
         axes = tuple(range(x.ndim))[-2:]
-    places = tuple(normal_axis(axis, x.ndim) for axis in axes)
+    places = tuple(normal_axis(axis, max(x.ndim, 1)) for axis in axes)
     if len(places) == 1:
         result = _vector_norm(x, ord, places, bool(keepdims))
     elif len(places) == 2:

@@ -88,7 +88,7 @@ struct Signature {
  private:
   std::size_t count_arrays_alone() const {
     const std::size_t inputs = op.inputs.size();
-    if (op.variadic || op.compose || op.complete || spelling.slots.size() < inputs) return 0;
+    if (op.variadic || op.compose || spelling.slots.size() < inputs) return 0;
     for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = spelling.slots[i];
       const bool is_array = slot.role == Role::input && slot.required;
@@ -723,8 +723,8 @@ nb::object make_function(const char* name, std::size_t spelling, nb::handle rare
   const bool legacy = its.is_legacy();
   // They are for the functions that MXNet wrote by hand, which name no nodes.
   const bool takes_numbers =
-      op.takes_numbers ||
-      (!its.takes(Role::name) && (legacy || op.formula.has_value() || its.takes(Role::options)));
+      op.takes_numbers || (!its.takes(Role::name) && (legacy || op.formula.has_value() ||
+                                                      (op.compose && its.takes(Role::options))));
   return make_object(new Signature(op, std::move(its), legacy, true, takes_numbers),
                      rare.is_none() ? nullptr : Py_NewRef(rare.ptr()));
 }

@@ -394,6 +394,13 @@ std::optional<Merged> merged(const Value& x, const Shape& axes) {
 /// A matrix whose rows are some axes and whose columns are the others: a view if rows or columns
 /// can lie without gaps in it.
 Value matrix_of(const Value& x, const Shape& rows, const Shape& columns) {
+  const auto extent_of = [&](const Shape& axes) {
+    std::int64_t extent = 1;
+    for (const std::int64_t axis : axes) extent *= x.array.shape()[static_cast<std::size_t>(axis)];
+    return extent;
+  };
+  // Without elements there is no walk through them.
+  if (!x.array.size()) return shaped(x, {extent_of(rows), extent_of(columns)});
   const auto high = merged(x, rows), wide = merged(x, columns);
   if (high && wide &&
       (high->extent <= 1 || wide->extent <= 1 || high->stride == 1 || wide->stride == 1)) {
@@ -611,6 +618,10 @@ void complete_khatri_rao(lazy::Completion& completion) {
 Value khatri_rao(Composition& c) {
   if (c.inputs().empty()) c.refuse("needs at least one matrix");
   for (const Value& matrix : c.inputs()) {
+    if (matrix.array.dtype != c[0].array.dtype)
+      c.refuse("inputs must have the same type; convert one with astype");
+    if (matrix.array.dtype == DType::boolean)
+      c.refuse("is not defined for booleans", ErrorKind::type);
     if (rank_of(matrix) != 2 || matrix.array.shape()[1] != c[0].array.shape()[1])
       c.refuse("needs matrices with equally many columns");
   }

@@ -376,6 +376,14 @@ def test_a_contraction_of_views_copies_nothing() -> None:
     assert gained(before)["issued"] == 1
 
 
+def test_khatri_rao_refuses_two_types() -> None:
+    x = nd.ones((2, 3))
+    with pytest.raises(ValueError, match="same type"):
+        nd.khatri_rao(x, x.astype("int32"))
+    with pytest.raises(TypeError, match="booleans"):
+        nd.khatri_rao(x.astype("bool"), x.astype("bool"))
+
+
 def test_khatri_rao_needs_a_matrix() -> None:
     with pytest.raises(ValueError, match="at least one matrix"):
         mx.nd.khatri_rao()
@@ -384,3 +392,24 @@ def test_khatri_rao_needs_a_matrix() -> None:
 def test_tensordot_of_nothing() -> None:
     assert np.tensordot(np.ones((2, 0, 3)), np.ones((3, 2, 4)), 1).shape == (2, 0, 2, 4)
     assert np.tensordot(np.ones((2, 0)), np.ones((0, 3)), 1).asnumpy().tolist() == [[0] * 3] * 2
+
+
+@pytest.mark.parametrize(
+    ("shapes", "axes"),
+    [
+        (((2, 0, 3), (3, 0, 2)), ((2, 1), (0, 1))),
+        (((0, 3, 2), (2, 3, 4)), ((2, 1), (0, 1))),
+        (((3, 2, 0), (2, 3, 0)), ((0, 1), (1, 0))),
+        (((2, 3, 4), (4, 0)), ((2,), (0,))),
+    ],
+)
+def test_tensordot_without_elements(shapes: Any, axes: Any) -> None:
+    a, b = (np.ones(shape) for shape in shapes)
+    a.attach_grad()
+    with mx.autograd.record():
+        result = np.tensordot(a, b, axes)
+    result.backward()
+    expected = onp.tensordot(onp.ones(shapes[0]), onp.ones(shapes[1]), axes)
+    assert result.shape == expected.shape
+    assert not result.asnumpy().any()
+    assert a.grad.shape == shapes[0]
