@@ -394,13 +394,6 @@ std::optional<Merged> merged(const Value& x, const Shape& axes) {
 /// A matrix whose rows are some axes and whose columns are the others: a view if rows or columns
 /// can lie without gaps in it.
 Value matrix_of(const Value& x, const Shape& rows, const Shape& columns) {
-  const auto extent_of = [&](const Shape& axes) {
-    std::int64_t extent = 1;
-    for (const std::int64_t axis : axes) extent *= x.array.shape()[static_cast<std::size_t>(axis)];
-    return extent;
-  };
-  // Without elements there is no walk through them.
-  if (!x.array.size()) return shaped(x, {extent_of(rows), extent_of(columns)});
   const auto high = merged(x, rows), wide = merged(x, columns);
   if (high && wide &&
       (high->extent <= 1 || wide->extent <= 1 || high->stride == 1 || wide->stride == 1)) {
