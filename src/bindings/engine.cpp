@@ -145,6 +145,9 @@ void bind_engine(nb::module_& module) {
         return std::exchange(lazy::window().fuse_options().smallest, elements);
       },
       "For tests: passes over fewer elements are not fused.");
+  module.def(
+      "held_calls", [] { return lazy::window().held_calls(); },
+      "For tests: how many calls wait in the window.");
   nb::class_<BatchHandle>(module, "Batch")
       .def(nb::init<>())
       .def("begin", &BatchHandle::begin, "Calls that this thread issues from now on belong to it.")

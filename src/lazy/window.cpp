@@ -295,6 +295,11 @@ void Window::shutdown() {
   engine_->shutdown();
 }
 
+std::size_t Window::held_calls() {
+  std::lock_guard lock(lock_);
+  return pending_.size();
+}
+
 Statistics Window::statistics() {
   Statistics result = counters_.statistics();
   const Unfinished unfinished = counters_.unfinished();

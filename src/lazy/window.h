@@ -118,6 +118,8 @@ class Window {
   /// serial engine as well, so that both give the same bits.
   int configured_threads() const { return configured_threads_; }
   Statistics statistics();
+  /// Calls that it holds: neither dropped nor handed to the engine yet.
+  std::size_t held_calls();
 
   /// Guarded by the issuing right where they are changed.
   PassSwitches& passes() { return switches_; }
