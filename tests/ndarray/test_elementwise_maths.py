@@ -71,15 +71,18 @@ FUNCTIONS: list[tuple[str, Callable[[Host], Host], list[tuple[float, float]], fl
 NAMES = [entry[0] for entry in FUNCTIONS]
 #: What mx.np and mx.npx do not have.
 ONLY_ND = {"rsqrt", "rcbrt", "softsign"}
-#: Errors of the maths library in float64 near a zero of the function.
-COARSE = {"gammaln": 1e5, "rcbrt": 6, "cbrt": 4}
+#: Units of float64, where they are more than 4: of the maths library, and of Python's own lgamma.
+COARSE = {"gammaln": 16, "rcbrt": 6}
 
 
-def _units(got: Host, want: Host, kind: type) -> Host:
-    """Return errors in units of the last place; 0 for equal infinities and nan."""
+def _units(got: Host, want: Host, kind: type, least: float = 0) -> Host:
+    """Return errors in units of the last place; 0 for equal infinities and nan.
+
+    The units of values below ``least`` are those of ``least``.
+    """
     with onp.errstate(all="ignore"):
         rounded = want.astype(kind)
-        unit = onp.spacing(onp.abs(rounded)).astype(onp.float64)
+        unit = onp.spacing(onp.maximum(onp.abs(rounded), kind(least))).astype(onp.float64)
         errors = onp.abs(got.astype(onp.float64) - want) / unit
     errors[(got == rounded) | (onp.isnan(got) & onp.isnan(rounded))] = 0
     errors[onp.isnan(errors)] = math.inf
@@ -105,7 +108,9 @@ def test_accuracy(
                 want = truth(x.astype(onp.float64))
             got = call(nd.array(x, dtype=kind)).asnumpy()
             assert got.dtype == kind
-            errors = _units(got, want, kind)
+            # Near 1 and 2, where gammaln is 0, the truth itself is a difference of larger numbers.
+            least = 1 if (name, kind) == ("gammaln", onp.float64) else 0
+            errors = _units(got, want, kind, least)
             worst = errors.argmax()
             assert errors[worst] <= allowed, (kind, x[worst], got[worst], want[worst])
     zeros = onp.array([0.0, -0.0])
