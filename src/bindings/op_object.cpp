@@ -131,31 +131,40 @@ bool is_number(const lazy::Argument& argument) {
   return std::holds_alternative<std::int64_t>(argument) || std::holds_alternative<double>(argument);
 }
 
-constexpr std::size_t few_arguments = 5;
-
-/// Room for copies of so many, which are made only where they are needed.
-class FewArguments {
+/// So many objects that are made all at once, when they are needed: a few of them without memory of
+/// their own.
+template <class T, std::size_t inside>
+class Few {
  public:
-  FewArguments() = default;
-  FewArguments(const FewArguments&) = delete;
-  FewArguments& operator=(const FewArguments&) = delete;
-  ~FewArguments() { std::destroy_n(data(), count_); }
+  Few() = default;
+  Few(const Few&) = delete;
+  Few& operator=(const Few&) = delete;
+  ~Few() { std::destroy_n(data(), many_.empty() ? count_ : 0); }
 
   bool empty() const { return count_ == 0; }
-  /// The copies, made the first time.
-  std::span<lazy::Argument> copied(std::span<const lazy::Argument> originals) {
-    if (!count_) {
+  std::span<T> all() { return {many_.empty() ? data() : many_.data(), count_}; }
+
+  void make(std::size_t count) {
+    if (count > inside)
+      many_.resize(count);
+    else
+      std::uninitialized_value_construct_n(data(), count);
+    count_ = count;
+  }
+  void copy(std::span<const T> originals) {
+    if (originals.size() > inside)
+      many_.assign(originals.begin(), originals.end());
+    else
       std::uninitialized_copy(originals.begin(), originals.end(), data());
-      count_ = originals.size();
-    }
-    return {data(), count_};
+    count_ = originals.size();
   }
 
  private:
-  lazy::Argument* data() { return reinterpret_cast<lazy::Argument*>(room_); }
+  T* data() { return reinterpret_cast<T*>(room_); }
 
   std::size_t count_ = 0;
-  alignas(lazy::Argument) std::byte room_[few_arguments * sizeof(lazy::Argument)];
+  std::vector<T> many_;
+  alignas(T) std::byte room_[inside * sizeof(T)];
 };
 
 /// A new array, or a list of them.
@@ -220,18 +229,16 @@ class CallArguments {
       if (out < most_slots && given_[out] && PyBool_Check(given_[out])) return false;
     }
     if (op_.instead && find_instead()) return true;
-    if (op_.compose) {
-      values_.reserve(op_.inputs.size() + more_inputs_.size());
-    } else {
+    if (!op_.compose)
       builder_.emplace(op_, signature_.legacy);
-    }
+    else if (!op_.variadic)
+      values_.make(op_.inputs.size());
     if (signature_.needs_context && !contexts_are_plain())
       context_ = to_context(to_shape(ask(numbers_of_context, {Py_None}).ptr()));
     const auto& slots = signature_.spelling.slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (!read(slots[i], given_[i])) return false;
     }
-    if (op_.compose && !op_.variadic) values_.resize(std::max(values_.size(), op_.inputs.size()));
     return !has_rare_forms_ || !op_.is_plain || op_.is_plain(builder_->call());
   }
 
@@ -255,7 +262,7 @@ class CallArguments {
   autograd::Handle issue(autograd::Handle* out, std::vector<autograd::Handle>& more) {
     const autograd::CallBuilder::Options options{arguments(), context_, out};
     return builder_ ? builder_->issue(options, &more)
-                    : ops::call(op_, values_, options, signature_.legacy, &more);
+                    : ops::call(op_, values_.all(), options, signature_.legacy, &more);
   }
 
   /// Each result goes to an array of its own.
@@ -360,10 +367,7 @@ class CallArguments {
 
   bool read_input(const Spelling::Slot& slot, PyObject* object) {
     const std::size_t needed = op_.inputs.size() - static_cast<std::size_t>(op_.optional_inputs);
-    if ((!object || object == Py_None) && slot.index >= needed) {
-      add_none(slot.index);
-      return true;
-    }
+    if ((!object || object == Py_None) && slot.index >= needed) return true;
     if (!object && is_number(slot.default_value)) {
       add(slot.index, number_value(slot.default_value));
       return true;
@@ -382,15 +386,15 @@ class CallArguments {
 
   /// Those of a variadic op: the rest of the arguments, or a sequence.
   void read_inputs(const Spelling::Slot& slot, PyObject* object) {
-    if (slot.is_starred) {
-      for (std::size_t i = 0; i < more_inputs_.size(); ++i) add(slot, i, more_inputs_[i]);
-      return;
+    std::span<PyObject* const> inputs = more_inputs_;
+    if (!slot.is_starred) {
+      if (!object) refuse("needs '" + slot.name + "'");
+      PyObject* const items =
+          held_.emplace_back(items_of(object, "a sequence of arrays is needed")).ptr();
+      inputs = {&PyTuple_GET_ITEM(items, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(items))};
     }
-    if (!object) refuse("needs '" + slot.name + "'");
-    const nb::object items = items_of(object, "a sequence of arrays is needed");
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i)
-      add(slot, static_cast<std::size_t>(i), PyTuple_GET_ITEM(items.ptr(), i));
-    held_.push_back(items);
+    if (op_.compose) values_.make(inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) add(slot, i, inputs[i]);
   }
 
   void add(const Spelling::Slot& slot, std::size_t position, PyObject* object) {
@@ -407,18 +411,15 @@ class CallArguments {
                                        signature_.legacy ? Py_True : Py_False}));
       object = held_.back().ptr();
     }
-    if (builder_) {
+    if (builder_)
       need_input(*builder_, object, held_);
-    } else {
-      add_none(position);
-      values_[position] = need_value(object);
-    }
+    else
+      need_value(values_.all()[position], object);
   }
 
   void add(std::size_t position, const autograd::Value& number) {
     if (builder_) return builder_->add(number);
-    add_none(position);
-    values_[position] = number;
+    values_.all()[position] = number;
   }
 
   static autograd::Value number_value(const lazy::Argument& argument) {
@@ -427,25 +428,23 @@ class CallArguments {
     return std::get<std::int64_t>(argument);
   }
 
-  void add_none(std::size_t position) {
-    if (!builder_ && values_.size() <= position) values_.resize(position + 1);
-  }
-
   /// An input of a composition.
-  autograd::Value need_value(PyObject* object) {
+  void need_value(autograd::Value& value, PyObject* object) {
     const bool legacy = signature_.legacy;
     if (is_array(object)) {
       if (as_array(object).legacy != legacy) refuse_mixed(op_, legacy);
-      return autograd::Value(as_array(object));
+      static_cast<autograd::Handle&>(value) = as_array(object);
+      return;
     }
     lazy::Operand number;
     if (set_number(number, object)) {
       if (!op_.takes_numbers) refuse("takes arrays, not numbers");
-      return to_value(number);
+      value = to_value(number);
+      return;
     }
     held_.push_back(nb::steal(convert_foreign(object, legacy, nullptr, false)));
     if (!held_.back().is_valid()) throw nb::python_error();
-    return need_value(held_.back().ptr());  // an array now, or a number
+    need_value(value, held_.back().ptr());  // an array now, or a number
   }
 
   lazy::Argument to_parameter(const Spelling::Slot& slot, PyObject* object) const {
@@ -520,18 +519,12 @@ class CallArguments {
   /// The arguments with the defaults of those that are not given; a copy of them from the first on
   /// that is.
   std::span<lazy::Argument> own() {
-    const auto& defaults = signature_.spelling.defaults;
-    if (defaults.size() > few_arguments) {
-      if (many_.empty()) many_ = defaults;
-      return many_;
-    }
-    return few_.copied(defaults);
+    if (own_.empty()) own_.copy(signature_.spelling.defaults);
+    return own_.all();
   }
 
   std::span<const lazy::Argument> arguments() {
-    const auto& defaults = signature_.spelling.defaults;
-    if (few_.empty() && many_.empty()) return defaults;
-    return own();
+    return own_.empty() ? std::span(signature_.spelling.defaults) : own_.all();
   }
 
   std::size_t given_inputs() const {
@@ -566,9 +559,8 @@ class CallArguments {
   std::span<PyObject* const> more_inputs_;
   std::vector<nb::object> held_;  ///< keeps inputs alive that the caller does not
   std::optional<autograd::CallBuilder> builder_;
-  std::vector<autograd::Value> values_;  ///< instead of the builder: inputs of a composition
-  FewArguments few_;
-  std::vector<lazy::Argument> many_;
+  Few<autograd::Value, 3> values_;  ///< instead of the builder: inputs of a composition
+  Few<lazy::Argument, 5> own_;
   Context context_;
   PyObject* out_ = nullptr;
   bool is_instead_ = false;  ///< the builder has another op, which is all of a composition

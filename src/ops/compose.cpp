@@ -59,14 +59,13 @@ Handle composed(const lazy::Op& op, autograd::Composition& composition,
   return result;
 }
 
-/// A result in the world of who asked for it. mx.nd makes nothing without dimensions of what has
-/// some.
-Handle taken(Handle result, std::span<const Value> inputs, bool legacy) {
+/// Takes a result into the world of who asked for it. mx.nd makes nothing without dimensions of what
+/// has some.
+void take(Handle& result, std::span<const Value> inputs, bool legacy) {
   if (legacy && !result.array.layout->rank() &&
       std::ranges::any_of(inputs, [](const Value& one) { return one && one.array.layout->rank(); }))
     result = shaped(result, {1});
   result.legacy = legacy;
-  return result;
 }
 
 }  // namespace
@@ -84,9 +83,10 @@ Handle call(const lazy::Op& op, std::span<Value> inputs,
   Handle result = composed(op, composition, inputs, options.arguments);
   for (Value& other : composition.more_outputs()) {
     if (!more) break;
-    more->push_back(taken(std::move(other), inputs, legacy));
+    take(other, inputs, legacy);
+    more->push_back(std::move(other));
   }
-  result = taken(std::move(result), inputs, legacy);
+  take(result, inputs, legacy);
   if (options.out) {
     if (composition.has_taken_out()) return *options.out;
     static const lazy::Op& copy = op_named("copy");
