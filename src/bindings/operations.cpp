@@ -110,6 +110,7 @@ bool has_items(PyObject* object) {
 
 lazy::Argument to_argument(PyObject* object) {
   if (PyLong_CheckExact(object)) return to_integer(object);
+  if (PyTuple_CheckExact(object)) return to_shape(object);
   if (object == Py_None) return std::monostate{};
   if (PyBool_Check(object)) return object == Py_True;
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
@@ -147,11 +148,11 @@ std::int64_t to_integer(PyObject* object) {
 }
 
 Shape to_shape(PyObject* sequence) {
-  Shape shape;
-  const nb::object items = items_of(sequence, "a tuple of integers is needed");
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
-    shape.push_back(to_integer(PyTuple_GET_ITEM(items.ptr(), i)));
-  }
+  if (!PyTuple_CheckExact(sequence))
+    return to_shape(items_of(sequence, "a tuple of integers is needed").ptr());
+  Shape shape(static_cast<std::size_t>(PyTuple_GET_SIZE(sequence)));
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    shape[i] = to_integer(PyTuple_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
   return shape;
 }
 
