@@ -88,7 +88,7 @@ struct Signature {
  private:
   std::size_t count_arrays_alone() const {
     const std::size_t inputs = op.inputs.size();
-    if (op.variadic || op.compose || spelling.slots.size() < inputs) return 0;
+    if (op.variadic || op.instead || op.complete || spelling.slots.size() < inputs) return 0;
     for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = spelling.slots[i];
       const bool is_array = slot.role == Role::input && slot.required;
@@ -566,9 +566,22 @@ class CallArguments {
   bool is_instead_ = false;  ///< the builder has another op, which is all of a composition
 };
 
+PyObject* call_composed(const Signature& signature, std::span<PyObject* const> arrays) {
+  Few<autograd::Value, 3> values;
+  values.make(arrays.size());
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    static_cast<autograd::Handle&>(values.all()[i]) = as_array(arrays[i]);
+  std::vector<autograd::Handle> more;
+  autograd::Handle result =
+      ops::call(signature.op, values.all(), {signature.spelling.defaults, {}, nullptr},
+                signature.legacy, &more);
+  return wrap_results(std::move(result), more);
+}
+
 /// The quickest way, for calls with nothing but arrays of the world.
 PyObject* call_with_arrays(const OperationObject& operation, std::span<PyObject* const> arrays) {
   const Signature& signature = *operation.signature;
+  if (signature.op.compose) return call_composed(signature, arrays);
   autograd::CallBuilder builder(signature.op, signature.legacy);
   for (PyObject* const array : arrays) builder.add(as_array(array));
   if (operation.rare && signature.op.is_plain && !signature.op.is_plain(builder.call()))

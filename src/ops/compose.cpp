@@ -59,8 +59,8 @@ Handle composed(const lazy::Op& op, autograd::Composition& composition,
   return result;
 }
 
-/// Takes a result into the world of who asked for it. mx.nd makes nothing without dimensions of what
-/// has some.
+/// Takes a result into the world of who asked for it. mx.nd makes nothing without dimensions of
+/// what has some.
 void take(Handle& result, std::span<const Value> inputs, bool legacy) {
   if (legacy && !result.array.layout->rank() &&
       std::ranges::any_of(inputs, [](const Value& one) { return one && one.array.layout->rank(); }))
