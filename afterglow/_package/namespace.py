@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..error import MissingNameError
 from ..version import MXNET_VERSION
@@ -80,9 +80,9 @@ def spelled(module: str) -> str:
 
 
 @cache
-def _recorded() -> dict[str, dict[str, str]]:
+def _recorded() -> dict[str, Any]:
     text = Path(__file__).with_name("mxnet_names.json").read_text(encoding="utf-8")
-    recorded: dict[str, dict[str, str]] = json.loads(text)
+    recorded: dict[str, Any] = json.loads(text)
     return recorded
 
 
@@ -92,10 +92,17 @@ def mxnet_names(path: str | None = None) -> frozenset[str]:
     return frozenset(names if path is None else names.get(path, "").split())
 
 
+@cache
 def mxnet_ops() -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return MXNet's ops with the public function that each is, and the callers of private ones."""
-    callers = {name: public.split() for name, public in _recorded()["callers"].items()}
-    return _recorded()["ops"], callers
+    prefixes = {"": "", **_recorded()["prefixes"]}
+    public = {
+        prefixes[path] + own: f"{path}.{own}" if path else ""
+        for path, lines in _recorded()["ops"].items()
+        for own in " ".join(lines).split()
+    }
+    called = (pair.split("=") for pair in " ".join(_recorded()["callers"]).split())
+    return dict(sorted(public.items())), {op: functions.split(",") for op, functions in called}
 
 
 def explain(module: str, name: str) -> str:

@@ -3,9 +3,10 @@
 
     python tests/golden/record_mxnet.py
 
-``ops`` has every registered op, with the public function that it is, ``callers`` those of private
-ops, and ``names`` the public names of every namespace. From them come ``afterglow list --missing``
-and the errors of names that are missing.
+``ops`` has every registered op: by namespace those that are public functions there, without
+their ``prefixes``, and behind the empty name the private ones. ``callers`` has public functions
+that call private ops (``op=function,function``), ``names`` the public names of every namespace.
+From them come ``afterglow list --missing`` and the errors of names that are missing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import ctypes
 import importlib
 import inspect
 import json
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -141,15 +143,20 @@ def words_of(function: Any, kind: type | None) -> Iterator[set[str]]:
         yield words
 
 
-def ops() -> dict[str, str]:
-    """Return by op the public function that it is; that of private ones is empty."""
-    public = {}
+def ops() -> dict[str, list[str]]:
+    """Return the ops by namespace, without their prefixes; private ones behind the empty name."""
+    by_place: dict[str, list[str]] = {path: [] for path in ("", *PLACES.values())}
     for name in op_names():
         prefix = max((one for one in PLACES if name.startswith(one)), key=len)
         home, own = PLACES[prefix], name.removeprefix(prefix)
         is_public = not own.startswith("_") and hasattr(found(home), own)
-        public[name] = f"{home}.{own}" if is_public else ""
-    return public
+        by_place[home if is_public else ""].append(own if is_public else name)
+    return by_place
+
+
+def packed(words: Iterable[str]) -> list[str]:
+    """Return lines of words."""
+    return textwrap.wrap(" ".join(words), 116, break_long_words=False, break_on_hyphens=False)
 
 
 def children() -> dict[str, set[str]]:
@@ -164,10 +171,12 @@ def children() -> dict[str, set[str]]:
 if __name__ == "__main__":
     names = {path: {*public_names(path)} | within for path, within in children().items()}
     registered, called = ops(), callers()
-    private = [name for name in registered if name in called and not registered[name]]
     recorded = {
-        "ops": registered,
-        "callers": {name: " ".join(sorted(called[name])) for name in private},
+        "prefixes": {path: prefix for prefix, path in PLACES.items()},
+        "ops": {path: packed(own) for path, own in registered.items()},
+        "callers": packed(
+            f"{name}={','.join(sorted(called[name]))}" for name in registered[""] if name in called
+        ),
         "names": {path: " ".join(sorted(names[path])) for path in sorted(names)},
     }
     TARGET.write_text(json.dumps(recorded, indent=0) + "\n", encoding="utf-8")
