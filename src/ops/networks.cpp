@@ -743,7 +743,6 @@ array([-0.15865526,  0.        ,  0.8413447 ]))",
        .node = [](NodeForm& node, const LeakyReLU& given) {
          node.inputs[1] = given.act_type == Leak::prelu;
          if (given.act_type == Leak::rrelu) node.outputs = {"output", "mask"};
-         node.usable = 1;
        }});
   table.add({.name = "Flatten",
              .mxnet_names = {"Flatten", "flatten", "_npx_batch_flatten"},
