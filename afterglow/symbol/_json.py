@@ -162,7 +162,7 @@ class _Reader:
             return node
         try:
             names = entry.input_names(node.values)
-        except (KeyError, TypeError, ValueError) as error:
+        except (MXNetError, KeyError, TypeError, ValueError) as error:
             raise self.wrong(f"attributes of {node.name}: {error!r}") from None
         # States were not listed as inputs once.
         for name in names[len(node.inputs) :]:

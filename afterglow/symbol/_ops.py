@@ -15,8 +15,8 @@ from functools import cache
 from typing import Any, TypeGuard
 
 from .. import ndarray
-from .._arrays.dtypes import FLOAT32, INT64, dtype_number
-from .._arrays.op_functions import spelling_of, table
+from .._arrays.dtypes import INT64, dtype_number
+from .._arrays.op_functions import spelling_of, spellings, table
 from .._arrays.shapes import Shape, as_integers
 from .._arrays.worlds import WORLDS, pick_labels
 from .._core import Operation, complete_shapes, describe_node, operation
@@ -127,7 +127,9 @@ class Entry:
         """Run the op and return its outputs."""
         if self.function is None:
             raise ArrayNotImplementedError(f"[{self.name}] the op is not implemented")
-        parameters = {name: value for name, value in given.items() if name != "num_args"}
+        # A graph runs where its inputs are, whatever files say.
+        unused = {"num_args", "ctx"} & {*self.parameters}
+        parameters = {name: value for name, value in given.items() if name not in unused}
         if self.variadic:
             result = self.function(*arrays, **parameters)
         else:
@@ -152,46 +154,8 @@ def _pick(
     return WORLDS[data._legacy].pick(data, index, axis, keepdims, mode)
 
 
-def _zeros(shape: Any = (1,), ctx: Any = None, dtype: Any = None) -> Any:
-    return _functions.zeros(shape, dtype=dtype)
-
-
-def _ones(shape: Any = (1,), ctx: Any = None, dtype: Any = None) -> Any:
-    return _functions.ones(shape, dtype=dtype)
-
-
 def _full(shape: Any = (1,), value: Any = 0, ctx: Any = None, dtype: Any = None) -> Any:
     return _functions.full(shape, value, dtype=dtype or "float32")
-
-
-def _arange(
-    start: Any = 0,
-    stop: Any = None,
-    step: Any = 1,
-    repeat: int = 1,
-    infer_range: bool = False,
-    ctx: Any = None,
-    dtype: Any = None,
-) -> Any:
-    return _functions.arange(start, stop, step, repeat, dtype=dtype or "float32")
-
-
-def _eye(N: int = 0, M: int = 0, k: int = 0, ctx: Any = None, dtype: Any = None) -> Any:  # noqa: N803
-    return _functions.eye(N, M, k, dtype=dtype or "float32")
-
-
-def _linspace(
-    start: Any = 0,
-    stop: Any = 1,
-    step: Any = None,
-    num: int = 50,
-    endpoint: bool = True,
-    repeat: int = 1,
-    infer_range: bool = False,
-    ctx: Any = None,
-    dtype: Any = None,
-) -> Any:
-    return _functions.linspace(start, stop, num, endpoint, dtype=dtype or "float32")
 
 
 def _split_v2(
@@ -200,16 +164,6 @@ def _split_v2(
     # The bounds in nodes begin with 0.
     where = sections or tuple(indices)[1:]
     return _functions.split_v2(data, where, axis, squeeze_axis)
-
-
-_CREATION: dict[str, Function] = {
-    "_zeros": _zeros,
-    "_ones": _ones,
-    "_full": _full,
-    "_arange": _arange,
-    "_eye": _eye,
-    "_linspace": _linspace,
-}
 
 
 # --- what signatures do not say ---
@@ -222,7 +176,6 @@ def _sections(given: Attributes) -> int:
 
 #: How many outputs functions give.
 _COUNTS: dict[str, Callable[[Attributes], int]] = {
-    "SliceChannel": lambda given: given["num_outputs"],
     "amp_multicast": lambda given: given["num_outputs"],
     "_split_v2": _sections,
     **dict.fromkeys(("moments", "_linalg_gelqf"), lambda given: 2),
@@ -231,22 +184,12 @@ _COUNTS: dict[str, Callable[[Attributes], int]] = {
 #: Names of outputs, and how many files count.
 _OUTPUTS: dict[str, Outputs] = {
     "_linalg_slogdet": (("output0", "output1"), 4),
-    "_npi_average": (("output0",), 2),
+    "_npi_concatenate": (("out",), 1),
     "_npi_norm": (("output0",), 4),
-    "_npi_normal": (("output0",), 2),
-    "_npi_std": (("std",), 2),
-    "_npi_var": (("var",), 2),
-    **dict.fromkeys(("_npi_concatenate", "_npi_hstack", "_npi_dstack"), (("out",), 1)),
 }
 
 #: Types of results, where they are not those of the inputs.
-_TYPES = {
-    "one_hot": FLOAT32,
-    **dict.fromkeys(("shape_array", "size_array"), INT64),
-}
-
-#: Ops whose inputs and outputs have one shape.
-_ALIKE = frozenset(("_copy", "zeros_like", "ones_like"))
+_TYPES = dict.fromkeys(("shape_array", "size_array"), INT64)
 
 
 def _numbered(count: int) -> Outputs:
@@ -259,6 +202,8 @@ def _outputs(name: str, function: Function | None) -> Callable[[Attributes], Out
     """Return how to find the outputs of a function that is written in Python."""
     if name in _OUTPUTS:
         return lambda given: _OUTPUTS[name]
+    if name == "_npi_average":  # the sum of the weights is hidden unless it is asked for
+        return lambda given: (("output0", "output1")[: 1 + bool(given.get("returned"))], 2)
     if name in _COUNTS:
         return lambda given: _numbered(_COUNTS[name](given))
     result = str(getattr(function, "__annotations__", {}).get("return"))
@@ -299,6 +244,10 @@ def _legacy_function(name: str) -> Function | None:
     if name.startswith("_random_"):  # functions there choose between ops
         drawn = getattr(_functions.random, name.removeprefix("_random_"), None)
         return drawn if isinstance(drawn, Operation) else None
+    if name[0] == "_" and not name.startswith("_np"):  # the function has another name
+        for one in spellings():
+            if one.op == declared().get(name) and one.space == "nd":
+                return getattr(_functions, one.names[0])  # type: ignore[no-any-return]
     return None
 
 
@@ -306,14 +255,27 @@ def _is_function(value: Any) -> TypeGuard[Function]:
     return isinstance(value, Operation) or inspect.isfunction(inspect.unwrap(value))
 
 
+def _of_sequence(function: Operation) -> Function:
+    """Return a function of arrays, as nodes have them, for one of a sequence of arrays."""
+
+    def called(*arrays: Any, **given: Any) -> Any:
+        return function(arrays, **given)
+
+    called.__doc__ = function.__doc__
+    return called
+
+
 def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
     """Return the entry that the declaration of an op tells, as the function spells it."""
     described = table()[function.name]["described"]
     inputs, parameters, required, text, optional = [], {}, set(), set(), set()
     variadic = any_parameter = False
+    called: Function = function
+    result_type = None
     for slot in spelling_of(function).slots:
         if slot.role == "inputs":
             variadic = True
+            called = function if slot.starred else _of_sequence(function)
         elif slot.role == "options":
             any_parameter = legacy
         elif slot.role == "input" and not isinstance(slot.default, (int, float)):
@@ -323,6 +285,8 @@ def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
         elif slot.role not in ("out", "name"):
             kind, needed, _ = described.get(slot.parameter, (" ", False, ""))
             parameters[slot.name] = slot.parameter
+            if slot.parameter == "dtype" and slot.default is not None:
+                result_type = dtype_number(slot.default)
             if slot.required or needed:
                 required.add(slot.name)
             if kind[0] in "'t":
@@ -333,19 +297,20 @@ def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
         name,
         tuple(inputs),
         tuple(parameters),
-        function,
+        called,
         legacy,
         variadic,
         any_parameter=any_parameter,
         required=frozenset(required),
         text=frozenset(text),
         optional=frozenset(optional),
+        result_type=result_type,
         own_names={name: own for name, own in parameters.items() if own},
     )
 
 
-def _announced(name: str, op: str, function: Function | None) -> Entry:
-    """Return the entry of an op that has no kernel; a function in Python may stand for it."""
+def _as_declared(name: str, op: str, function: Function | None, legacy: bool) -> Entry:
+    """Return the entry of an op that takes in graphs what its declaration says."""
     description = table()[op]
     described = description["described"]
     inputs, parameters = tuple(description["inputs"]), tuple(described)
@@ -356,7 +321,8 @@ def _announced(name: str, op: str, function: Function | None) -> Entry:
         inputs,
         parameters,
         function,
-        variadic=description["variadic"],
+        legacy,
+        description["variadic"],
         required=frozenset(one for one, (_, needed, _) in described.items() if needed),
         text=frozenset(one for one, (kind, _, _) in described.items() if kind[:1] in "'t"),
         optional=frozenset(inputs[len(inputs) - description["optional"] :]),
@@ -369,6 +335,8 @@ def _declares(entry: Entry, op: str) -> Entry:
     inputs = entry.inputs
     count = len(description["inputs"])
     result_type = description["types"][0 if entry.legacy else 1]
+    if result_type is None:
+        result_type = entry.result_type
     if result_type is None and isinstance(entry.function, Operation):
         default = description["parameters"].get("dtype")
         result_type = None if default is None else dtype_number(default)
@@ -393,7 +361,7 @@ def _declares(entry: Entry, op: str) -> Entry:
         auxiliary=frozenset(inputs[len(inputs) - description["auxiliary"] :]),
         initial=description["beginnings"],
         is_loss=description["loss"],
-        present=present if description["has_form"] else None,
+        present=present if description["has_form"] and inputs else None,
         outputs=outputs if description["has_form"] else entry.outputs,
         alike=description["alike"] or entry.alike,
         complete=complete if description["completes"] else _drawn if is_drawn else None,
@@ -480,19 +448,19 @@ def _basic(name: str) -> Entry:
             outputs=_custom.outputs,
             complete=_custom.complete,
         )
-    if name in _CREATION:
-        return _derived(name, _CREATION[name], 0, True)
+    if name == "_full":
+        return _derived(name, _full, 0, True)
     if name in ("pick", "_npx_pick"):
         return _derived(name, _pick, 2, name == "pick")
     if name == "_split_v2":
         return _derived(name, _split_v2, 1, True)
-    if name == "_np_cumsum":
-        return _derived(name, _functions.cumsum, 1, True)
     function = _legacy_function(name)
     if op is not None and table()[op]["announced"]:
-        return _announced(name, op, function)
+        return _as_declared(name, op, function, True)
     if function is not None:
         return _derived(name, function, None, True)
+    if op is not None and name in _np_ops.AS_DECLARED:
+        return _as_declared(name, op, _np_ops.by_name(op, table()[op]["inputs"]), False)
     found = _np_ops.find(name)
     if found is not None:
         return _derived(name, *found, False)
@@ -507,10 +475,6 @@ def find(op: str) -> Entry:
     entry = replace(
         entry,
         outputs=entry.outputs or _outputs(name, entry.function),
-        alike=entry.alike or name in _ALIKE,
+        result_type=_TYPES.get(name, entry.result_type),
     )
-    if name in declared():
-        entry = _declares(entry, declared()[name])
-    if name in _TYPES:
-        entry = replace(entry, result_type=_TYPES[name])
-    return entry
+    return _declares(entry, declared()[name]) if name in declared() else entry

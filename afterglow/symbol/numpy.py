@@ -240,6 +240,11 @@ def concatenate(seq: Any, axis: int | None = 0, out: Any = None) -> Any:
     return create("_npi_concatenate", tuple(seq), {"axis": axis}, hint="concatenate")
 
 
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """Return a symbol with another one behind it along an axis, or all elements in a row."""
+    return concatenate((arr, values), axis)
+
+
 def stack(arrays: Any, axis: int = 0, out: Any = None) -> Any:
     """Return symbols joined along a new axis."""
     return create("_npi_stack", tuple(arrays), {"axis": axis}, hint="stack")
@@ -416,6 +421,19 @@ argmax = _reduction("_npi_argmax", "argmax", _KEPT)
 argmin = _reduction("_npi_argmin", "argmin", _KEPT)
 squeeze = _reduction("_np_squeeze", "squeeze", {})
 cumsum = _reduction("_np_cumsum", "cumsum", {})
+
+
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, out: Any = None
+) -> Any:
+    """Return the mean over axes, of elements that count as much as their weights say.
+
+    With ``returned`` there is a second output, the sums of the weights.
+    """
+    given = {"axis": "None" if axis is None else axis, "returned": returned}
+    if weights is None:
+        return create("_npi_average", (a,), {**given, "weighted": False}, hint="average")
+    return create("_npi_average", (a, weights), given, hint="average")
 
 
 def round(x: Any, decimals: int = 0, out: Any = None) -> Any:

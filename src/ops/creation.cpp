@@ -586,7 +586,8 @@ array([0., 0.])
 array([0., 0.], dtype=float32))",
 
        .inputs = {"data"},
-       .compose = [](Composition& c, const Like& given) { return filled_like(c, 0, given); }});
+       .compose = [](Composition& c, const Like& given) { return filled_like(c, 0, given); },
+       .in_graphs = {.alike = true}});
   table.compose<Like>(
       {.name = "ones_like",
        .mxnet_names = {"ones_like"},
@@ -603,7 +604,8 @@ array([1., 1.])
 array([1., 1.], dtype=float32))",
 
        .inputs = {"data"},
-       .compose = [](Composition& c, const Like& given) { return filled_like(c, 1, given); }});
+       .compose = [](Composition& c, const Like& given) { return filled_like(c, 1, given); },
+       .in_graphs = {.alike = true}});
   table.compose<Like>(
       {.name = "full_like",
        .mxnet_names = {"_npi_full_like"},

@@ -995,6 +995,11 @@ void declare_numpy(Table& table) {
       .takes_numbers = true,
       .compose = numpy_normal<Sized>,
       .in_graphs = {.is_random = true},
+      .node =
+          [](lazy::NodeForm& node, const Sized&) {
+            node.outputs = lazy::numbered_outputs(2);
+            node.usable = 1;  // the other is the noise
+          },
   });
   table.compose<Sized>({
       .name = "np_random_lognormal",

@@ -280,7 +280,10 @@ void declare_parts(Table& table) {
   table.compose<SliceChannel>({.name = "SliceChannel",
                                .mxnet_names = {"SliceChannel", "split"},
                                .inputs = {"data"},
-                               .compose = slice_channel});
+                               .compose = slice_channel,
+                               .node = [](lazy::NodeForm& node, const SliceChannel& given) {
+                                 node.outputs = lazy::numbered_outputs(given.num_outputs);
+                               }});
   table.compose<SplitV2>(
       {.name = "split_v2", .mxnet_names = {"_split_v2"}, .inputs = {"ary"}, .compose = split_v2});
   table.compose<Split>({.name = "split",

@@ -646,7 +646,8 @@ array([1., 2., 3.]))",
 
        .inputs = {"arrays"},
        .variadic = true,
-       .compose = hstack});
+       .compose = hstack,
+       .node = [](lazy::NodeForm& node) { node.outputs = {"out"}; }});
   table.add({.name = "dstack",
              .mxnet_names = {"_npi_dstack"},
              .spellings = {"np.dstack(arrays)"},
@@ -658,7 +659,8 @@ array([1., 2., 3.]))",
 
              .inputs = {"arrays"},
              .variadic = true,
-             .compose = [](Composition& c) { return concat_as<three_axes>(c, 2); }});
+             .compose = [](Composition& c) { return concat_as<three_axes>(c, 2); },
+             .node = [](lazy::NodeForm& node) { node.outputs = {"out"}; }});
   table.add({.name = "column_stack",
              .mxnet_names = {"_npi_column_stack"},
              .spellings = {"np.column_stack(tup)"},

@@ -100,6 +100,12 @@ Value decide(Composition& c, const Truth& given) {
   return full(nothing, shape, DType::boolean, x.array.context());
 }
 
+/// MXNet's nodes have a second output, which programs cannot use: the mean.
+void name_result(lazy::NodeForm& node, const char* name) {
+  node.outputs = {name, "mean"};
+  node.usable = 1;
+}
+
 }  // namespace
 
 void declare_statistics(Table& table) {
@@ -115,7 +121,8 @@ void declare_statistics(Table& table) {
 >>> np.var(np.array([[1, 2], [3, 6]]), axis=0)
 array([1., 4.]))",
        .inputs = {"a"},
-       .compose = var});
+       .compose = var,
+       .node = [](lazy::NodeForm& node, const Variance&) { name_result(node, "var"); }});
   table.compose<Variance>(
       {.name = "std",
        .mxnet_names = {"_npi_std"},
@@ -126,7 +133,8 @@ array([1., 4.]))",
 >>> np.std(np.array([[1, 2], [3, 6]]), axis=0)
 array([1., 2.]))",
        .inputs = {"a"},
-       .compose = standard_deviation});
+       .compose = standard_deviation,
+       .node = [](lazy::NodeForm& node, const Variance&) { name_result(node, "std"); }});
   table.compose<Truth>({.name = "any",
                         .mxnet_names = {"_np_any"},
                         .spellings = {"np.any(a, axis=None, keepdims=False, out=None, where=True)"},

@@ -12,8 +12,7 @@ void Table::add(lazy::Op op) {
     throw std::logic_error("op '" + name +
                            "' needs a name, and infer and a kernel or a composition");
   }
-  // All but a copy, which may take another shape.
-  if (op.formula && op.inputs.size() == 1 && op.name != "copy") op.in_graphs.alike = true;
+  if (op.formula && op.inputs.size() == 1) op.in_graphs.alike = true;
   for (const lazy::Parameter& parameter : op.parameters)
     op.defaults.push_back(parameter.default_value);
   if (!ops_.emplace(op.name, op).second) throw std::logic_error("op '" + name + "' declared twice");

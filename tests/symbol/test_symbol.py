@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from typing import Any
 
@@ -340,6 +341,85 @@ def test_numpy_symbols() -> None:
             assert onp.array_equal(again, found)
     finally:
         npx.reset_np()
+
+
+def test_average_and_append_take_symbols() -> None:
+    """Nodes, attributes and outputs are those of MXNet 1.9.1."""
+    x, w = (sym.var(name).as_np_ndarray() for name in "xw")
+    values = {"x": np.array([[1, 2, 3], [4, 5, 7]]), "w": np.array([[1, 2, 1], [3, 1, 1]])}
+    first, second = (one.asnumpy() for one in values.values())
+    for axis in (None, 0, 1, (0, 1)):
+        symbol = sym.np.average(x, axis, w)
+        assert symbol.list_outputs() == [f"{symbol.name}_output0"]
+        attributes = symbol.attr_dict()[symbol.name]
+        assert attributes == {"axis": str(axis), "returned": "False"}
+        found = sym.load_json(symbol.tojson()).as_np_ndarray().eval(**values)[0]
+        onp.testing.assert_allclose(found.asnumpy(), onp.average(first, axis, second), rtol=1e-6)
+        assert symbol.infer_shape(x=(2, 3), w=(2, 3))[1] == [found.shape]
+    plain = sym.np.average(x, axis=1)
+    assert plain.attr_dict()[plain.name] == {"axis": "1", "returned": "False", "weighted": "False"}
+    onp.testing.assert_allclose(plain.eval(x=values["x"])[0].asnumpy(), first.mean(1), rtol=1e-6)
+    mean, weight = sym.np.average(x, axis=0, weights=w, returned=True)
+    assert mean.list_outputs() + weight.list_outputs() == [f"{mean.name}_output{i}" for i in (0, 1)]
+    assert weight.eval(**values)[0].asnumpy().tolist() == [4, 3, 2]
+
+    for axis in (None, 0, 1):
+        symbol = sym.np.append(x, w, axis=axis)
+        assert symbol.list_outputs() == [f"{symbol.name}_out"]
+        assert symbol.attr_dict()[symbol.name] == {"axis": str(axis), "num_args": "2"}
+        found = symbol.eval(**values)[0].asnumpy()
+        assert found.tolist() == onp.append(first, second, axis).tolist()
+
+
+def test_outputs_of_a_randomized_leak() -> None:
+    """The noise is an output that programs see, as in MXNet."""
+    symbol = sym.LeakyReLU(
+        sym.var("x"), act_type="rrelu", lower_bound=0.1, upper_bound=0.5, name="act"
+    )
+    assert symbol.list_outputs() == ["act_output", "act_mask"]
+    assert symbol.infer_shape(x=(2, 3))[1] == [(2, 3), (2, 3)]
+    for again in (symbol, sym.load_json(symbol.tojson())):
+        result, noise = again.eval(x=nd.array([-10, 1]))
+        onp.testing.assert_allclose(result.asnumpy(), [-3, 1], rtol=1e-6)
+        assert noise.shape == (2,)
+    with pytest.raises(mx.MXNetError):
+        sym.sum(symbol)
+
+
+def test_types_of_sorted_indices() -> None:
+    """They are int64 in np, whatever is sorted, and float32 in nd unless it is told."""
+    value = onp.array([3, 1, 2])
+    for dtype in ("float32", "float64", "int32"):
+        x = sym.var("x").as_np_ndarray()
+        answer = sym.np.argsort(x).bind(mx.cpu(), {"x": np.array(value, dtype=dtype)}).forward()[0]
+        assert answer.dtype == onp.int64
+        assert sym.np.argsort(x).infer_type(x=dtype)[1] == [onp.int64]
+    assert sym.argsort(sym.var("x")).eval(x=nd.array(value))[0].dtype == onp.float32
+
+
+@pytest.mark.parametrize("name", ["_zeros", "_ones", "_full", "_arange", "_eye", "_linspace"])
+@pytest.mark.parametrize("prefix", ["", "_npi"])
+def test_new_arrays_in_files_of_other_devices(name: str, prefix: str) -> None:
+    """Files name the device of whoever wrote them, and parameters that have no effect here."""
+    given = {
+        "_zeros": {"shape": "(2,)"},
+        "_ones": {"shape": "(2,)"},
+        "_full": {"shape": "(2,)", "value": "3.0"},
+        "_arange": {"start": "1.0", "stop": "3.0", "step": "1.0", "repeat": "1"},
+        "_eye": {"N": "2", "M": "0" if prefix == "" else "None", "k": "0"},
+        "_linspace": {"start": "1.0", "stop": "2.0", "step": "None", "num": "2", "repeat": "1"},
+    }[name]
+    node = {
+        "op": f"{prefix}{name}",
+        "name": "new",
+        "attrs": {**given, "infer_range": "False", "ctx": "gpu(0)", "dtype": "float64"},
+        "inputs": [],
+    }
+    graph = {"nodes": [node], "arg_nodes": [], "node_row_ptr": [0, 1], "heads": [[0, 0, 0]]}
+    answer = sym.load_json(json.dumps(graph)).eval()[0]
+    wanted = {"_zeros": [0, 0], "_ones": [1, 1], "_full": [3, 3], "_eye": [[1, 0], [0, 1]]}
+    assert answer.asnumpy().tolist() == wanted.get(name, [1, 2])
+    assert answer.dtype == onp.float64
 
 
 def test_methods_are_those_of_arrays() -> None:
