@@ -94,6 +94,18 @@ class NotedWait {
   std::int64_t begin_ = 0;
 };
 
+/// Others run Python meanwhile; then what has finished is let go.
+template <class Wait>
+void wait_without_gil(const Wait& wait, std::optional<double> timeout_seconds = {}) {
+  engine::WaitResult result;
+  {
+    WithoutGil released;
+    result = wait(options_for(released, timeout_seconds));
+  }
+  lazy::window().retire();
+  raise_unless_done(result, timeout_seconds);
+}
+
 }  // namespace
 
 void begin_exit() {
@@ -130,13 +142,11 @@ void wait_for(const Array& array, engine::WaitFor what, std::optional<double> ti
       *array.storage);
   std::shared_ptr<Failure> failure;
   if (!window.make_ready(*array.storage, what, &failure)) {
-    engine::WaitResult result;
-    {
-      WithoutGil released;
-      result = window.wait(*array.storage, what, options_for(released, timeout_seconds));
-    }
-    window.retire();
-    raise_unless_done(result, timeout_seconds);
+    wait_without_gil(
+        [&](const engine::WaitOptions& options) {
+          return window.wait(*array.storage, what, options);
+        },
+        timeout_seconds);
     // When another thread has begun to write again, the value that was waited for was there.
     window.look_at(*array.storage, [&] { failure = array.storage->failure; });
   }
@@ -148,13 +158,8 @@ void wait_for_room() {
   const lazy::Window::Room room = window.make_room();
   if (room == lazy::Window::Room::enough) return;
   const NotedWait noted(lazy::trace::Wait::room);
-  engine::WaitResult result;
-  {
-    WithoutGil released;
-    result = window.wait_for_room(room, options_for(released, {}));
-  }
-  window.retire();
-  raise_unless_done(result, {});
+  wait_without_gil(
+      [&](const engine::WaitOptions& options) { return window.wait_for_room(room, options); });
 }
 
 void wait_for_room(std::int64_t bytes) {
@@ -166,13 +171,9 @@ void wait_for_room(std::int64_t bytes) {
   if (fits()) return;
   const NotedWait noted(lazy::trace::Wait::room);
   window.publish_all();
-  engine::WaitResult result;
-  {
-    WithoutGil released;
-    result = window.engine().wait_until(fits, options_for(released, {}));
-  }
-  window.retire();
-  raise_unless_done(result, {});
+  wait_without_gil([&](const engine::WaitOptions& options) {
+    return window.engine().wait_until(fits, options);
+  });
 }
 
 void take_buffer_or_wait(Storage& storage) {
@@ -185,13 +186,7 @@ void take_buffer_or_wait(Storage& storage) {
   lazy::Window& window = lazy::window();
   const NotedWait noted(lazy::trace::Wait::memory);
   window.publish_all();
-  engine::WaitResult result;
-  {
-    WithoutGil released;
-    result = window.wait_all(options_for(released, {}));
-  }
-  window.retire();
-  raise_unless_done(result, {});
+  wait_without_gil([&](const engine::WaitOptions& options) { return window.wait_all(options); });
   storage.take_buffer();
 }
 
@@ -201,13 +196,7 @@ void wait_for_batch(const lazy::Batch& batch) {
   if (batch.finished()) return;
   const NotedWait noted(lazy::trace::Wait::batch);
   window.publish_all();
-  engine::WaitResult result;
-  {
-    WithoutGil released;
-    result = window.wait(batch, options_for(released, {}));
-  }
-  window.retire();
-  raise_unless_done(result, {});
+  wait_without_gil([&](const engine::WaitOptions& options) { return window.wait(batch, options); });
 }
 
 void wait_for_all() {
@@ -215,13 +204,7 @@ void wait_for_all() {
   lazy::Window& window = lazy::window();
   const NotedWait noted(lazy::trace::Wait::all);
   window.publish_all();
-  engine::WaitResult result;
-  {
-    WithoutGil released;
-    result = window.wait_all(options_for(released, {}));
-  }
-  window.retire();
-  raise_unless_done(result, {});
+  wait_without_gil([&](const engine::WaitOptions& options) { return window.wait_all(options); });
   if (const auto failure = window.failures().take_first()) raise_failure(*failure);
 }
 
