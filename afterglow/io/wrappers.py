@@ -14,7 +14,41 @@ from .batches import DataBatch, DataDesc, DataIter
 __all__ = ["PrefetchingIter", "ResizeIter"]
 
 
-class ResizeIter(DataIter):
+class _Wrapper(DataIter):
+    """What has a batch that other iterators made."""
+
+    current_batch: DataBatch | None = None
+
+    def next(self) -> DataBatch:
+        """Return the next batch, or raise StopIteration."""
+        if not self.iter_next():
+            raise StopIteration
+        return self._batch()
+
+    def getdata(self) -> Any:
+        """Return the inputs of the batch."""
+        return self._batch().data
+
+    def getlabel(self) -> Any:
+        """Return the labels of the batch."""
+        return self._batch().label
+
+    def getindex(self) -> Any:
+        """Return the numbers of the examples, if they are known."""
+        return self._batch().index
+
+    def getpad(self) -> Any:
+        """Return how many examples at the end only fill the batch up."""
+        return self._batch().pad
+
+    def _batch(self) -> DataBatch:
+        if self.current_batch is None:
+            kind = type(self).__name__
+            raise ArrayValueError(f"[{kind}] there is no batch before the first iter_next()")
+        return self.current_batch
+
+
+class ResizeIter(_Wrapper):
     """Gives a certain number of batches of another iterator, which begins again where it ends.
 
     >>> from afterglow import io, nd
@@ -29,7 +63,6 @@ class ResizeIter(DataIter):
         self.size = size
         self.reset_internal = reset_internal
         self.cur = 0
-        self.current_batch: DataBatch | None = None
         self.provide_data = data_iter.provide_data
         self.provide_label = data_iter.provide_label
         if hasattr(data_iter, "default_bucket_key"):
@@ -53,33 +86,6 @@ class ResizeIter(DataIter):
         self.cur += 1
         return True
 
-    def next(self) -> DataBatch:
-        """Return the next batch as the other iterator made it, or raise StopIteration."""
-        if not self.iter_next():
-            raise StopIteration
-        return self._batch()
-
-    def getdata(self) -> Any:
-        """Return the inputs of the batch."""
-        return self._batch().data
-
-    def getlabel(self) -> Any:
-        """Return the labels of the batch."""
-        return self._batch().label
-
-    def getindex(self) -> Any:
-        """Return the numbers of the examples, if they are known."""
-        return self._batch().index
-
-    def getpad(self) -> Any:
-        """Return how many examples at the end only fill the batch up."""
-        return self._batch().pad
-
-    def _batch(self) -> DataBatch:
-        if self.current_batch is None:
-            raise ArrayValueError("[ResizeIter] there is no batch before the first iter_next()")
-        return self.current_batch
-
 
 def _next_of(iterator: Any) -> DataBatch | None:
     """Return the next batch, None at the end: StopIteration must not end a worker's task."""
@@ -90,7 +96,7 @@ def _next_of(iterator: Any) -> DataBatch | None:
     return batch
 
 
-class PrefetchingIter(DataIter):
+class PrefetchingIter(_Wrapper):
     """Reads the next batches of iterators on threads, and joins them into one batch.
 
     >>> from afterglow import io, nd
@@ -114,7 +120,6 @@ class PrefetchingIter(DataIter):
         self.rename_data = rename_data
         self.rename_label = rename_label
         super().__init__(self.provide_data[0].shape[0])
-        self.current_batch: DataBatch | None = None
         self._threads = Background(self.n_iter, "prefetch")
         self._coming = self._ask()
 
@@ -159,37 +164,8 @@ class PrefetchingIter(DataIter):
         self._coming = self._ask()
         return True
 
-    def next(self) -> DataBatch:
-        """Return the next batch, or raise StopIteration."""
-        if not self.iter_next():
-            raise StopIteration
-        return self._batch()
-
-    def getdata(self) -> Any:
-        """Return the inputs of the batch."""
-        return self._batch().data
-
-    def getlabel(self) -> Any:
-        """Return the labels of the batch."""
-        return self._batch().label
-
-    def getindex(self) -> Any:
-        """Return the numbers of the examples, if they are known."""
-        return self._batch().index
-
-    def getpad(self) -> Any:
-        """Return how many examples at the end only fill the batch up."""
-        return self._batch().pad
-
     def _ask(self) -> list[Future[DataBatch | None]]:
         return [self._threads.submit(_next_of, iterator) for iterator in self.iters]
-
-    def _batch(self) -> DataBatch:
-        if self.current_batch is None:
-            raise ArrayValueError(
-                "[PrefetchingIter] there is no batch before the first iter_next()"
-            )
-        return self.current_batch
 
     def _described(self, what: str, rename: Sequence[Mapping[str, str]] | None) -> list[DataDesc]:
         names: Sequence[Mapping[str, str]] = [{}] * self.n_iter if rename is None else rename

@@ -146,13 +146,8 @@ class ndarray(NDArray):  # noqa: N801
         """Return a copy with the axes in another order."""
         return _ops.transpose(self, axes[0] if len(axes) == 1 else axes)
 
-    def swapaxes(self, axis1: int, axis2: int) -> ndarray:  # type: ignore[override]
-        """Return a copy with two axes exchanged."""
-        return _ops.swapaxes(self, axis1, axis2)
-
-    def broadcast_to(self, shape: Any) -> ndarray:
-        """Return a copy stretched to a shape."""
-        return _broadcast_to(self, shape)
+    swapaxes = _ops.swapaxes  # type: ignore[assignment]
+    broadcast_to = _ops.broadcast_to
 
     # --- products and reductions ---
 
@@ -160,10 +155,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return the elements, but no smaller and no greater than two bounds."""
         return _ops.clip(self, min, max, out)
 
-    def dot(self, b: Any, out: ndarray | None = None) -> ndarray:
-        """Return the dot product."""
-        result: ndarray = _ops.dot(self, b, out)
-        return result
+    dot = _ops.dot
 
     def sum(  # type: ignore[override]
         self,
@@ -233,27 +225,8 @@ class ndarray(NDArray):  # noqa: N801
         """Return the product over axes."""
         return _ops.prod(self, axis, dtype, out, keepdims)
 
-    def std(
-        self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: ndarray | None = None,
-        ddof: float = 0,
-        keepdims: bool = False,
-    ) -> ndarray:
-        """Return the standard deviation over axes."""
-        return _ops.std(self, axis, dtype, out, ddof, keepdims)
-
-    def var(
-        self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: ndarray | None = None,
-        ddof: float = 0,
-        keepdims: bool = False,
-    ) -> ndarray:
-        """Return the variance over axes."""
-        return _ops.var(self, axis, dtype, out, ddof, keepdims)
+    std = _ops.std
+    var = _ops.var
 
     def all(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:
         """Return whether no element along axes is 0."""
@@ -263,19 +236,9 @@ class ndarray(NDArray):  # noqa: N801
         """Return whether an element along axes is not 0."""
         return _ops.any(self, axis, keepdims, out)
 
-    def argmax(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:  # type: ignore[override]
-        """Return where the greatest elements along an axis are."""
-        return _ops.argmax(self, axis, out)
-
-    def argmin(self, axis: int | None = None, out: ndarray | None = None) -> ndarray:  # type: ignore[override]
-        """Return where the smallest elements along an axis are."""
-        return _ops.argmin(self, axis, out)
-
-    def cumsum(
-        self, axis: int | None = None, dtype: Any = None, out: ndarray | None = None
-    ) -> ndarray:
-        """Return the running sums along an axis."""
-        return _ops.cumsum(self, axis, dtype, out)
+    argmax = _ops.argmax  # type: ignore[assignment]
+    argmin = _ops.argmin  # type: ignore[assignment]
+    cumsum = _ops.cumsum
 
     # --- sorting ---
 
@@ -285,10 +248,7 @@ class ndarray(NDArray):  # noqa: N801
         """Put the elements in order along an axis, in place."""
         self._assign(_ops.sort(self, axis, kind, order))
 
-    def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
-        """Return the indices that put the elements in order."""
-        result: ndarray = _ops.argsort(self, axis, kind, order)
-        return result
+    argsort = _ops.argsort
 
     # --- picking elements ---
 
@@ -305,9 +265,7 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- shapes ---
 
-    def repeat(self, repeats: Any, axis: int | None = None) -> ndarray:  # type: ignore[override]
-        """Return every element several times in a row."""
-        return _ops.repeat(self, repeats, axis)
+    repeat = _ops.repeat  # type: ignore[assignment]
 
     def reshape_view(self, *args: Any, **kwargs: Any) -> Self:
         """Return a view in another shape, by the codes of ``nd``."""
@@ -319,5 +277,3 @@ class ndarray(NDArray):  # noqa: N801
 for _name in vars(NDArray):
     if not _name.startswith("_") and _name not in vars(ndarray):
         setattr(ndarray, _name, _Absent(_name))
-
-_broadcast_to = _ops.broadcast_to

@@ -230,10 +230,20 @@ class _Norm(HybridBlock):
 
     gamma: Parameter
     beta: Parameter
+    _axis: int
+    _epsilon: float
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
+            f"center={self._center}, scale={self._scale}, "
+            f"in_channels={(self.gamma.shape or (0,))[0]})"
+        )
 
     def _add_scale_and_shift(
         self, scale: bool, center: bool, gamma: Any, beta: Any, channels: int
     ) -> None:
+        self._scale, self._center = scale, center
         self.gamma = self._vector("gamma", gamma, channels, scale)
         self.beta = self._vector("beta", beta, channels, center)
 
@@ -287,7 +297,6 @@ class BatchNorm(_Norm):
         self._axis = axis
         self._momentum = momentum
         self._epsilon = epsilon
-        self._scale = scale
         self._use_global_stats = use_global_stats
         self._add_scale_and_shift(scale, center, gamma_initializer, beta_initializer, in_channels)
         self.running_mean = self._vector(
@@ -379,16 +388,7 @@ class LayerNorm(_Norm):
         super().__init__(prefix=prefix, params=params)
         self._axis = axis
         self._epsilon = epsilon
-        self._center = center
-        self._scale = scale
         self._add_scale_and_shift(scale, center, gamma_initializer, beta_initializer, in_channels)
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
-            f"center={self._center}, scale={self._scale}, "
-            f"in_channels={(self.gamma.shape or (0,))[0]})"
-        )
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
@@ -422,16 +422,7 @@ class InstanceNorm(_Norm):
         super().__init__(**kwargs)
         self._axis = axis
         self._epsilon = epsilon
-        self._center = center
-        self._scale = scale
         self._add_scale_and_shift(scale, center, gamma_initializer, beta_initializer, in_channels)
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
-            f"center={self._center}, scale={self._scale}, "
-            f"in_channels={(self.gamma.shape or (0,))[0]})"
-        )
 
     def hybrid_forward(self, F: Any, x: Any, gamma: Any, beta: Any) -> Any:
         """Normalise."""
@@ -469,8 +460,6 @@ class GroupNorm(_Norm):
         super().__init__(prefix=prefix, params=params)
         self._num_groups = num_groups
         self._epsilon = epsilon
-        self._center = center
-        self._scale = scale
         self._add_scale_and_shift(scale, center, gamma_initializer, beta_initializer, num_groups)
 
     def __repr__(self) -> str:
