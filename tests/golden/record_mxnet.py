@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes afterglow/_package/mxnet_names.json: MXNet's ops and public names. Needs MXNet 1.9.1.
+"""Writes MXNet's ops and public names, and other names of ops. Needs MXNet 1.9.1.
 
     python tests/golden/record_mxnet.py
 
 ``ops`` has every registered op: by namespace those that are public functions there, without
 their ``prefixes``, and behind the empty name the private ones. ``callers`` has public functions
 that call private ops (``op=function,function``), ``names`` the public names of every namespace.
-From them come ``afterglow list --missing`` and the errors of names that are missing.
+From them come ``afterglow list --missing`` and the errors of names that are missing. All that is
+in afterglow/_package/mxnet_names.json; afterglow/symbol/aliases.json has the ops of several names,
+that in files first (``op=other,other``).
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ import importlib
 import inspect
 import json
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import mxnet
 from mxnet.base import _LIB, check_call, py_str
 
-TARGET = Path(__file__).parents[2] / "afterglow" / "_package" / "mxnet_names.json"
+PACKAGE = Path(__file__).parents[2] / "afterglow"
 
 #: As programs write them, without ``mx.``; the first is ``mx`` itself.
 _PATHS = """
@@ -109,6 +111,18 @@ def op_names() -> list[str]:
     return sorted(py_str(names[i]) for i in range(count.value))
 
 
+def aliases() -> dict[str, list[str]]:
+    """Return the other names of ops, by that which files have."""
+    others: dict[str, list[str]] = {}
+    for name in op_names():
+        op, found = ctypes.c_void_p(), ctypes.c_char_p()
+        check_call(_LIB.NNGetOpHandle(name.encode(), ctypes.byref(op)))
+        check_call(_LIB.MXSymbolGetAtomicSymbolName(op, ctypes.byref(found)))
+        if py_str(found.value) != name:
+            others.setdefault(py_str(found.value), []).append(name)
+    return others
+
+
 def callers() -> dict[str, set[str]]:
     """Return by private op the public functions and methods that call it."""
     calls: dict[str, set[str]] = {}
@@ -159,6 +173,16 @@ def packed(words: Iterable[str]) -> list[str]:
     return textwrap.wrap(" ".join(words), 116, break_long_words=False, break_on_hyphens=False)
 
 
+def pairs(found: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return lines of words with what belongs to each."""
+    return packed(f"{name}={','.join(sorted(others))}" for name, others in sorted(found.items()))
+
+
+def write(path: str, recorded: Any) -> None:
+    """Write a file of the package."""
+    (PACKAGE / path).write_text(json.dumps(recorded, indent=0) + "\n", encoding="utf-8")
+
+
 def children() -> dict[str, set[str]]:
     """Return the namespaces within each namespace."""
     within: dict[str, set[str]] = {path: set() for path in NAMESPACES}
@@ -174,9 +198,8 @@ if __name__ == "__main__":
     recorded = {
         "prefixes": {path: prefix for prefix, path in PLACES.items()},
         "ops": {path: packed(own) for path, own in registered.items()},
-        "callers": packed(
-            f"{name}={','.join(sorted(called[name]))}" for name in registered[""] if name in called
-        ),
+        "callers": pairs({name: called[name] for name in registered[""] if name in called}),
         "names": {path: " ".join(sorted(names[path])) for path in sorted(names)},
     }
-    TARGET.write_text(json.dumps(recorded, indent=0) + "\n", encoding="utf-8")
+    write("_package/mxnet_names.json", recorded)
+    write("symbol/aliases.json", pairs(aliases()))
