@@ -34,6 +34,7 @@ __all__ = [
     "SequenceLast",
     "SequenceMask",
     "SequenceReverse",
+    "SliceChannel",
     "Softmax",
     "SoftmaxActivation",
     "SoftmaxOutput",
@@ -206,6 +207,7 @@ __all__ = [
     "softsign",
     "sort",
     "space_to_depth",
+    "split",
     "sqrt",
     "square",
     "squeeze",
@@ -424,6 +426,14 @@ def SequenceReverse(
     sequence_length: NDArray | None = None,
     use_sequence_length: bool = False,
     axis: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def split(
+    data: NDArray,
+    num_outputs: int,
+    axis: int = 1,
+    squeeze_axis: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1540,6 +1550,7 @@ stop_gradient = BlockGrad
 flatten = Flatten
 Pad = pad
 Reshape = reshape
+SliceChannel = split
 Softmax = SoftmaxOutput
 broadcast_plus = broadcast_add
 ElementWiseSum = add_n

@@ -144,9 +144,7 @@ class NDArray(ArrayBase):
         """Return the array with more elements around it."""
         return _ops.pad(self, mode, pad_width, *args, **kwargs)
 
-    def split(self, num_outputs: int, *args: Any, **kwargs: Any) -> Any:
-        """Return a list of equal parts along an axis."""
-        return shape.split(self, num_outputs, *args, **kwargs)
+    split = _ops.split
 
     def split_v2(self, indices_or_sections: Any, *args: Any, **kwargs: Any) -> Any:
         """Return a list of parts along an axis: a number of equal ones, or cut at indices."""

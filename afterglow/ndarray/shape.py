@@ -20,20 +20,17 @@ if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = [
-    "SliceChannel",
     "concatenate",
     "crop",
     "identity",
     "shape_array",
     "size_array",
     "slice",
-    "split",
     "split_v2",
 ]
 
 _copy = operation("copy", True)
 _split_v2 = operation("split_v2", True)
-_split = operation("SliceChannel", True)
 
 
 def _copied(view: NDArray, out: NDArray | None) -> NDArray:
@@ -75,12 +72,6 @@ def _integers(numbers: tuple[int, ...], like: NDArray, out: NDArray | None) -> N
     host = onp.array(numbers, onp.int64)
     result: NDArray = from_host(host, like._context_numbers, True)
     return result if out is None else _copied(result, out)
-
-
-# --- other orders ---
-
-
-# --- more elements ---
 
 
 # --- parts ---
@@ -127,27 +118,6 @@ def _sequence(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def split(
-    data: NDArray,
-    num_outputs: int,
-    axis: int = 1,
-    squeeze_axis: bool = False,
-    out: Any = None,
-    name: str | None = None,
-) -> Any:
-    """Return a list of equal parts along an axis; the array itself, copied, for one part.
-
-    >>> [part.shape for part in nd.split(nd.zeros((2, 6)), 3)]
-    [(2, 2), (2, 2), (2, 2)]
-    >>> [part.shape for part in nd.split(nd.zeros((2, 3)), 3, squeeze_axis=True)]
-    [(2,), (2,), (2,)]
-    """
-    return _into(_split(need(data), num_outputs, axis, squeeze_axis), out)
-
-
-SliceChannel = split
-
-
 def split_v2(
     ary: NDArray, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False
 ) -> Any:
@@ -159,18 +129,6 @@ def split_v2(
     if not isinstance(indices_or_sections, (int, onp.integer, tuple, list)):
         raise ArrayValueError("indices_or_sections must either int or tuple of ints")
     return _split_v2(need(ary, "ary"), indices_or_sections, axis, squeeze_axis)
-
-
-def _into(parts: Any, out: Any) -> Any:
-    """Return the parts of an array, written into those that are given."""
-    if out is None:
-        return parts
-    results = parts if isinstance(parts, list) else [parts]
-    targets = out if isinstance(out, list) else [out]
-    if len(targets) != len(results):
-        raise ArrayValueError(f"[split] out holds {len(targets)} arrays for {len(results)} parts")
-    written = list(map(_copied, results, targets))
-    return written if len(written) > 1 else written[0]
 
 
 # --- several arrays in one ---

@@ -109,9 +109,6 @@ def ptp(a: Any, axis: Any = None, out: ndarray | None = None, keepdims: bool = F
     return result
 
 
-# --- along one axis ---
-
-
 # --- quantiles ---
 
 _interpolations = ("linear", "lower", "higher", "midpoint", "nearest")

@@ -277,13 +277,23 @@ void declare_parts(Table& table) {
        .inputs = {"data"},
        .variadic = true,
        .compose = crop});
-  table.compose<SliceChannel>({.name = "SliceChannel",
-                               .mxnet_names = {"SliceChannel", "split"},
-                               .inputs = {"data"},
-                               .compose = slice_channel,
-                               .node = [](lazy::NodeForm& node, const SliceChannel& given) {
-                                 node.outputs = lazy::numbered_outputs(given.num_outputs);
-                               }});
+  table.compose<SliceChannel>(
+      {.name = "SliceChannel",
+       .mxnet_names = {"SliceChannel", "split"},
+       .spellings = {"nd.split|SliceChannel(data, num_outputs, axis=1, "
+                     "squeeze_axis=False, out=None, name=None)"},
+       .doc = R"(Return a list of equal parts along an axis; the array itself, copied, for one part.
+
+>>> from afterglow import nd
+>>> [part.shape for part in nd.split(nd.zeros((2, 6)), 3)]
+[(2, 2), (2, 2), (2, 2)]
+>>> [part.shape for part in nd.split(nd.zeros((2, 3)), 3, squeeze_axis=True)]
+[(2,), (2,), (2,)])",
+       .inputs = {"data"},
+       .compose = slice_channel,
+       .node = [](lazy::NodeForm& node, const SliceChannel& given) {
+         node.outputs = lazy::numbered_outputs(given.num_outputs);
+       }});
   table.compose<SplitV2>(
       {.name = "split_v2", .mxnet_names = {"_split_v2"}, .inputs = {"ary"}, .compose = split_v2});
   table.compose<Split>({.name = "split",

@@ -706,7 +706,7 @@ def test_out_of_split_and_of_np() -> None:
     outs = [nd.zeros((2, 3)), nd.zeros((2, 3))]
     assert nd.split(x, 2, out=outs)[1] is outs[1]
     check(outs, onp.split(x.asnumpy(), 2, 1))
-    with pytest.raises(ValueError, match="out holds"):
+    with pytest.raises(ValueError, match="out has 2 arrays; there are 3 results"):
         nd.split(x, 3, out=outs)
     y = np.array(sample((2, 3)))
     out = np.empty((2, 3))
