@@ -140,7 +140,7 @@ CASES: dict[str, dict[str, tuple[int, ...]]] = {
     },
     **{
         f"sym.LeakyReLU(x, act_type='{kind}', slope=0.3)": {"x": (2, 3, 4)}
-        for kind in ("leaky", "elu", "selu", "gelu", "prelu")
+        for kind in ("leaky", "elu", "selu", "gelu", "prelu", "rrelu")
     },
     "sym.softmax(x)": {"x": X},
     "sym.softmax(x, axis=0, temperature=2.0)": {"x": X},

@@ -44,11 +44,12 @@ def _activation(call: Call) -> Any:
 def _leaky_relu(call: Call) -> Any:
     kind, slope = call.get("act_type", "leaky"), float(call.get("slope", 0.25))
     data = call.inputs[0]
-    if kind in ("leaky", "rrelu"):
-        if kind == "rrelu":  # without training, the middle of the bounds
-            bounds = call.get("lower_bound", 0.125), call.get("upper_bound", 0.334)
-            slope = sum(map(float, bounds)) / 2
+    if kind == "leaky":
         return call.add("LeakyRelu", data, alpha=slope)
+    if kind == "rrelu":  # without training, the middle of the bounds, and no noise
+        bounds = call.get("lower_bound", 0.125), call.get("upper_bound", 0.334)
+        noise = call.add("Expand", call.constant(0, call.types[0]), call.add("Shape", data))
+        return [call.add("LeakyRelu", data, alpha=sum(map(float, bounds)) / 2), noise]
     if kind == "elu":
         return call.add("Elu", data, alpha=slope)
     if kind == "selu":
