@@ -217,6 +217,7 @@ class _OperationDescription(TypedDict):
     composed: bool
     completes: bool
     announced: bool
+    host: bool
     has_form: bool
     loss: bool
     random: bool
@@ -236,6 +237,9 @@ def set_function_helpers(
 ) -> None: ...
 def set_dtype_spellings(spellings: dict[object, int]) -> None: ...
 def use_contexts() -> None: ...
+def declare_host(
+    name: str, inputs: list[str], optional: int, parameters: list[tuple[str, Any, bool]], doc: str
+) -> None: ...
 def call_host(
     name: str,
     function: Callable[[list[NDArray[Any]], list[NDArray[Any]]], None],

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as onp
 
 from ._core import Array, operation
-from ._interoperation.host_calls import on_host
+from ._interoperation.host_calls import Host, declare_host
 from ._package.keywords import NamedKeywords
 from .error import ArrayNotImplementedError
 
@@ -387,6 +387,13 @@ class Normal(Initializer):
         _normal(0, self.sigma, arr)
 
 
+@declare_host("orthogonal", infer=lambda matrix, scale: matrix)
+def _rotation(matrix: Host, *, scale: float = 1.414) -> Any:
+    """Return the singular vectors that fill a matrix, times ``scale``."""
+    left, _, right = onp.linalg.svd(matrix, full_matrices=False)
+    return scale * (left if left.shape == matrix.shape else right)
+
+
 @register
 class Orthogonal(Initializer):
     """A random matrix with orthogonal rows (or columns, whichever are fewer), times ``scale``.
@@ -413,20 +420,7 @@ class Orthogonal(Initializer):
         elif self.rand_type == "normal":
             _normal(0.0, 1.0, drawn)
 
-        def rotation(matrix: Any) -> Any:
-            left, _, right = onp.linalg.svd(matrix, full_matrices=False)
-            return self.scale * (left if left.shape == shape else right)
-
-        drawn._assign(
-            on_host(
-                "orthogonal",
-                rotation,
-                drawn,
-                shape=shape,
-                dtype=arr._dtype_number,
-                legacy=arr._legacy,
-            )
-        )
+        drawn._assign(_rotation(drawn, scale=self.scale))
 
 
 @register

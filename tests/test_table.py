@@ -9,13 +9,16 @@ import inspect
 import json
 from typing import Any
 
+import pytest
 from net.tables import RECORDS, Record, as_list
 from net.ways import Call, numpy_mode
 
 import afterglow as mx
 from afterglow._arrays.op_functions import table
-from afterglow._core import Operation
+from afterglow._core import Operation, describe_spellings, describe_table, operation
+from afterglow._interoperation.host_calls import declare_host
 from afterglow._package.namespace import mxnet_names, mxnet_ops
+from afterglow.error import ArrayNotImplementedError
 from afterglow.symbol._ops import declared
 
 #: Ops of ours that MXNet has too: its name, the public function there, the name in our table.
@@ -75,6 +78,28 @@ def test_functions_of_ops_are_the_ops() -> None:
     found = {public: value_of(public) for _, public, op in RUNNING if table()[op]["doc"]}
     beside = {public for public, one in found.items() if not isinstance(one, Operation)}
     assert {one for one in beside if not one.startswith("nd.random.")} == set()
+
+
+def test_ops_that_python_computes_are_listed() -> None:
+    """A front end without Python knows them by name, tells what they take, and refuses them."""
+    host = {name: op for name, op in describe_table().items() if op["host"]}
+    assert {"CTCLoss", "qr", "eigh", "histogram", "lcm", "choice", "orthogonal"} <= set(host)
+    assert host["trsm"]["inputs"] == ["a", "b"]
+    assert host["trsm"]["described"] == {"lower": ("a boolean", False, "")}
+    assert host["trsm"]["parameters"] == {"lower": True}
+    for name, op in host.items():
+        assert op["doc"].startswith("Return ")
+        assert op["doc"].partition("\n")[0].endswith(".")
+        assert op["inputs"]
+        assert describe_spellings(name) == []  # public are the functions over them
+        with pytest.raises(ArrayNotImplementedError, match=rf"^\[{name}\] is computed by Python"):
+            operation(name, False)(*[mx.np.ones((2, 2))] * len(op["inputs"]))
+
+
+def test_an_op_is_declared_once() -> None:
+    for taken in ("exp", "qr"):
+        with pytest.raises(RuntimeError, match=f"'{taken}' declared twice"):
+            declare_host(taken, infer=lambda a: a)(lambda a: a)
 
 
 #: Calls that are no nodes, and why.

@@ -2,19 +2,21 @@
 """Ops whose work NumPy does: queued like any other, computed by a thread for such calls alone.
 
 For what is rare or long (decompositions, sorting); what training does in every step has a kernel of
-its own in src/kernels.
+its own in src/kernels. Each has one declaration, which adds it to the core's table of ops.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as onp
 
-from .._arrays.dtypes import DTYPES, dtype_number
+from .. import _core
+from .._arrays.dtypes import DTYPES
 from .._arrays.shapes import Shape
-from .._core import Array, at_hand, call_host, from_buffer
+from .._core import at_hand, call_host, from_buffer
+from .._mathematics.gradients import Rule, define
 
 Host = onp.ndarray[Any, Any]
 
@@ -22,9 +24,16 @@ Host = onp.ndarray[Any, Any]
 _quick = 20e3
 
 
-def _kept(value: Any, shape: Shape, number: int, like: Any, legacy: bool) -> Any:
+class Spec(NamedTuple):
+    """Shape of an array, and the number of its type."""
+
+    shape: Shape
+    dtype: int
+
+
+def _kept(value: Any, spec: Spec, like: Any, legacy: bool) -> Any:
     """Return a value as a new array."""
-    host = value
+    host, (shape, number) = value, spec
     plain = type(host) is onp.ndarray and host.shape == shape and host.flags.c_contiguous
     if not plain or host.dtype != DTYPES[number]:
         host = onp.empty(shape, DTYPES[number])
@@ -60,58 +69,98 @@ def _at_once(compute: Callable[[], _Value]) -> _Value | None:
         raise
 
 
-def on_host(
-    name: str,
-    function: Callable[..., Any],
-    *inputs: Array,
-    shape: Shape,
-    dtype: Any,
-    legacy: bool,
-    cost: float = 0.0,
-) -> Any:
-    """Queue ``function(*numpy_arrays)``; what it returns is the value of the new array.
+class HostOp:
+    """A declared op, as Python calls it."""
 
-    The arrays must not be written or kept. ``shape`` and ``dtype`` of the result must be known
-    beforehand; ``cost`` is a guess in nanoseconds, 0 if there is none. What is quick by that guess
-    is computed at once where the inputs are there. An exception of the function poisons the result.
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        infer: Callable[..., Spec | list[Spec]],
+        cost: Callable[..., float] | None,
+    ) -> None:
+        self._name = name
+        self._function = function
+        self._infer = infer
+        self._cost = cost
+        self._defaults = function.__kwdefaults__ or {}
+
+    def __call__(self, *inputs: Any, legacy: bool | None = None, **parameters: Any) -> Any:
+        """Queue the function; return the new array, or a list of them if it returns several values.
+
+        ``legacy`` says in which world, where that need not be the one of the first array. What is
+        quick by the guess of its cost is computed at once where the inputs are there. An exception
+        of the function poisons the results.
+        """
+        given = [each for each in inputs if each is not None]
+        if legacy is None:
+            legacy = given[0]._legacy
+        specs = [each if each is None else Spec(each.shape, each._dtype_number) for each in inputs]
+        parameters = self._defaults | parameters
+        inferred = self._infer(*specs, **parameters)
+        outputs = [inferred] if isinstance(inferred, Spec) else inferred
+        is_one = outputs is not inferred
+        cost = self._cost(*specs, **parameters) if self._cost else 0.0
+
+        def compute(hosts: Iterable[Host]) -> Sequence[Any]:
+            rest = iter(hosts)
+            arguments = [each if each is None else next(rest) for each in specs]
+            value = self._function(*arguments, **parameters)
+            return (value,) if is_one else value
+
+        if _is_quick(cost, given, legacy):
+            hosts = [each.asnumpy() for each in given]
+            found = _at_once(
+                lambda: [
+                    _kept(value, spec, given[0], legacy)
+                    for value, spec in zip(compute(hosts), outputs, strict=True)
+                ]
+            )
+            if found is not None:  # else a queued call fails again, and the read tells of it
+                return found[0] if is_one else found
+
+        def run(arguments: list[Host], results: list[Host]) -> None:
+            for result, value in zip(results, compute(arguments), strict=True):
+                result[...] = value
+
+        shapes, numbers = [one.shape for one in outputs], [one.dtype for one in outputs]
+        queued = call_host(self._name, run, legacy, given, shapes, numbers, cost)
+        return queued[0] if is_one else queued
+
+
+def declare_host(
+    name: str,
+    *,
+    infer: Callable[..., Spec | list[Spec]],
+    gradient: Sequence[Rule | None] = (),
+    cost: Callable[..., float] | None = None,
+) -> Callable[[Callable[..., Any]], HostOp]:
+    """Declare the op that the decorated function computes; its name becomes that of the `HostOp`.
+
+    The function is given NumPy arrays, which it must not write or keep, and returns what can be
+    assigned to the results. Its arguments are the inputs of the op, at the end those that may be
+    None; keyword-only ones are the parameters, its docstring tells front ends what the op does.
+
+    ``infer`` is given a `Spec` (or None) for each input, and the parameters; it returns that of the
+    result, or a list where the function returns several values, or raises. ``cost`` is given the
+    same and guesses nanoseconds. ``gradient`` has a rule for each input, as `define` takes them.
     """
-    number = dtype if isinstance(dtype, int) else dtype_number(dtype)
-    if _is_quick(cost, inputs, legacy):
-        hosts = [each.asnumpy() for each in inputs]
-        kept = _at_once(lambda: _kept(function(*hosts), shape, number, inputs[0], legacy))
-        if kept is not None:  # else a queued call fails again, and the read tells of it
-            return kept
 
-    def run(arguments: list[Host], results: list[Host]) -> None:
-        results[0][...] = function(*arguments)
-
-    return call_host(name, run, legacy, list(inputs), [shape], [number], cost)[0]
-
-
-def on_host_several(
-    name: str,
-    function: Callable[..., Sequence[Any]],
-    *inputs: Array,
-    outputs: Sequence[tuple[Shape, Any]],
-    legacy: bool,
-    cost: float = 0.0,
-) -> list[Any]:
-    """Queue a function that returns several values; ``outputs`` holds shape and type of each."""
-    shapes = [shape for shape, _ in outputs]
-    numbers = [dtype if isinstance(dtype, int) else dtype_number(dtype) for _, dtype in outputs]
-    if _is_quick(cost, inputs, legacy):
-        hosts = [each.asnumpy() for each in inputs]
-        several = _at_once(
-            lambda: [
-                _kept(value, shape, number, inputs[0], legacy)
-                for value, shape, number in zip(function(*hosts), shapes, numbers, strict=True)
-            ]
+    def declare(function: Callable[..., Any]) -> HostOp:
+        code, defaults = function.__code__, function.__kwdefaults__ or {}
+        inputs, count = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+        parameters = [
+            (one, defaults.get(one), one not in defaults) for one in code.co_varnames[inputs:count]
+        ]
+        _core.declare_host(
+            name,
+            list(code.co_varnames[:inputs]),
+            len(function.__defaults__ or ()),
+            parameters,
+            function.__doc__ or "",
         )
-        if several is not None:
-            return several
+        if gradient:
+            define(name, *gradient)
+        return HostOp(name, function, infer, cost)
 
-    def run(arguments: list[Host], results: list[Host]) -> None:
-        for result, value in zip(results, function(*arguments), strict=True):
-            result[...] = value
-
-    return call_host(name, run, legacy, list(inputs), shapes, numbers, cost)
+    return declare

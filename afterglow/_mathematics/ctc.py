@@ -15,66 +15,36 @@ import numpy as onp
 from .._arrays.dtypes import FLOATING, TYPES
 from .._arrays.worlds import WORLDS
 from .._core import is_recording
-from .._interoperation.host_calls import Host, on_host, on_host_several
+from .._interoperation.host_calls import Host, Spec, declare_host
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
-from .gradients import RecordedCall, Rule, define
+from .gradients import RecordedCall, Rule
 
 
-def ctc_loss(
-    data: Any, label: Any, data_lengths: Any, label_lengths: Any, blank_first: bool
-) -> Any:
+def ctc_loss(data: Any, label: Any, data_lengths: Any, label_lengths: Any, blank_label: str) -> Any:
     """Return the loss of each sample.
 
     ``data`` has the shape (time, batch, alphabet), ``label`` (batch, items). Lengths may be
     missing: then all of the time counts, and labels end at the first padding.
     """
-    if data.ndim != 3 or label.ndim != 2 or data.shape[1] != label.shape[0]:
+    arrays = data, label, data_lengths, label_lengths
+    return _losses(*arrays, blank_label=blank_label, with_slopes=is_recording())[0]
+
+
+def _infer(data: Spec, label: Spec, *lengths: Spec | None, with_slopes: bool, **_: Any) -> Any:
+    shape, labels = data.shape, label.shape
+    if len(shape) != 3 or len(labels) != 2 or shape[1] != labels[0]:
         raise ArrayValueError(
-            f"[CTCLoss] got data of shape {data.shape} and labels of shape {label.shape}; they "
+            f"[CTCLoss] got data of shape {shape} and labels of shape {labels}; they "
             "must be (time, batch, alphabet) and (batch, items)"
         )
-    if data._dtype_number not in FLOATING:
-        raise ArrayTypeError(
-            f"[CTCLoss] needs floating data, not {TYPES[data._dtype_number].__name__}"
-        )
-    batch = data.shape[1]
-    lengths = [data_lengths, label_lengths]
+    if data.dtype not in FLOATING:
+        raise ArrayTypeError(f"[CTCLoss] needs floating data, not {TYPES[data.dtype].__name__}")
+    batch = shape[1]
     for each in lengths:
         if each is not None and each.shape != (batch,):
             raise ArrayValueError(f"[CTCLoss] lengths of shape {each.shape} must be ({batch},)")
-    given = [each for each in lengths if each is not None]
-    present = [each is not None for each in lengths]
-    shapes = (batch,), data.shape
-
-    def arguments(*hosts: Host) -> tuple[Any, ...]:
-        rest = iter(hosts[2:])
-        return (*hosts[:2], *(next(rest) if one else None for one in present), blank_first)
-
-    if not is_recording():
-        return on_host(
-            "CTCLoss",
-            lambda *hosts: _Alignment(*arguments(*hosts)).loss,
-            data,
-            label,
-            *given,
-            shape=shapes[0],
-            dtype=data._dtype_number,
-            legacy=data._legacy,
-        )
-
-    def both(*hosts: Host) -> tuple[Host, Host]:
-        alignment = _Alignment(*arguments(*hosts))
-        return alignment.loss, alignment.gradient()
-
-    return on_host_several(
-        "CTCLoss",
-        both,
-        data,
-        label,
-        *given,
-        outputs=[(shape, data._dtype_number) for shape in shapes],
-        legacy=data._legacy,
-    )[0]
+    losses = Spec((batch,), data.dtype)
+    return [losses, data] if with_slopes else [losses]
 
 
 def _gradient(c: RecordedCall, g: Any) -> Any:
@@ -86,7 +56,19 @@ def _gradient(c: RecordedCall, g: Any) -> Any:
     return slopes * WORLDS[c.legacy].copy(weights, shape=slopes.shape)
 
 
-define("CTCLoss", Rule(_gradient, output=True), None)
+@declare_host("CTCLoss", infer=_infer, gradient=[Rule(_gradient, output=True), None])
+def _losses(
+    data: Host,
+    label: Host,
+    data_lengths: Host | None = None,
+    label_lengths: Host | None = None,
+    *,
+    blank_label: str = "first",
+    with_slopes: bool = False,
+) -> list[Host]:
+    """Return the loss of each sample, and the slopes of the losses for those who need them."""
+    alignment = _Alignment(data, label, data_lengths, label_lengths, blank_label == "first")
+    return [alignment.loss, alignment.gradient()] if with_slopes else [alignment.loss]
 
 
 def _log_softmax(x: Host) -> Host:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decompositions of stacks of matrices that are no ops of the core, with their gradients.
 
-NumPy computes them on a worker. None of them has parameters: what the functions of ``nd.linalg``
-and ``np.linalg`` can be asked for besides is composed of these and of ops, and so is every
-gradient. All answer in the world of their first argument.
+NumPy computes them on a worker. Rules see no parameters: what the functions of ``nd.linalg`` and
+``np.linalg`` can be asked for besides is composed of these and of ops, and so is every gradient.
+All answer in the world of their first argument.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as onp
@@ -17,36 +17,18 @@ from .._arrays.dtypes import FLOAT16, FLOATING
 from .._arrays.shapes import Shape
 from .._arrays.worlds import WORLDS, World
 from .._interoperation.host import from_host
-from .._interoperation.host_calls import Host, on_host, on_host_several
-from ..error import ArrayTypeError
-from .gradients import RecordedCall, Rule, define
+from .._interoperation.host_calls import Host, Spec, declare_host
+from ..error import ArrayNotImplementedError, ArrayTypeError
+from .gradients import RecordedCall, Rule
 
 
 def _world(array: Any) -> World:
     return WORLDS[array._legacy]
 
 
-def _cost(a: Any) -> float:
+def _cost(a: Spec, *_: Spec | None, **__: Any) -> float:
     """Return a guess at the nanoseconds that a decomposition takes."""
-    return 5e3 + 20.0 * a.size * a.shape[-1]  # type: ignore[no-any-return]
-
-
-def _one(name: str, function: Callable[..., Any], *inputs: Any, shape: Shape) -> Any:
-    first = inputs[0]
-    return on_host(
-        name,
-        function,
-        *inputs,
-        shape=shape,
-        dtype=first._dtype_number,
-        legacy=first._legacy,
-        cost=_cost(first),
-    )
-
-
-def _several(name: str, function: Callable[..., Any], a: Any, *shapes: Shape) -> list[Any]:
-    outputs = [(shape, a._dtype_number) for shape in shapes]
-    return on_host_several(name, function, a, outputs=outputs, legacy=a._legacy, cost=_cost(a))
+    return 5e3 + 20.0 * prod(a.shape) * a.shape[-1]
 
 
 # --- what gradients are made of ---
@@ -127,31 +109,38 @@ def _gaps(values: Any) -> Any:
 # --- determinants and equations ---
 
 
-def log_determinant(a: Any, shape: Shape) -> list[Any]:
-    """Return signs of the determinants and logarithms of their absolute values, in a shape."""
-
-    def find(x: Host) -> list[Host]:
-        return [part.reshape(shape) for part in onp.linalg.slogdet(x)]
-
-    return _several("slogdet", find, a, shape, shape)
-
-
 def _log_determinant_gradient(c: RecordedCall, g: Any) -> Any:
     if g[1] is None:
         return c.zeros(0)
     return _scaled(turned(_world(c[0]).inverse_or_zero(c[0])), _numbers(g[1], c.shape(0)))
 
 
-define("slogdet", Rule(_log_determinant_gradient, (0,)))
+@declare_host(
+    "slogdet",
+    infer=lambda a, shape: [Spec(shape, a.dtype)] * 2,
+    gradient=[Rule(_log_determinant_gradient, (0,))],
+    cost=_cost,
+)
+def log_determinant(a: Host, *, shape: Shape) -> list[Host]:
+    """Return signs of the determinants and logarithms of their absolute values, in a shape."""
+    return [part.reshape(shape) for part in onp.linalg.slogdet(a)]
 
 
-def solve_triangular(a: Any, b: Any, lower: bool) -> Any:
+def _solved_back(c: RecordedCall, g: Any) -> Any:
+    return _world(c[0]).solve(turned(c[0]), g)
+
+
+@declare_host(
+    "trsm",
+    infer=lambda a, b, lower: b,
+    gradient=[
+        Rule(lambda c, g: -product(_solved_back(c, g), c.output, turn_b=True), (0,), output=True),
+        Rule(_solved_back, (0,)),
+    ],
+    cost=_cost,
+)
+def solve_triangular(a: Host, b: Host, *, lower: bool = True) -> Host:
     """Return the x with ``a x = b``; zeros on the diagonal of the triangles give inf and nan."""
-    return _one("trsm", lambda x, y: _substituted(x, y, lower), a, b, shape=b.shape)
-
-
-def _substituted(a: Host, b: Host, lower: bool) -> Host:
-    """Solve row after row."""
     solution = b.copy()
     rows = range(a.shape[-1])
     with onp.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -160,27 +149,6 @@ def _substituted(a: Host, b: Host, lower: bool) -> Host:
             rest = (a[..., row, None, known] @ solution[..., known, :])[..., 0, :]
             solution[..., row, :] = (solution[..., row, :] - rest) / a[..., row, row, None]
     return solution
-
-
-def _solved_back(c: RecordedCall, g: Any) -> Any:
-    return _world(c[0]).solve(turned(c[0]), g)
-
-
-define(
-    "trsm",
-    Rule(lambda c, g: -product(_solved_back(c, g), c.output, turn_b=True), (0,), output=True),
-    Rule(_solved_back, (0,)),
-)
-
-
-def pseudo_inverse(a: Any, limit: Any, hermitian: bool) -> Any:
-    """Return the pseudo-inverses; ``limit`` is a number, or an array with one per matrix."""
-    shape = (*a.shape[:-2], a.shape[-1], a.shape[-2])
-    if hasattr(limit, "_dtype_number"):
-        return _one(
-            "pinv", lambda x, y: onp.linalg.pinv(finite(x), y, hermitian), a, limit, shape=shape
-        )
-    return _one("pinv", lambda x: onp.linalg.pinv(finite(x), limit, hermitian), a, shape=shape)
 
 
 def _pseudo_inverse_gradient(a: Any, p: Any, g: Any) -> Any:
@@ -195,14 +163,21 @@ def _pseudo_inverse_gradient(a: Any, p: Any, g: Any) -> Any:
     return beside_columns + beside_rows - product(product(p, g, turn_a=True), p, turn_b=True)
 
 
-define(
-    "pinv", Rule(lambda c, g: _pseudo_inverse_gradient(c[0], c.output, g), (0,), output=True), None
+@declare_host(
+    "pinv",
+    infer=lambda a, *_, **__: Spec((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype),
+    gradient=[
+        Rule(lambda c, g: _pseudo_inverse_gradient(c[0], c.output, g), (0,), output=True),
+        None,
+    ],
+    cost=_cost,
 )
-
-
-def least_squares(a: Any, b: Any, found: Host) -> Any:
-    """Return the x closest to solving ``a x = b``, which was found already."""
-    return _one("lstsq", lambda *_: found, a, b, shape=found.shape)
+def pseudo_inverse(
+    a: Host, limits: Host | None = None, *, rcond: Any = 1e-15, hermitian: bool = False
+) -> Host:
+    """Return the pseudo-inverses; one limit for all singular values, or an array with one each."""
+    result: Host = onp.linalg.pinv(finite(a), rcond if limits is None else limits, hermitian)
+    return result
 
 
 def _as_columns(vectors: Any) -> Any:
@@ -211,31 +186,26 @@ def _as_columns(vectors: Any) -> Any:
 
 def _least_squares_left(c: RecordedCall, g: Any) -> Any:
     of_inverse = product(_as_columns(g), _as_columns(c[1]), turn_b=True)
-    return _pseudo_inverse_gradient(c[0], pseudo_inverse(c[0], 1e-15, False), of_inverse)
+    return _pseudo_inverse_gradient(c[0], pseudo_inverse(c[0]), of_inverse)
 
 
 def _least_squares_right(c: RecordedCall, g: Any) -> Any:
-    inverted = pseudo_inverse(c[0], 1e-15, False)
+    inverted = pseudo_inverse(c[0])
     return product(inverted, _as_columns(g), turn_a=True)._shaped(c.shape(1))
 
 
-define("lstsq", Rule(_least_squares_left, (0, 1)), Rule(_least_squares_right, (0,)))
+@declare_host(
+    "lstsq",
+    infer=lambda a, b, found: Spec(found.shape, a.dtype),
+    gradient=[Rule(_least_squares_left, (0, 1)), Rule(_least_squares_right, (0,)), None],
+    cost=_cost,
+)
+def least_squares(a: Host, b: Host, found: Host) -> Host:
+    """Return the x closest to solving ``a x = b``, which was found already."""
+    return found
 
 
 # --- decompositions ---
-
-
-def symmetric_eigen(a: Any) -> list[Any]:
-    """Return eigenvalues, ascending, and eigenvectors as columns; lower triangles count.
-
-    Of the two directions of a vector it is the one whose greatest element is positive.
-    """
-
-    def decompose(x: Host) -> tuple[Host, Host]:
-        values, vectors = onp.linalg.eigh(x)
-        return values, vectors * _directions(vectors, -2)
-
-    return _several("eigh", decompose, a, a.shape[:-1], a.shape)
 
 
 def _directions(vectors: Host, axis: int) -> Host:
@@ -263,12 +233,19 @@ def _eigen_gradient(c: RecordedCall, g: Any) -> Any:
     return _symmetric(product(inner, vectors, turn_b=True))
 
 
-define("eigh", Rule(_eigen_gradient, output=True))
+@declare_host(
+    "eigh",
+    infer=lambda a: [Spec(a.shape[:-1], a.dtype), a],
+    gradient=[Rule(_eigen_gradient, output=True)],
+    cost=_cost,
+)
+def symmetric_eigen(a: Host) -> tuple[Host, Host]:
+    """Return eigenvalues, ascending, and eigenvectors as columns; lower triangles count.
 
-
-def symmetric_eigenvalues(a: Any) -> Any:
-    """Return the eigenvalues of symmetric matrices, ascending; lower triangles count."""
-    return _one("eigvalsh", onp.linalg.eigvalsh, a, shape=a.shape[:-1])
+    Of the two directions of a vector it is the one whose greatest element is positive.
+    """
+    values, vectors = onp.linalg.eigh(a)
+    return values, vectors * _directions(vectors, -2)
 
 
 def _eigenvalues_gradient(c: RecordedCall, g: Any) -> Any:
@@ -276,15 +253,15 @@ def _eigenvalues_gradient(c: RecordedCall, g: Any) -> Any:
     return product(_scaled(vectors, _rows(g)), vectors, turn_b=True)
 
 
-define("eigvalsh", Rule(_eigenvalues_gradient, (0,)))
-
-
-def singular_values(a: Any) -> Any:
-    """Return the singular values, descending."""
-    shape = (*a.shape[:-2], min(a.shape[-2:]))
-    return _one(
-        "singular_values", lambda x: onp.linalg.svd(finite(x), compute_uv=False), a, shape=shape
-    )
+@declare_host(
+    "eigvalsh",
+    infer=lambda a: Spec(a.shape[:-1], a.dtype),
+    gradient=[Rule(_eigenvalues_gradient, (0,))],
+    cost=_cost,
+)
+def symmetric_eigenvalues(a: Host) -> Host:
+    """Return the eigenvalues of symmetric matrices, ascending; lower triangles count."""
+    return onp.linalg.eigvalsh(a)
 
 
 def _singular_values_gradient(c: RecordedCall, g: Any) -> Any:
@@ -292,25 +269,21 @@ def _singular_values_gradient(c: RecordedCall, g: Any) -> Any:
     return product(_scaled(left, _rows(g)), right)
 
 
-define("singular_values", Rule(_singular_values_gradient, (0,)))
-
-
-def orthogonal_triangular(a: Any) -> list[Any]:
-    """Return Q with orthonormal columns and upper triangular R with ``a = Q R``."""
-    *stack, rows, columns = a.shape
-    if rows >= columns:
-        return _several("qr", onp.linalg.qr, a, a.shape, (*stack, columns, columns))
-    strides = a._strides
-    first, rest = (
-        _world(a).copy(a._view(start * strides[-1], (*stack, rows, width), strides))
-        for start, width in ((0, rows), (rows, columns - rows))
-    )
-    q, r = orthogonal_triangular(first)
-    return [q, _world(a).concat([r, product(q, rest, turn_a=True)], axis=a.ndim - 1)]
+@declare_host(
+    "singular_values",
+    infer=lambda a: Spec((*a.shape[:-2], min(a.shape[-2:])), a.dtype),
+    gradient=[Rule(_singular_values_gradient, (0,))],
+    cost=_cost,
+)
+def singular_values(a: Host) -> Host:
+    """Return the singular values, descending."""
+    return onp.linalg.svd(finite(a), compute_uv=False)
 
 
 def _orthogonal_gradient(c: RecordedCall, g: Any) -> Any:
     q, r = c.output_at(0), c.output_at(1)
+    if q.shape != c.shape(0):
+        raise ArrayNotImplementedError("[qr in mode complete] has no gradient")
     to_q, to_r = g
     parts = []
     if to_r is not None:
@@ -325,4 +298,32 @@ def _orthogonal_gradient(c: RecordedCall, g: Any) -> Any:
     return turned(_world(r).solve(r, turned(result)))
 
 
-define("qr", Rule(_orthogonal_gradient, output=True))
+def _infer_orthogonal(a: Spec, complete: bool) -> list[Spec]:
+    *stack, rows, columns = a.shape
+    width = rows if complete else columns
+    return [Spec((*stack, rows, width), a.dtype), Spec((*stack, width, columns), a.dtype)]
+
+
+@declare_host(
+    "qr",
+    infer=_infer_orthogonal,
+    gradient=[Rule(_orthogonal_gradient, output=True)],
+    cost=_cost,
+)
+def _tall_orthogonal(a: Host, *, complete: bool = False) -> Any:
+    """Return Q and R of matrices that are not wider than high; Q is square if it is complete."""
+    return onp.linalg.qr(a, "complete" if complete else "reduced")
+
+
+def orthogonal_triangular(a: Any, complete: bool = False) -> list[Any]:
+    """Return Q with orthonormal columns and upper triangular R with ``a = Q R``."""
+    *stack, rows, columns = a.shape
+    if rows >= columns:
+        return _tall_orthogonal(a, complete=complete and rows > columns)  # type: ignore[no-any-return]
+    strides = a._strides
+    first, rest = (
+        _world(a).copy(a._view(start * strides[-1], (*stack, rows, width), strides))
+        for start, width in ((0, rows), (rows, columns - rows))
+    )
+    q, r = orthogonal_triangular(first)
+    return [q, _world(a).concat([r, product(q, rest, turn_a=True)], axis=a.ndim - 1)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of what Python computes: host functions, and hybridized blocks that are replayed.
+"""Gradients of what Python computes: host ops, and hybridized blocks that are replayed.
 
-Ops of the table have theirs beside their declarations (``src/ops``). A rule here gives the gradient
+Other ops have theirs beside their declarations (``src/ops``). A rule here gives the gradient
 of one input from the recorded call and the gradient ``g`` of its output. It says which inputs it
 reads and whether it reads the output: nothing else is kept for it. Since rules issue ordinary ops,
 they are queued, fused and dropped like all others, and recorded when a gradient of the gradient is
@@ -86,7 +86,7 @@ _every_input = 2**32 - 1
 
 
 def define(name: str, *rules: Rule | None) -> None:
-    """State the gradient of a function."""
+    """State the gradient of an op."""
     RULES[name] = rules
     set_gradient_reads(
         name,
@@ -97,6 +97,5 @@ def define(name: str, *rules: Rule | None) -> None:
     )
 
 
-# Places of elements, and how many there are.
-for _name in ("histogram", "matrix_rank", "lcm"):
-    define(_name, Rule(lambda c, g: c.zeros(c.index)))
+#: Of places of elements, and of how many there are.
+ZERO = Rule(lambda c, g: c.zeros(c.index))

@@ -57,7 +57,7 @@ class _Arrays(World):
 
     @staticmethod
     def CTCLoss(pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
-        return ctc_loss(pred, label, pred_lengths, label_lengths, blank_first=False)
+        return ctc_loss(pred, label, pred_lengths, label_lengths, "last")
 
 
 class _Symbols:

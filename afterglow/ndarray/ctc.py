@@ -45,7 +45,7 @@ def ctc_loss(
         need(label, "label"),
         need(data_lengths, "data_lengths") if use_data_lengths else None,
         need(label_lengths, "label_lengths") if use_label_lengths else None,
-        blank_label == "first",
+        blank_label,
     )
     return result if out is None else LEGACY.copy(result, out=out)
 

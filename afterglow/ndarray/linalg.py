@@ -82,7 +82,7 @@ def trsm(
     lower = bool(lower) != turns
     factor = _decompositions.triangle(_decompositions.turned(A) if turns else A, lower)
     right = _scaled(_decompositions.turned(B) if rightside else B, alpha)
-    found = _decompositions.solve_triangular(factor, right, lower)
+    found = _decompositions.solve_triangular(factor, right, lower=lower)
     result: NDArray = _delivered(_decompositions.turned(found) if rightside else found, out)
     return result
 
@@ -99,7 +99,7 @@ def slogdet(
     [[-1.0], [0.0]]
     """
     shape = _square("slogdet", A).shape[:-2] or (1,)
-    return _all_delivered(_decompositions.log_determinant(A, shape), out)
+    return _all_delivered(_decompositions.log_determinant(A, shape=shape), out)
 
 
 def gelqf(

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from .._arrays.dtypes import FLOAT32, INT64
 from .._core import Array
-from .._interoperation.host_calls import on_host_several
+from .._interoperation.host_calls import Host, Spec, declare_host
+from .._mathematics.gradients import ZERO
 from ..error import ArrayValueError
 from ._arguments import need
 
@@ -17,6 +19,26 @@ if TYPE_CHECKING:
     from .ndarray import NDArray
 
 __all__ = ["histogram"]
+
+
+def _infer(
+    a: Spec, edges: Spec | None, bins: int, range: Any, dtypes: tuple[int, int]
+) -> list[Spec]:
+    count = int(bins) if edges is None else prod(edges.shape) - 1
+    return [Spec((count,), dtypes[0]), Spec((count + 1,), dtypes[1])]
+
+
+@declare_host("histogram", infer=_infer, gradient=[ZERO])
+def count_in_bins(
+    a: Host,
+    edges: Host | None = None,
+    *,
+    bins: int = 10,
+    range: Any = None,
+    dtypes: tuple[int, int] = (INT64, FLOAT32),
+) -> Any:
+    """Return how many elements lie in each of the bins, and the edges of these."""
+    return onp.histogram(a, bins if edges is None else edges, range)
 
 
 def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> list[NDArray]:
@@ -30,20 +52,16 @@ def histogram(a: NDArray, bins: Any = 10, range: Any = None) -> list[NDArray]:
     >>> counts.asnumpy(), edges.asnumpy()
     (array([2, 1]), array([0., 2., 4.], dtype=float32))
     """
+    edges = None
     if isinstance(bins, Array):
-        number = bins._dtype_number
-        outputs = [((bins.size - 1,), INT64), ((bins.size,), number)]
-        return on_host_several(
-            "histogram", onp.histogram, need(a, "a"), bins, outputs=outputs, legacy=True
-        )
-    if not isinstance(bins, (int, onp.integer)):
+        edges, bins, range, dtypes = bins, None, None, (INT64, bins._dtype_number)
+    elif not isinstance(bins, (int, onp.integer)):
         raise ArrayValueError("[histogram] bins must be an integer or an NDArray")
-    kinds = (FLOAT32, FLOAT32) if range is None else (INT64, need(a, "a")._dtype_number)
-    outputs = [((int(bins),), kinds[0]), ((int(bins) + 1,), kinds[1])]
-    return on_host_several(
-        "histogram",
-        lambda values: onp.histogram(values, bins, range),
-        need(a, "a"),
-        outputs=outputs,
-        legacy=True,
+    elif range is None:
+        dtypes = FLOAT32, FLOAT32
+    else:
+        dtypes = INT64, need(a, "a")._dtype_number
+    result: list[NDArray] = count_in_bins(
+        need(a, "a"), edges, bins=bins, range=range, dtypes=dtypes, legacy=True
     )
+    return result

@@ -13,7 +13,8 @@ from .._arrays.dtypes import FLOAT64, FLOATING, dtype_number, is_known
 from .._arrays.worlds import NUMPY
 from .._core import Array
 from .._interoperation.host import host_array
-from .._interoperation.host_calls import on_host
+from .._interoperation.host_calls import Host, Spec, declare_host
+from .._mathematics.gradients import ZERO
 from ..error import ArrayTypeError, as_ours
 from ._arguments import check_options, need
 from ._rare_forms import elementwise
@@ -106,6 +107,15 @@ def _lcm(x1: Any, x2: Any, out: Any) -> Any:
         one if isinstance(one, Array) else need(host_array(one, dtype_number(kind)))
         for one in (x1, x2)
     ]
-    shape = onp.broadcast_shapes(*(one.shape for one in arrays))
-    result = on_host("lcm", onp.lcm, *arrays, shape=shape, dtype=kind, legacy=False)
+    result = _multiples(*arrays, dtype=dtype_number(kind), legacy=False)
     return result if out is None else NUMPY.copy(result, out=out)
+
+
+@declare_host(
+    "lcm",
+    infer=lambda x1, x2, dtype: Spec(onp.broadcast_shapes(x1.shape, x2.shape), dtype),
+    gradient=[ZERO],
+)
+def _multiples(x1: Host, x2: Host, *, dtype: int) -> Any:
+    """Return the least common multiples of integers, broadcast."""
+    return onp.lcm(x1, x2)

@@ -13,11 +13,11 @@ import numpy as onp
 
 from .._arrays.dtypes import BOOL, INT64
 from .._arrays.op_functions import RareForms
-from .._arrays.shapes import as_shape, normal_axis
+from .._arrays.shapes import Shape, as_shape, normal_axis
 from .._arrays.worlds import NUMPY
 from .._core import Array, true_positions
 from .._interoperation.host import from_host
-from .._interoperation.host_calls import Host, on_host_several
+from .._interoperation.host_calls import Host, Spec, declare_host
 from ..context import current_context
 from ..error import (
     ArrayIndexError,
@@ -142,12 +142,15 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
     places = _places(indices, current_context().numbers)
     if not extents:
         raise ArrayValueError("[unravel_index] a shape without axes has no indices")
+    return tuple(_unraveled(places, shape=extents, legacy=False))
 
-    def unravel(host: Host) -> Any:
-        return onp.unravel_index(host.astype(onp.int64), extents)
 
-    outputs = [(places.shape, INT64)] * len(extents)
-    return tuple(on_host_several("unravel_index", unravel, places, outputs=outputs, legacy=False))
+@declare_host(
+    "np_unravel_index", infer=lambda indices, shape: [Spec(indices.shape, INT64)] * len(shape)
+)
+def _unraveled(indices: Host, *, shape: Shape) -> Any:
+    """Return the index along each axis of places in a flat array."""
+    return onp.unravel_index(indices.astype(onp.int64), shape)
 
 
 # --- other numbers of elements ---

@@ -7,17 +7,17 @@ NumPy on a worker, in float32 or float64 as the array is; integers are taken as 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._arrays.shapes import Shape
+from .._arrays.dtypes import INT64
 from .._arrays.worlds import NUMPY
-from .._core import is_recording
+from .._core import Array, is_recording
 from .._interoperation.host import from_host
-from .._interoperation.host_calls import Host, on_host, on_host_several
+from .._interoperation.host_calls import Host, Spec, declare_host
 from .._mathematics import decompositions as _decompositions
+from .._mathematics.gradients import ZERO
 from ..error import ArrayNotImplementedError, ArrayValueError, as_ours
 from . import _linalg_ops
 from ._arguments import need
@@ -62,18 +62,10 @@ def _square(op: str, array: Any, name: str = "a") -> ndarray:
     return matrices
 
 
-def _one(op: str, function: Callable[..., Any], *inputs: ndarray, shape: Shape) -> ndarray:
-    result: ndarray = on_host(
-        op, function, *inputs, shape=shape, dtype=inputs[0].dtype, legacy=False
-    )
-    return result
-
-
-def _several(
-    op: str, function: Callable[..., Any], array: ndarray, *shapes: Shape
-) -> list[ndarray]:
-    outputs = [(shape, array.dtype) for shape in shapes]
-    return on_host_several(op, function, array, outputs=outputs, legacy=False)
+@declare_host("cond", infer=lambda a, p: Spec(a.shape[:-2], a.dtype))
+def _cond(a: Host, *, p: Any = None) -> Any:
+    """Return how much errors can grow when equations with these matrices are solved."""
+    return onp.linalg.cond(_decompositions.finite(a), p)
 
 
 def cond(x: Any, p: Any = None) -> ndarray:
@@ -83,13 +75,18 @@ def cond(x: Any, p: Any = None) -> ndarray:
     >>> np.linalg.cond(np.array([[4, 0], [0, 2]]))
     array(2.)
     """
-    matrices = _matrices("cond", x, "x")
-    return _one(
-        "cond",
-        lambda a: onp.linalg.cond(_decompositions.finite(a), p),
-        matrices,
-        shape=matrices.shape[:-2],
-    )
+    result: ndarray = _cond(_matrices("cond", x, "x"), p=p, legacy=False)
+    return result
+
+
+@declare_host(
+    "matrix_rank",
+    infer=lambda a, tol, hermitian: Spec(a.shape[:-2], INT64),
+    gradient=[ZERO],
+)
+def _rank(a: Host, *, tol: Any = None, hermitian: bool = False) -> Any:
+    """Return the number of singular values greater than ``tol``."""
+    return onp.linalg.matrix_rank(_decompositions.finite(a), tol, hermitian)
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> ndarray:  # noqa: N803
@@ -102,14 +99,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> ndarray:  #
     array = need(A, "A")
     matrices = _matrices("matrix_rank", array if array.ndim > 1 else array._shaped((1, array.size)))
     limit = tol.asnumpy() if hasattr(tol, "asnumpy") else tol
-    result: ndarray = on_host(
-        "matrix_rank",
-        lambda a: onp.linalg.matrix_rank(_decompositions.finite(a), limit, hermitian),
-        matrices,
-        shape=matrices.shape[:-2],
-        dtype=onp.int64,
-        legacy=False,
-    )
+    result: ndarray = _rank(matrices, tol=limit, hermitian=hermitian, legacy=False)
     return result
 
 
@@ -125,7 +115,8 @@ def slogdet(a: Any) -> list[ndarray]:
     array(-1.)
     """
     matrices = _square("slogdet", a)
-    return _decompositions.log_determinant(matrices, matrices.shape[:-2])
+    result: list[ndarray] = _decompositions.log_determinant(matrices, shape=matrices.shape[:-2])
+    return result
 
 
 def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> ndarray:
@@ -135,7 +126,13 @@ def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> ndarray:
     >>> np.linalg.pinv(np.array([[2.0], [0.0]])).asnumpy().round(3)
     array([[0.5, 0. ]], dtype=float32)
     """
-    result: ndarray = _decompositions.pseudo_inverse(_matrices("pinv", a), rcond, hermitian)
+    one_each = isinstance(rcond, Array)
+    result: ndarray = _decompositions.pseudo_inverse(
+        _matrices("pinv", a),
+        rcond if one_each else None,
+        rcond=None if one_each else rcond,
+        hermitian=hermitian,
+    )
     return result
 
 
@@ -157,9 +154,11 @@ def lstsq(a: Any, b: Any, rcond: Any = "warn") -> tuple[ndarray, ndarray, int, n
         raise ArrayValueError(f"[lstsq] {error}") from None
     with as_ours("lstsq"):
         found, residuals, rank, values = onp.linalg.lstsq(host, right.asnumpy(), limit)
-    x = _decompositions.least_squares(left, right, found)
     context = left._context_numbers
-    rest, singular = (from_host(each, context, False) for each in (residuals, values))
+    solution, rest, singular = (
+        from_host(each, context, False) for each in (found, residuals, values)
+    )
+    x = _decompositions.least_squares(left, right, solution)
     if is_recording():  # compositions, which have gradients
         singular = _decompositions.singular_values(left)
         if residuals.size:
@@ -194,20 +193,9 @@ def qr(a: Any, mode: Any = "reduced") -> Any:
     ((3, 2), (2, 2))
     """
     matrices = _matrices("qr", a)
-    *stack, rows, columns = matrices.shape
     if mode not in ("reduced", "complete", "r"):
         raise ArrayNotImplementedError(f"[qr] there is no mode {mode!r}")
-    if mode == "complete" and rows > columns:
-        return tuple(
-            _several(
-                "qr in mode complete",
-                lambda x: onp.linalg.qr(x, "complete"),
-                matrices,
-                (*stack, rows, rows),
-                (*stack, rows, columns),
-            )
-        )
-    q, r = _decompositions.orthogonal_triangular(matrices)
+    q, r = _decompositions.orthogonal_triangular(matrices, mode == "complete")
     return r if mode == "r" else (q, r)
 
 
@@ -241,6 +229,19 @@ def _lower(op: str, a: Any, name: str) -> ndarray:
     return matrices if name == "L" else _decompositions.turned(matrices)
 
 
+def _real(values: Host) -> Host:
+    if onp.iscomplexobj(values) and onp.any(values.imag):
+        raise ValueError("complex eigenvalues are not supported")
+    return onp.real(values)
+
+
+@declare_host("eig", infer=lambda a: [Spec(a.shape[:-1], a.dtype), a])
+def _eig(a: Host) -> tuple[Host, Host]:
+    """Return real eigenvalues and eigenvectors as columns; complex ones are refused."""
+    values, vectors = onp.linalg.eig(a)
+    return _real(values), _real(vectors)
+
+
 def eig(a: Any) -> tuple[ndarray, ndarray]:
     """Return real eigenvalues and eigenvectors as columns; complex ones are refused at the read.
 
@@ -248,15 +249,14 @@ def eig(a: Any) -> tuple[ndarray, ndarray]:
     >>> np.linalg.eig(np.array([[2, 0], [0, 1]]))[0]
     array([2., 1.])
     """
-    matrices = _square("eig", a)
-    values, vectors = _several(
-        "eig",
-        lambda x: tuple(map(_real, onp.linalg.eig(x))),
-        matrices,
-        matrices.shape[:-1],
-        matrices.shape,
-    )
+    values, vectors = _eig(_square("eig", a), legacy=False)
     return values, vectors
+
+
+@declare_host("eigvals", infer=lambda a: Spec(a.shape[:-1], a.dtype))
+def _eigvals(a: Host) -> Host:
+    """Return the eigenvalues if they are real; complex ones are refused."""
+    return _real(onp.linalg.eigvals(a))
 
 
 def eigvals(a: Any) -> ndarray:
@@ -266,13 +266,5 @@ def eigvals(a: Any) -> ndarray:
     >>> np.linalg.eigvals(np.array([[2, 0], [0, 1]]))
     array([2., 1.])
     """
-    matrices = _square("eigvals", a)
-    return _one(
-        "eigvals", lambda x: _real(onp.linalg.eigvals(x)), matrices, shape=matrices.shape[:-1]
-    )
-
-
-def _real(values: Host) -> Host:
-    if onp.iscomplexobj(values) and onp.any(values.imag):
-        raise ValueError("complex eigenvalues are not supported")
-    return onp.real(values)
+    result: ndarray = _eigvals(_square("eigvals", a), legacy=False)
+    return result

@@ -19,7 +19,7 @@ from .._arrays.shapes import Shape, as_shape
 from .._arrays.worlds import NUMPY
 from .._core import Array
 from .._interoperation.host import from_host
-from .._interoperation.host_calls import Host, on_host
+from .._interoperation.host_calls import Host, Spec, declare_host
 from ..context import Context, context_numbers
 from ..error import (
     ArgumentError,
@@ -92,23 +92,19 @@ def multivariate_normal(
         )
     batch = _broadcast("multivariate_normal", mean.shape[:-1], cov.shape[:-2])
     shape = _plain_shape(size) + batch + mean.shape[-1:]
-    number = FLOAT64 if FLOAT64 in (mean._dtype_number, cov._dtype_number) else FLOAT32
     standard = NUMPY.fill_normal(0.0, 1.0, shape, FLOAT64, ctx=mean._context_numbers)
-    result: ndarray = on_host(
-        "multivariate_normal",
-        _correlated,
-        mean,
-        cov,
-        standard,
-        shape=shape,
-        dtype=number,
-        legacy=False,
-    )
+    result: ndarray = _correlated(mean, cov, standard, legacy=False)
     return result
 
 
+@declare_host(
+    "multivariate_normal",
+    infer=lambda mean, cov, standard: Spec(
+        standard.shape, FLOAT64 if FLOAT64 in (mean.dtype, cov.dtype) else FLOAT32
+    ),
+)
 def _correlated(mean: Host, cov: Host, standard: Host) -> Host:
-    """Give standard normal vectors their means and covariances."""
+    """Return standard normal vectors with their means and covariances."""
     values, vectors = onp.linalg.eigh(cov.astype("float64"))
     largest = onp.abs(values).max(initial=0.0)
     if (values < -1e-6 * largest).any():
@@ -189,17 +185,23 @@ def choice(
     shape = _plain_shape(size)
     places = _places(count, shape, bool(replace), p, context)
     if pool is not None:
-        places = on_host(
-            "choice",
-            operator.getitem,
-            pool,
-            places,
-            shape=shape + pool.shape[1:],
-            dtype=pool._dtype_number,
-            legacy=False,
-        )
+        places = _picked(pool, places, legacy=False)
     result: ndarray = places if out is None else NUMPY.copy(places, out=out)
     return result
+
+
+@declare_host("choice", infer=lambda a, places: Spec(places.shape + a.shape[1:], a.dtype))
+def _picked(a: Host, places: Host) -> Host:
+    """Return elements of an array."""
+    return a[places]
+
+
+@declare_host("choice_by_waiting", infer=lambda waits, p, shape: Spec(shape, INT64))
+def _shortest(waits: Host, p: Host, *, shape: Shape) -> Host:
+    """Return who waits shortest for a first event: the law of drawing one after another."""
+    with onp.errstate(divide="ignore"):
+        order: Host = onp.argsort(waits / p)[: prod(shape)].reshape(shape)
+    return order
 
 
 def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int, int]) -> Any:
@@ -219,15 +221,8 @@ def _places(count: int, shape: Shape, replace: bool, p: Any, context: tuple[int,
     if p is None:
         order = NUMPY.permutation(count, ctx=context)
         return NUMPY.copy(order._view(0, shape, contiguous_strides(shape)))
-    # Who waits shortest for a first event comes first: the law of drawing one after another.
     waits = NUMPY.fill_exponential(1.0, (count,), FLOAT64, ctx=context)
-
-    def first(waits: Host, p: Host) -> Host:
-        with onp.errstate(divide="ignore"):
-            order: Host = onp.argsort(waits / p)[:wanted].reshape(shape)
-        return order
-
-    return on_host("choice", first, waits, p, shape=shape, dtype=INT64, legacy=False)
+    return _shortest(waits, p, shape=shape, legacy=False)
 
 
 # --- arguments ---

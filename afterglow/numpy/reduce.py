@@ -15,7 +15,7 @@ from .._arrays.worlds import NUMPY
 from .._arrays.worlds import where as choose
 from .._core import Array, is_recording
 from .._interoperation.host import from_host
-from .._interoperation.host_calls import on_host
+from .._interoperation.host_calls import Host, Spec, declare_host
 from ..error import ArrayValueError, as_ours
 from ._arguments import need, truth
 from ._ops import max, mean, min, sum
@@ -194,29 +194,29 @@ def _quantile(
         )
     if not count_of(a, axis):
         raise ArrayValueError(f"[{name}] there is nothing to choose from in shape {a.shape}")
-    inputs = [a]
-    if isinstance(q, Array):
-        inputs.append(q)
-    else:
+    by_array = isinstance(q, Array)
+    if not by_array:
         with as_ours(name):
             q = onp.asarray(q, dtype=onp.float64)
         if ((q < 0) | (q > whole)).any():
             raise ArrayValueError(f"[{name}] q must lie between 0 and {whole:g}, but is {q}")
-    number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32
     axes = None if axis is None else reduced_axes(a, axis)
     shape = (*q.shape, *reduced_shape(a, axis, keepdims))
-    if is_recording() and not isinstance(q, Array) and a._dtype_number in FLOATING:
+    if is_recording() and not by_array and a._dtype_number in FLOATING:
         result: ndarray = _sorted_quantile(a, q / whole, axes, interpolation)._shaped(shape)
+        number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32
         result = NUMPY.copy(result, dtype=number, out=out)
         return result
-
-    def find(values: Any, fractions: Any = q) -> Any:
-        fractions = onp.asarray(fractions, dtype=onp.float64) / whole
-        if not ((fractions >= 0) & (fractions <= 1)).all():
-            raise ValueError(f"q must lie between 0 and {whole:g}")
-        return _host_quantile(values, fractions, axes, interpolation).reshape(shape)
-
-    result = on_host(name, find, *inputs, shape=shape, dtype=number, legacy=False)
+    result = _host_quantiles[name](
+        a,
+        q if by_array else None,
+        places=None if by_array else q,
+        whole=whole,
+        axes=axes,
+        interpolation=interpolation,
+        shape=shape,
+        legacy=False,
+    )
     return result if out is None else NUMPY.copy(result, out=out)
 
 
@@ -235,19 +235,41 @@ def _neighbours(q: Any, length: int, interpolation: str) -> tuple[Any, Any, Any]
     return below.astype(onp.int64), above.astype(onp.int64), share
 
 
-def _host_quantile(values: Any, q: Any, axes: Shape | None, interpolation: str) -> Any:
-    """Return quantiles on the host; those of ``q`` come first."""
-    reduced = tuple(range(values.ndim)) if axes is None else axes
-    kept = [axis for axis in range(values.ndim) if axis not in reduced]
-    length = product(values.shape[axis] for axis in reduced)
-    lines = values.transpose((*kept, *reduced)).reshape(-1, length).astype(onp.float64)
-    below, above, share = _neighbours(q, length, interpolation)
+def _find_quantile(
+    a: Host,
+    q: Host | None = None,
+    *,
+    places: Any = None,
+    whole: float = 1.0,
+    axes: Shape | None = None,
+    interpolation: str = "linear",
+    shape: Shape = (),
+) -> Any:
+    """Return what ``q`` (or ``places``) of ``whole`` along the axes are not greater than."""
+    fractions = onp.asarray(places if q is None else q, dtype=onp.float64) / whole
+    if not ((fractions >= 0) & (fractions <= 1)).all():
+        raise ValueError(f"q must lie between 0 and {whole:g}")
+    reduced = tuple(range(a.ndim)) if axes is None else axes
+    kept = [axis for axis in range(a.ndim) if axis not in reduced]
+    length = product(a.shape[axis] for axis in reduced)
+    lines = a.transpose((*kept, *reduced)).reshape(-1, length).astype(onp.float64)
+    below, above, share = _neighbours(fractions, length, interpolation)
     lines.partition(onp.unique([*below, *above, length - 1]))
     low, high, last = lines[:, below], lines[:, above], lines[:, -1:]
     with onp.errstate(invalid="ignore"):
         between = onp.where(low == high, low, low * (1 - share) + high * share)
     # nan is the last in order, and wins.
-    return onp.where(onp.isnan(last), last, between).T
+    return onp.where(onp.isnan(last), last, between).T.reshape(shape)
+
+
+def _infer_quantile(a: Spec, *_: Spec | None, shape: Shape, **__: Any) -> Spec:
+    return Spec(shape, FLOAT64 if a.dtype == FLOAT64 else FLOAT32)
+
+
+_host_quantiles = {
+    name: declare_host(name, infer=_infer_quantile)(_find_quantile)
+    for name in ("quantile", "percentile", "median")
+}
 
 
 def _sorted_quantile(a: ndarray, q: Any, axes: Shape | None, interpolation: str) -> ndarray:

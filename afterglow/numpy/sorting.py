@@ -13,7 +13,6 @@ from .._arrays.worlds import NUMPY
 from .._core import Array, is_recording
 from .._core import unique as find_unique
 from .._interoperation.host import from_host
-from .._interoperation.host_calls import on_host_several
 from ..error import (
     ArrayNotImplementedError,
     ArrayTypeError,
@@ -21,6 +20,7 @@ from ..error import (
     MXNetError,
     as_ours,
 )
+from ..ndarray.sorting import count_in_bins
 from ._arguments import need
 
 if TYPE_CHECKING:
@@ -159,22 +159,16 @@ def histogram(
     if normed or density or weights is not None:
         raise ArrayNotImplementedError("[histogram] knows no normed, weights and density")
     a = need(a)
-    inputs = [a]
+    edges = None
     kind = a._dtype_number if a._dtype_number in FLOATING else FLOAT32
-    if isinstance(bins, (int, onp.integer)):
-        count = int(bins)
-    else:
+    if not isinstance(bins, (int, onp.integer)):
         with as_ours("histogram"):
             edges = need(bins if isinstance(bins, Array) else onp.asarray(bins, dtype=onp.float32))
-        inputs.append(edges)
-        count, kind = edges.size - 1, edges._dtype_number
-    return on_host_several(
-        "histogram",
-        lambda values, edges=bins: onp.histogram(values, edges, range),
-        *inputs,
-        outputs=[((count,), INT64), ((count + 1,), kind)],
-        legacy=False,
+        bins, kind = None, edges._dtype_number
+    result: list[ndarray] = count_in_bins(
+        a, edges, bins=bins, range=range, dtypes=(INT64, kind), legacy=False
     )
+    return result
 
 
 # --- differences ---

@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 from .. import autograd
 from .._arrays.dtypes import BOOL, FLOAT32, dtype_number
 from .._arrays.shapes import Shape, as_integers
-from .._core import call_host, is_serial, operation
+from .._core import is_serial, operation
+from .._interoperation.host_calls import Host, declare_host
 from ..error import MXNetError
 from ._attributes import as_value
 from ._graph import Node, Output, in_order
@@ -24,16 +25,19 @@ from ._run import failed
 _MOST_PASSES = 32  #: over a graph; each but the last completes a shape
 
 
-def _never(arguments: Any, results: Any) -> NoReturn:
+@declare_host("infer_shape", infer=lambda like: like)
+def _never(like: Host) -> NoReturn:
+    """Return what can never be computed."""
     raise MXNetError("the value was asked for while only the shape was to be found")
 
 
 @cache
 def _poisoned(dtype: int, legacy: bool) -> Any:
     """Return an array of one element that can never be computed."""
+    one = operation("copy", legacy)(0, shape=(1,), dtype=dtype)
     if is_serial():  # calls run at once then, and would fail
-        return operation("copy", legacy)(0, shape=(1,), dtype=dtype)
-    array = call_host("infer_shape", _never, legacy, [], [(1,)], [dtype], 0.0)[0]
+        return one
+    array = _never(one)
     with suppress(MXNetError):
         array.wait_to_read()
     return array

@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "bindings/dlpack.h"
@@ -18,6 +22,9 @@
 #include "lazy/aggregate.h"
 #include "lazy/capture.h"
 #include "lazy/costs.h"
+#include "lazy/host.h"
+#include "ops/operators.h"
+#include "ops/table.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -154,6 +161,42 @@ class PythonFunction : public lazy::HostFunction {
   nb::callable function_;
 };
 
+/// Texts of declarations, which live for good.
+std::string_view kept(const char* text) {
+  static auto* const texts = new std::deque<std::string>;
+  return texts->emplace_back(text);
+}
+
+/// What a parameter takes, in words, as its default tells.
+std::string_view kind_after(const lazy::Argument& default_value) {
+  return std::visit(
+      []<class Value>(const Value&) -> std::string_view {
+        if constexpr (std::is_same_v<Value, std::monostate>)
+          return "anything";
+        else
+          return lazy::FieldType<Value>::kind;
+      },
+      default_value);
+}
+
+/// `optional`: so many of the last inputs need not be given. `parameters`: (name, default,
+/// whether it is required).
+void declare_host(const char* name, nb::list inputs, int optional, nb::list parameters,
+                  const char* doc) {
+  lazy::Op op = {.name = kept(name), .doc = kept(doc)};
+  op.optional_inputs = optional;
+  for (nb::handle input : inputs) op.inputs.push_back(kept(nb::cast<const char*>(input)));
+  for (nb::handle parameter : parameters) {
+    const auto parts = nb::cast<nb::tuple>(parameter);
+    const lazy::Argument value = to_argument(nb::handle(parts[1]).ptr());
+    op.parameters.push_back({.name = kept(nb::cast<const char*>(parts[0])),
+                             .default_value = value,
+                             .required = nb::cast<bool>(parts[2]),
+                             .kind = kind_after(value)});
+  }
+  ops::declare_host(std::move(op));
+}
+
 /// Queues `function(inputs, outputs)`, where both are lists of NumPy arrays; returns the outputs.
 nb::list call_host(const char* op_name, nb::callable function, bool legacy, nb::list inputs,
                    nb::list shapes, nb::list dtypes, double cost) {
@@ -161,7 +204,8 @@ nb::list call_host(const char* op_name, nb::callable function, bool legacy, nb::
   // Never on the thread that publishes: that one holds a lock.
   constexpr double least_cost = lazy::worth_a_thread;
   if (!nb::len(shapes)) throw Error(ErrorKind::value, "[" + name + "] there is nothing to compute");
-  const lazy::Op& op = lazy::host_op(name);
+  const lazy::Op& op = ops::op_named(op_name);
+  if (!op.is_host) throw Error(ErrorKind::value, "[" + name + "] is not computed by Python");
   autograd::CallBuilder builder(op, legacy);
   lazy::Call& call = builder.call();
   std::vector<nb::object> held;
@@ -213,6 +257,9 @@ void raise_interruption() {
 void bind_host(nb::module_& module) {
   module.def("at_hand", at_hand, nb::arg("inputs"),
              "Whether the values can be read now without waiting, and may be.");
+  module.def("declare_host", declare_host, nb::arg("name"), nb::arg("inputs"), nb::arg("optional"),
+             nb::arg("parameters"), nb::arg("doc"),
+             "Add an op to the table that call_host computes.");
   module.def("call_host", call_host, nb::arg("name"), nb::arg("function"), nb::arg("legacy"),
              nb::arg("inputs"), nb::arg("shapes"), nb::arg("dtypes"), nb::arg("cost"),
              "Queue function(inputs, outputs) over NumPy arrays and return the outputs.");

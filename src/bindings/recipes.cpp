@@ -16,7 +16,6 @@
 #include "bindings/site.h"
 #include "bindings/tape.h"
 #include "bindings/waiting.h"
-#include "lazy/host.h"
 #include "lazy/immediate.h"
 #include "lazy/layer.h"
 #include "ops/operators.h"
@@ -372,8 +371,7 @@ nb::object replay(const std::shared_ptr<const Plan>& plan, nb::handle result, nb
     }
     for (const Recorded& parameter : plan->parameters)
       sources.push_back({&parameter.array, &parameter.origin});
-    static const lazy::Op& op = lazy::host_op("replay");
-    node = autograd::record(op, {}, as_array(inputs[0]).legacy, sources, {});
+    node = autograd::record(replay_op(), {}, as_array(inputs[0]).legacy, sources, {});
     held = make_held(block);
   }
   lazy::Recipe::Results results = recipe.compute(lazy::window(), in, make_room);
@@ -618,6 +616,11 @@ void refuse_capture(const char* reason) {
 }
 
 }  // namespace
+
+const lazy::Op& replay_op() {
+  static const lazy::Op op = {.name = "replay", .inputs = {"data"}, .variadic = true};
+  return op;
+}
 
 void bind_recipes(nb::module_& module) {
   nb::class_<SharedPlan>(module, "Plan", "Calls that can be issued again as a whole.")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "autograd/gradient.h"
@@ -9,9 +8,7 @@
 #include "bindings/operations.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
-#include "lazy/host.h"
-#include "ops/table.h"
-#include "ops/views.h"
+#include "ops/operators.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -19,13 +16,6 @@ namespace {
 using autograd::Node;
 using autograd::Origin;
 using autograd::Saved;
-
-const lazy::Op& op_of(const std::string& name) {
-  if (name == "view") return ops::view_op();
-  if (name == "write") return ops::write_op();
-  const lazy::Op* op = ops::table().find(name);
-  return op ? *op : lazy::host_op(name);
-}
 
 nb::object number_of(const lazy::Operand& operand) {
   const auto as = [&]<class T>(T value) {
@@ -113,7 +103,8 @@ void set_reads(const char* name, nb::list rules) {
     one.inputs = nb::cast<std::uint32_t>(pair[0]);
     one.outputs = nb::cast<bool>(pair[1]);
   }
-  autograd::set_reads(op_of(name), std::move(reads));
+  const lazy::Op& op = name == replay_op().name ? replay_op() : ops::op_named(name);
+  autograd::set_reads(op, std::move(reads));
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ inline ArrayObject& need_array(PyObject* object) {
   return as_array(object);
 }
 
+/// What stands on the tape for a hybridized block that was replayed.
+const lazy::Op& replay_op();
+
 void bind_tape(nb::module_& module);
 
 }  // namespace afterglow::bindings

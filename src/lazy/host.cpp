@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lazy/host.h"
 
-#include <map>
-
 #include "lazy/call.h"
 
 namespace afterglow::lazy {
@@ -23,19 +21,16 @@ std::unique_ptr<Pass> host_kernel(const Call& call) {
 
 }  // namespace
 
-const Op& host_op(const std::string& name) {
-  static std::map<std::string, Op>& ops = *new std::map<std::string, Op>;
-  const auto [place, is_new] = ops.try_emplace(name);
-  if (is_new) {
-    Op& op = place->second;
-    op.name = place->first;
-    op.inputs = {"data"};
-    op.variadic = true;
-    op.infer = [](Inference&) {};  // its outputs are given
-    op.kernel = host_kernel;
-    op.may_fail = true;
-  }
-  return place->second;
+void compute_on_host(Op& op) {
+  op.is_host = true;
+  op.infer = [](Inference& inference) {  // whoever has the function gives the outputs
+    if (!inference.call.host)
+      inference.refuse("is computed by Python; only its function there can be called",
+                       ErrorKind::not_implemented);
+  };
+  op.kernel = host_kernel;
+  op.compose = nullptr;
+  op.may_fail = true;
 }
 
 }  // namespace afterglow::lazy

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls whose work is a function of the host language. They are queued, ordered, dropped and fail
-// like all others; only what they compute is not known to the table.
+// like all others; only what they compute is not known to the core.
 #pragma once
-
-#include <memory>
-#include <string>
 
 #include "lazy/op.h"
 
@@ -19,7 +16,8 @@ class HostFunction {
   virtual void run(const Call& call) = 0;
 };
 
-/// The op of host calls of that name; lives as long as the process. Needs the issuing right.
-const Op& host_op(const std::string& name);
+/// Makes an op one that the host language computes. Issued without a function of the host, as a
+/// front end in another language would, it is refused.
+void compute_on_host(Op& op);
 
 }  // namespace afterglow::lazy

@@ -182,6 +182,8 @@ struct Op {
   void (*node)(NodeForm&) = nullptr;
   /// It can be written down in graphs, but has no kernel yet.
   bool is_announced = false;
+  /// A function of the host language computes it: see lazy/host.h.
+  bool is_host = false;
   /// Of an op with typed parameters: the functions behind those above, which read them for these.
   void (*typed_infer)() = nullptr;
   void (*typed_complete)() = nullptr;

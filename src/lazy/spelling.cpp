@@ -179,7 +179,7 @@ bool Spelling::takes(Role role) const {
 std::vector<Spelling> spellings_of(const Op& op) {
   std::vector<Spelling> result;
   for (const std::string_view text : op.spellings) result.push_back(Reader(op, text).read());
-  if (op.doc.empty()) return result;
+  if (op.doc.empty() || op.is_host) return result;
   const std::size_t stated = result.size();
   for (const Space& space : spaces) {
     std::vector<std::string> names;

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "lazy/host.h"
+
 namespace afterglow::ops {
 
 void Table::add(lazy::Op op) {
@@ -27,13 +29,25 @@ void Table::announce(lazy::Op op) {
   add(std::move(op));
 }
 
+void Table::add_host(lazy::Op op) {
+  const auto known = ops_.find(op.name);
+  if (known == ops_.end() || !known->second.is_announced) {
+    lazy::compute_on_host(op);
+    return add(std::move(op));
+  }
+  known->second.doc = op.doc;
+  lazy::compute_on_host(known->second);
+}
+
 const lazy::Op* Table::find(std::string_view name) const {
   const auto found = ops_.find(name);
   return found == ops_.end() ? nullptr : &found->second;
 }
 
-const Table& table() {
-  static const Table* const instance = [] {
+namespace {
+
+Table& the_table() {
+  static Table* const instance = [] {
     auto* all = new Table;
     declare_elementwise(*all);
     declare_pairs(*all);
@@ -61,6 +75,16 @@ const Table& table() {
     return all;
   }();
   return *instance;
+}
+
+}  // namespace
+
+const Table& table() {
+  return the_table();
+}
+
+void declare_host(lazy::Op op) {
+  the_table().add_host(std::move(op));
 }
 
 }  // namespace afterglow::ops

@@ -30,6 +30,9 @@ class Table {
   void announce(autograd::Composed<Parameters> declaration) {
     announce(autograd::make_op(std::move(declaration)));
   }
+  /// An op that the host language computes. It takes the place of one that is announced, of which
+  /// what is said stays.
+  void add_host(lazy::Op op);
   const lazy::Op* find(std::string_view name) const;
   const std::map<std::string_view, lazy::Op>& all() const { return ops_; }
 
@@ -40,6 +43,10 @@ class Table {
 };
 
 const Table& table();
+
+/// Adds an op that the host language computes, whose texts must live for good. Needs the issuing
+/// right.
+void declare_host(lazy::Op op);
 
 void declare_elementwise(Table& table);
 void declare_pairs(Table& table);

@@ -228,11 +228,11 @@ print("ok")
 def test_fork_waits_for_queued_functions() -> None:
     assert forked(
         """
-        from afterglow._interoperation.host_calls import on_host
+        from afterglow._interoperation.host_calls import declare_host
+        slow = declare_host("slow", infer=lambda a: a)(lambda a: (time.sleep(0.01), a + 1)[1])
         x = mx.nd.ones((2,))
         for _ in range(10):
-            y = on_host("slow", lambda a: (time.sleep(0.01), a + 1)[1], x, shape=(2,),
-                        dtype="float32", legacy=True)
+            y = slow(x)
             in_child(lambda: y.asnumpy().tolist() == [2, 2])
             assert y.asnumpy().tolist() == [2, 2]
         print("ok")
@@ -241,23 +241,24 @@ def test_fork_waits_for_queued_functions() -> None:
 
 
 HOST_CALLS_IN_FLIGHT = """
-from afterglow._interoperation.host_calls import on_host
+from afterglow._interoperation.host_calls import declare_host
 import collections
 x = mx.nd.ones((64, 64))
 stop = threading.Event()
+product = declare_host("product", infer=lambda a: a)(lambda a: a @ a)
+add = declare_host("plus_one", infer=lambda a: a)(lambda a: a + 1)
 def host():
     kept = collections.deque(maxlen=20)
     while not stop.is_set():
         # NumPy lets the GIL go in between.
-        kept.append(on_host("product", lambda a: a @ a, x, shape=(64, 64), dtype="float32",
-                            legacy=True))
+        kept.append(product(x))
 threads = [threading.Thread(target=host) for _ in range(2)]
 for thread in threads:
     thread.start()
 y = x
 for number in range({forks}):
     if number % 5 == 0:
-        y = on_host("add", lambda a: a + 1, x, shape=(64, 64), dtype="float32", legacy=True)
+        y = add(x)
     in_child(lambda: float(y[0, 0]) == 2 and float((x + 1)[0, 0]) == 2)
 assert float(y[0, 0]) == 2
 stop.set()
@@ -279,11 +280,11 @@ def test_a_captured_function_holds_no_fork_up() -> None:
     assert forked(
         """
         from afterglow import gluon
-        from afterglow._interoperation.host_calls import on_host
+        from afterglow._interoperation.host_calls import declare_host
+        plus = declare_host("plus", infer=lambda a: a)(lambda a: a + 1)
         class Block(gluon.HybridBlock):
             def forward(self, x):
-                return on_host("plus", lambda a: a + 1, x, shape=x.shape, dtype="float32",
-                               legacy=True)
+                return plus(x)
         block = Block()
         block.hybridize()
         for _ in range(4):
@@ -346,13 +347,15 @@ def test_a_fork_in_c_while_a_function_runs() -> None:
     assert output_of(
         AFTER_C_FORK
         + textwrap.dedent("""
-        from afterglow._interoperation.host_calls import on_host
+        from afterglow._interoperation.host_calls import declare_host
         running, go_on = threading.Event(), threading.Event()
+        @declare_host("slow", infer=lambda a: a)
         def slow(a):
             running.set()
             go_on.wait(20)
             return a
-        y = on_host("slow", slow, mx.nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+        add = declare_host("plus_one", infer=lambda a: a)(lambda a: a + 1)
+        y = slow(mx.nd.ones((2,)))
         z = y + 1
         y.is_ready()
         running.wait()
@@ -364,8 +367,7 @@ def test_a_fork_in_c_while_a_function_runs() -> None:
                     array.asnumpy()
                 except mx.MXNetError as error:
                     print("[slow] the process was forked" in str(error))
-            print(on_host("add", lambda a: a + 1, mx.nd.ones((2,)), shape=(2,), dtype="float32",
-                          legacy=True).asnumpy(), flush=True)
+            print(add(mx.nd.ones((2,))).asnumpy(), flush=True)
             os._exit(0)
         os.waitpid(pid, 0)
         go_on.set()

@@ -15,7 +15,34 @@ import pytest
 from support import output_of, run_child
 
 from afterglow import MXNetError, nd, np
-from afterglow._interoperation.host_calls import on_host, on_host_several
+from afterglow._arrays.dtypes import FLOAT64, INT32, INT64
+from afterglow._interoperation.host_calls import Spec, declare_host
+
+
+@declare_host("function", infer=lambda a, function, cost: a, cost=lambda a, function, cost: cost)
+def queued_function(a, *, function, cost=0.0):
+    """Return what a function does, which keeps shape and type."""
+    return function(a)
+
+
+def queued(function, x, cost=0.0):
+    return queued_function(x, function=function, cost=cost)
+
+
+@declare_host(
+    "signs_and_sizes",
+    infer=lambda a: [Spec(a.shape, INT32), Spec(a.shape, FLOAT64)],
+    cost=lambda a: 1e3,
+)
+def split(a):
+    """Return signs and sizes."""
+    return onp.sign(a), onp.abs(a)
+
+
+@declare_host("in_order", infer=lambda a: [Spec(a.shape, INT64), a])
+def sort(a):
+    """Return places and values in order."""
+    return onp.argsort(a), onp.sort(a)
 
 
 def test_returns_before_the_function_has_run():
@@ -26,7 +53,7 @@ def test_returns_before_the_function_has_run():
         go_on.wait(10)
         return a + 1
 
-    y = on_host("slow", slow, x, shape=(3,), dtype="float32", legacy=True)
+    y = queued(slow, x)
     z = y * 2
     assert not y.is_ready()
     x[:] = 5  # after the call in program order: it still sees the ones
@@ -43,18 +70,11 @@ def test_what_is_quick_is_computed_at_once_by_this_thread():
         threads.append(threading.get_ident())
         return a + 1
 
-    y = on_host("add", add, x + 0, shape=(2,), dtype="float32", legacy=False, cost=1e3)
+    y = queued(add, x + 0, cost=1e3)
     assert threads == [threading.get_ident()]
     assert y.is_ready()
     assert y.asnumpy().tolist() == [2, 3]
-    sign, size = on_host_several(
-        "split",
-        lambda a: (onp.sign(a), onp.abs(a)),
-        np.array([[-3.0, 2.0]]),
-        outputs=[((1, 2), "int32"), ((1, 2), "float64")],
-        legacy=False,
-        cost=1e3,
-    )
+    sign, size = split(np.array([[-3.0, 2.0]]))
     assert sign.is_ready()
     assert size.is_ready()
     assert sign.asnumpy().tolist() == [[-1, 1]]
@@ -66,10 +86,8 @@ def test_what_is_quick_is_computed_at_once_by_this_thread():
 def test_what_is_quick_waits_for_nothing():
     go_on = threading.Event()
     x = nd.ones((2,))
-    slow = on_host(
-        "slow", lambda a: (go_on.wait(10), a)[1], x, shape=(2,), dtype="float32", legacy=True
-    )
-    y = on_host("add", lambda a: a + 1, slow, shape=(2,), dtype="float32", legacy=True, cost=1e3)
+    slow = queued(lambda a: (go_on.wait(10), a)[1], x)
+    y = queued(lambda a: a + 1, slow, cost=1e3)
     assert not y.is_ready()
     go_on.set()
     assert y.asnumpy().tolist() == [2, 2]
@@ -86,13 +104,7 @@ def test_a_quick_call_that_fails_tells_of_it_at_the_read():
 
 def test_several_results_and_types():
     x = np.array([[3.0, 1.0], [2.0, 4.0]])
-    order, values = on_host_several(
-        "sort",
-        lambda a: (onp.argsort(a), onp.sort(a)),
-        x,
-        outputs=[((2, 2), "int64"), ((2, 2), "float32")],
-        legacy=False,
-    )
+    order, values = sort(x)
     assert order.asnumpy().tolist() == [[1, 0], [0, 1]]
     assert order.dtype == onp.int64
     assert values.asnumpy().tolist() == [[1, 3], [2, 4]]
@@ -102,15 +114,15 @@ def test_several_results_and_types():
 def test_sees_every_type_and_layout(dtype):
     host = onp.arange(12).reshape(3, 4).astype(dtype)
     x = np.array(host, dtype=dtype).T
-    y = on_host("keep", lambda a: a, x, shape=(4, 3), dtype=dtype, legacy=False)
+    y = queued(lambda a: a, x)
     onp.testing.assert_array_equal(y.asnumpy(), host.T)
 
 
 def test_an_exception_poisons_the_result():
     singular = nd.zeros((2, 2))
-    y = on_host("invert", onp.linalg.inv, singular, shape=(2, 2), dtype="float32", legacy=True)
+    y = queued(onp.linalg.inv, singular)
     z = y + 1
-    with pytest.raises(ValueError, match=r"(?s)\[invert\] Singular .*\(2, 2\).*test_host_calls.py"):
+    with pytest.raises(ValueError, match=r"(?s)\[function\] Singular .*\(2, 2\).*test_host_calls"):
         z.asnumpy()
     assert nd.ones((1,)).asscalar() == 1
 
@@ -138,7 +150,7 @@ def test_the_array_given_cannot_be_written():
         a[0] = 5
         return a
 
-    y = on_host("write", write, x, shape=(2,), dtype="float32", legacy=True)
+    y = queued(write, x)
     with pytest.raises(ValueError, match="read-only"):
         y.wait_to_read()
     assert x.asnumpy().tolist() == [1, 1]
@@ -149,13 +161,14 @@ def test_long_chains_and_exit_with_work_queued(threads):
     program = """
 import time
 from afterglow import nd
-from afterglow._interoperation.host_calls import on_host
+from afterglow._interoperation.host_calls import declare_host
+add = declare_host("plus_one", infer=lambda a: a)(lambda a: a + 1)
+rest = declare_host("rest", infer=lambda a: a)(lambda a: (time.sleep(0.02), a)[1])
 x = nd.zeros((4,))
 for _ in range(300):
-    x = on_host("add", lambda a: a + 1, x, shape=(4,), dtype="float32", legacy=True) * 1
+    x = add(x) * 1
 print(x.asnumpy().tolist(), flush=True)
-kept = [on_host("rest", lambda a: (time.sleep(0.02), a)[1], x, shape=(4,), dtype="float32",
-                legacy=True) for _ in range(20)]
+kept = [rest(x) for _ in range(20)]
 """
     done = subprocess.run(
         [sys.executable, "-c", program],
@@ -166,11 +179,6 @@ kept = [on_host("rest", lambda a: (time.sleep(0.02), a)[1], x, shape=(4,), dtype
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[300.0, 300.0, 300.0, 300.0]\n"
-
-
-def queued(function, x):
-    """Queue a function that keeps shape and type."""
-    return on_host("function", function, x, shape=x.shape, dtype="float32", legacy=True)
 
 
 def test_one_thread_runs_them_all_and_it_is_none_of_those_that_wait():
@@ -246,13 +254,16 @@ def test_a_signal_handler_that_raises_in_a_quick_function(handler):
 
     x = nd.ones((2,))
     with pytest.raises(HandlerError):
-        on_host("quick", interrupted, x, shape=(2,), dtype="float32", legacy=True, cost=1e3)
+        queued(interrupted, x, cost=1e3)
 
 
 SERIAL = """
 import signal
 from afterglow import nd
-from afterglow._interoperation.host_calls import on_host
+from afterglow._interoperation.host_calls import declare_host
+@declare_host("f", infer=lambda a, function: a)
+def f(a, *, function):
+    return function(a)
 """
 
 
@@ -271,15 +282,15 @@ def interrupted(a):
     return a + 1
 signal.signal(signal.SIGALRM, handler)
 try:
-    y = on_host("f", interrupted, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+    y = f(nd.ones((2,)), function=interrupted)
 except BaseException as raised:
     print(type(raised).__name__)
 nd.waitall()
 try:
-    on_host("f", lambda a: a.nothing, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+    f(nd.ones((2,)), function=lambda a: a.nothing)
 except Exception as raised:
     print(type(raised).__name__)
-print(on_host("f", interrupted, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True).asnumpy())
+print(f(nd.ones((2,)), function=interrupted).asnumpy())
 """,
         AFTERGLOW_ENGINE="serial",
     ) == [error, "MXNetError", "[2. 2.]"]
@@ -292,8 +303,7 @@ def test_two_threads_under_the_serial_engine():
 problems, calls = [], [0, 0]
 def host():
     for _ in range(50):
-        y = on_host("f", lambda a: (time.sleep(0.001), a)[1], nd.ones((2,)), shape=(2,),
-                    dtype="float32", legacy=True)
+        y = f(nd.ones((2,)), function=lambda a: (time.sleep(0.001), a)[1])
         calls[0] += 1
 def plain():
     x = nd.zeros((2,))
@@ -316,15 +326,16 @@ def test_exit_does_not_wait_for_a_running_function(engine):
     done = run_child(
         """
         from afterglow import nd
-        from afterglow._interoperation.host_calls import on_host
+        from afterglow._interoperation.host_calls import declare_host
         running = threading.Event()
+        @declare_host("slow", infer=lambda a: a)
         def slow(a):
             running.set()
             time.sleep(600)
             return a
         def issue():
             global y
-            y = on_host("slow", slow, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
+            y = slow(nd.ones((2,)))
             y.wait_to_read()
         threading.Thread(target=issue, daemon=True).start()
         running.wait()
@@ -339,13 +350,13 @@ def test_exit_while_functions_come_back_for_the_lock_of_python():
     # Each lets the GIL go and wants it back every few microseconds while the interpreter ends.
     script = """
         from afterglow import nd
-        from afterglow._interoperation.host_calls import on_host
+        from afterglow._interoperation.host_calls import declare_host
+        @declare_host("rests", infer=lambda a: a)
         def rests(a):
             for _ in range(20):
                 time.sleep(0.0002)
             return a
-        kept = [on_host("rests", rests, nd.ones((2,)), shape=(2,), dtype="float32", legacy=True)
-                for _ in range(50)]
+        kept = [rests(nd.ones((2,))) for _ in range(50)]
         kept[{}].wait_to_read()
         """
     for wait in range(4):

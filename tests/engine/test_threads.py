@@ -250,10 +250,11 @@ try:
 except RuntimeError as error:
     print(error)
 import afterglow as mx
-from afterglow._interoperation.host_calls import on_host
+from afterglow._interoperation.host_calls import declare_host
 x = mx.nd.ones((600, 600))
 y = mx.nd.dot(x, x)
-z = on_host("add", lambda a: a + 1, y, shape=(600, 600), dtype="float32", legacy=True) * 2
+add = declare_host("plus_one", infer=lambda a: a)(lambda a: a + 1)
+z = add(y) * 2
 print(float(z[0, 0]))
 mx.nd.waitall()
 print(len(os.listdir("/proc/self/task")))
