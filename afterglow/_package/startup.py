@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
 from pathlib import Path
@@ -17,10 +16,6 @@ from ..context import as_context_numbers
 from ..error import CLASSES
 from ..ndarray import NDArray
 from ..numpy import ndarray
-
-# Before other modules are imported: what they end at exit is ended first, with the engine there.
-if not hasattr(_core, "_started_by"):
-    atexit.register(_core.shut_down)
 
 
 def start() -> None:

@@ -198,6 +198,9 @@ void bind_engine(nb::module_& module) {
   module.def("before_fork", before_fork);
   module.def("after_fork", after_fork);
   module.def("shut_down", shut_down);
+  // Here, before any module of the package is imported: what they end at exit is ended first, with
+  // the engine there.
+  nb::module_::import_("atexit").attr("register")(module.attr("shut_down"));
   engine::set_blocking_hook([](const std::function<void()>& body) {
     if (!PyGILState_Check()) return body();
     const WithoutGil released;

@@ -31,6 +31,9 @@ void Table::announce(lazy::Op op) {
 
 void Table::add_host(lazy::Op op) {
   const auto known = ops_.find(op.name);
+  const bool is_imported_again =
+      known != ops_.end() && known->second.is_host && known->second.doc == op.doc;
+  if (is_imported_again) return;
   if (known == ops_.end() || !known->second.is_announced) {
     lazy::compute_on_host(op);
     return add(std::move(op));

@@ -182,6 +182,24 @@ def test_a_second_import_is_refused(taken: str) -> None:
     ]
 
 
+def test_the_engine_ends_after_all_that_needs_it() -> None:
+    """Functions that run at exit run in the opposite order."""
+    registered = lines_of(
+        """
+        import atexit
+        register = atexit.register
+        def noted(function, *arguments):
+            print(function.__module__, function.__name__)
+            return register(function, *arguments)
+        atexit.register = noted
+        import afterglow.gluon
+        """
+    )
+    ours = [line for line in registered if line.startswith("afterglow.")]
+    assert ours[0] == "afterglow._core shut_down"
+    assert "afterglow.gluon.data._workers _end_all" in ours[1:]
+
+
 def test_reload() -> None:
     assert lines_of(
         """

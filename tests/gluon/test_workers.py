@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pickle
 import random
 import resource
+import tempfile
 import threading
 from typing import Any, NamedTuple
 
@@ -17,6 +19,7 @@ from support import run_child
 import afterglow as mx
 from afterglow import nd, np
 from afterglow.gluon import data
+from afterglow.gluon.data import _workers
 
 
 def _descriptors():
@@ -153,6 +156,27 @@ def _seed(number):
     mx.random.seed(number)
     onp.random.seed(number)
     random.seed(number)
+
+
+def test_what_to_do_is_read_wherever_others_read_it():
+    """Workers that were spawned share the place in the file, which their reads move."""
+    told = (sum, b"entropy" * 10000)
+    over = threading.Event()
+    with tempfile.TemporaryFile() as file:
+        file.write(pickle.dumps(told))
+        file.flush()
+
+        def read() -> None:
+            while not over.is_set():
+                os.lseek(file.fileno(), random.randrange(70000), os.SEEK_SET)
+
+        other = threading.Thread(target=read)
+        other.start()
+        try:
+            assert all(_workers._read_program(file.fileno()) == told for _ in range(200))
+        finally:
+            over.set()
+            other.join()
 
 
 def test_workers_never_repeat_each_other():

@@ -413,10 +413,19 @@ class _Worker:
 
 def _work_elsewhere(tasks: int, results: int, lifeline: int, program: int) -> None:
     """Be the worker in a process that has inherited nothing."""
-    with open(program, "rb", closefd=True) as file:
-        file.seek(0)
-        make, entropy = pickle.load(file)
+    make, entropy = _read_program(program)
+    os.close(program)
     _Worker(make, entropy, tasks, results, lifeline).run()
+
+
+def _read_program(program: int) -> tuple[Callable[[Any], Any], bytes]:
+    """Return what workers are to do.
+
+    All of them read one file at the same time, and share the place in it where a plain read begins.
+    """
+    with mmap.mmap(program, 0, access=mmap.ACCESS_READ) as content:
+        told: tuple[Callable[[Any], Any], bytes] = pickle.loads(content)
+    return told
 
 
 # --- in the parent: processes ---
