@@ -41,6 +41,14 @@ nb::object ask(PyObject* function, std::initializer_list<PyObject*> arguments) {
   return answer;
 }
 
+bool is_number(PyObject* object) {
+  return PyFloat_Check(object) || PyLong_Check(object);
+}
+
+bool is_number(const lazy::Argument& argument) {
+  return std::holds_alternative<std::int64_t>(argument) || std::holds_alternative<double>(argument);
+}
+
 /// More arguments than this no op has.
 constexpr std::size_t most_slots = 40;
 
@@ -87,12 +95,15 @@ struct Signature {
 
  private:
   std::size_t count_arrays_alone() const {
-    const std::size_t inputs = op.inputs.size();
-    if (op.variadic || op.instead || op.complete || spelling.slots.size() < inputs) return 0;
+    const std::size_t inputs = op.inputs.size() - static_cast<std::size_t>(op.optional_inputs);
+    if (op.variadic || (op.optional_inputs && !op.compose) || spelling.slots.size() < inputs)
+      return 0;
     for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = spelling.slots[i];
       const bool is_array = slot.role == Role::input && slot.required;
-      if (i < inputs ? !is_array : slot.required || slot.role == Role::context) return 0;
+      const bool has_number = slot.role == Role::input && is_number(slot.default_value);
+      const bool is_needed = slot.required || slot.role == Role::context || has_number;
+      if (i < inputs ? !is_array : is_needed) return 0;
     }
     return inputs;
   }
@@ -122,14 +133,6 @@ struct OperationObject {
   PyObject* rare;  ///< the function that has the forms which need more than the call of one op
   PyObject* dict;  ///< name, module and text
 };
-
-bool is_number(PyObject* object) {
-  return PyFloat_Check(object) || PyLong_Check(object);
-}
-
-bool is_number(const lazy::Argument& argument) {
-  return std::holds_alternative<std::int64_t>(argument) || std::holds_alternative<double>(argument);
-}
 
 /// So many objects that are made all at once, when they are needed: a few of them without memory of
 /// their own.
@@ -228,7 +231,6 @@ class CallArguments {
       const std::size_t out = signature_.out;  // where others have keepdims
       if (out < most_slots && given_[out] && PyBool_Check(given_[out])) return false;
     }
-    if (op_.instead && find_instead()) return true;
     if (!op_.compose)
       builder_.emplace(op_, signature_.legacy);
     else if (!op_.variadic)
@@ -243,10 +245,6 @@ class CallArguments {
   }
 
   PyObject* issue() {
-    if (is_instead_) {
-      const lazy::Composing scope(op_);
-      return wrap(builder_->issue());
-    }
     if (out_ && !is_array(out_)) return issue_into_several();
     std::vector<autograd::Handle> more;
     autograd::Handle result = issue(out_ ? &as_array(out_) : nullptr, more);
@@ -292,19 +290,6 @@ class CallArguments {
   }
 
   static bool is_given_stand_in(PyObject* object) { return object && is_stand_in(object); }
-
-  /// Whether the array is given alone, and another op does it all.
-  bool find_instead() {
-    PyObject* const array = given_[0];
-    if (!array || !is_plain_array(array, signature_.legacy)) return false;
-    if (std::any_of(given_.begin() + 1, given_end(), [](PyObject* one) { return one; }))
-      return false;
-    const lazy::Op* const op = op_.instead(as_array(array).array);
-    if (!op) return false;
-    builder_.emplace(*op, signature_.legacy);
-    builder_->add(as_array(array));
-    return is_instead_ = true;
-  }
 
   std::size_t slot_of(PyObject* name) const {
     const auto& names = signature_.names;
@@ -563,12 +548,19 @@ class CallArguments {
   Few<lazy::Argument, 5> own_;
   Context context_;
   PyObject* out_ = nullptr;
-  bool is_instead_ = false;  ///< the builder has another op, which is all of a composition
 };
 
 PyObject* call_composed(const Signature& signature, std::span<PyObject* const> arrays) {
+  if (signature.op.instead && arrays.size() == 1) {
+    if (const lazy::Op* const other = signature.op.instead(as_array(arrays[0]).array)) {
+      autograd::CallBuilder builder(*other, signature.legacy);
+      builder.add(as_array(arrays[0]));
+      const lazy::Composing scope(signature.op);
+      return wrap(builder.issue());
+    }
+  }
   Few<autograd::Value, 3> values;
-  values.make(arrays.size());
+  values.make(signature.op.inputs.size());
   for (std::size_t i = 0; i < arrays.size(); ++i)
     static_cast<autograd::Handle&>(values.all()[i]) = as_array(arrays[i]);
   std::vector<autograd::Handle> more;
