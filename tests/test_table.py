@@ -104,8 +104,6 @@ def test_an_op_is_declared_once() -> None:
 
 #: Calls that are no nodes, and why.
 NO_NODES = {
-    "np.append": "takes no symbol for its values",
-    "np.average": "takes no symbol for its weights",
     "np.where": "tells indices, whose number depends on values",
 }
 
