@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,6 +141,16 @@ def busy_engine(products: int = 40) -> Iterator[list[Any]]:
             "the products were too few"
         )
         targets.clear()
+
+
+def within_tries(attempt: Callable[[], bool], problem: str) -> None:
+    """Try for a while: a loaded machine may give all its time to one thread now and then."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if attempt():
+            return
+        time.sleep(0.05)
+    pytest.fail(problem)
 
 
 def gained(before: dict[str, int]) -> dict[str, int]:

@@ -177,10 +177,9 @@ Handle contiguous_view(const Handle& whole, std::int64_t offset, const Shape& sh
   result.offset += offset;
   result.layout = Layout::contiguous(shape);
   check_inside(result, whole.array);
+  if (!autograd::state().recording) return {std::move(result), {}, {}, whole.legacy};
   const auto strides = result.layout->strides();
-  Part part;
-  if (autograd::state().recording) part = {offset, shape, {strides.begin(), strides.end()}};
-  return seen(whole, std::move(result), part);
+  return seen(whole, std::move(result), {offset, shape, {strides.begin(), strides.end()}});
 }
 
 Handle shaped(const Handle& array, const Shape& shape) {

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from support import within_tries
 
 import afterglow as mx
 
@@ -34,14 +35,6 @@ def spans(
 
 def overlaps(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
-
-
-def within_tries(attempt: Callable[[], bool], problem: str) -> None:
-    """Try a few times: a loaded machine may give all its time to one thread now and then."""
-    for _ in range(8):
-        if attempt():
-            return
-    pytest.fail(problem)
 
 
 def test_two_chains_run_side_by_side() -> None:
