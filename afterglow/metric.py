@@ -10,9 +10,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import signature
 from math import exp, nan, sqrt
-from typing import Any
+from types import FunctionType
+from typing import Any, ClassVar
 
 import numpy as onp
 
@@ -68,6 +70,12 @@ def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool 
     return (_as_list(labels), _as_list(preds)) if wrap else (labels, preds)
 
 
+def _host_pairs(labels: Any, preds: Any) -> Iterator[tuple[Host, Host]]:
+    """Return labels and predictions, of which there are equally many, as NumPy arrays."""
+    labels, preds = check_label_shapes(_as_list(labels), _as_list(preds))
+    return zip(map(_host, labels), map(_host, preds), strict=True)
+
+
 def register(klass: type[EvalMetric], name: str | None = None) -> type[EvalMetric]:
     """Make a class known by its name or another one, in any case."""
     _registry[(name or klass.__name__).lower()] = klass
@@ -103,11 +111,30 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
     return klass(*args, **kwargs)
 
 
+def _inherit_constructor(klass: type[EvalMetric], name: str) -> None:
+    """Give a class the constructor of its base, with another default for ``name``."""
+    base = klass.__init__
+    values = (
+        name if one.name == "name" else one.default
+        for one in signature(base).parameters.values()
+        if one.default is not one.empty
+    )
+    own = FunctionType(base.__code__, base.__globals__, "__init__", tuple(values), base.__closure__)
+    own.__qualname__ = f"{klass.__qualname__}.__init__"
+    own.__annotations__ = base.__annotations__
+    klass.__init__ = own  # type: ignore[method-assign]
+
+
 class EvalMetric(NamedKeywords):
     """The base class: a sum and a count, since the last reset and over all.
 
     Subclasses define :meth:`measure`, which returns both for one pair of arrays.
     """
+
+    def __init_subclass__(cls, name: str | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if name is not None:
+            _inherit_constructor(cls, name)
 
     def __init__(
         self,
@@ -161,9 +188,8 @@ class EvalMetric(NamedKeywords):
 
     def update(self, labels: Any, preds: Any) -> None:
         """Take labels and predictions of a batch into account."""
-        labels, preds = check_label_shapes(_as_list(labels), _as_list(preds))
-        for label, pred in zip(labels, preds, strict=True):
-            self._count(*self.measure(_host(label), _host(pred)))
+        for label, pred in _host_pairs(labels, preds):
+            self._count(*self.measure(label, pred))
 
     def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
         """Take those of a batch into account that ``label_names`` and ``output_names`` name."""
@@ -333,12 +359,31 @@ class TopKAccuracy(EvalMetric):
         return float((first == label[:, None]).any(1).sum()), label.size
 
 
-class _Binary(EvalMetric):
+class _Counted(EvalMetric):
+    """Adds up how often each pair of label and prediction comes, beside the sums."""
+
+    _shape: ClassVar[tuple[int, ...]]
+
+    def reset(self) -> None:
+        """Forget everything."""
+        super().reset()
+        self._all = onp.zeros(self._shape)
+        self._local = onp.zeros(self._shape)
+
+    def reset_local(self) -> None:
+        """Begin a new average."""
+        super().reset_local()
+        self._local = onp.zeros(self._shape)
+
+
+class _Binary(_Counted):
     """Counts of right and wrong answers in two classes; averaged over batches or over all."""
+
+    _shape = (4,)
 
     def __init__(
         self,
-        name: str,
+        name: str = "",
         output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
         average: str = "macro",
@@ -346,27 +391,15 @@ class _Binary(EvalMetric):
         self.average = average
         super().__init__(name, output_names, label_names, average=average)
 
-    def reset(self) -> None:
-        """Forget everything."""
-        super().reset()
-        self._local = onp.zeros(4)
-        self._all = onp.zeros(4)
-
-    def reset_local(self) -> None:
-        """Begin a new average."""
-        super().reset_local()
-        self._local = onp.zeros(4)
-
     def score(self, right: float, false: float, missed: float, rejected: float) -> float:
         """Return the measure from true and false positives, false and true negatives."""
         raise NotImplementedError
 
     def update(self, labels: Any, preds: Any) -> None:
         """Take labels and predictions of a batch into account."""
-        labels, preds = check_label_shapes(_as_list(labels), _as_list(preds))
         counts = onp.zeros(4)
-        for label, pred in zip(labels, preds, strict=True):
-            counts += self._counts(_host(label).astype("int64").ravel(), _host(pred))
+        for label, pred in _host_pairs(labels, preds):
+            counts += self._counts(label.astype("int64").ravel(), pred)
         self._local += counts
         self._all += counts
         if self.average == "macro":
@@ -394,17 +427,8 @@ class _Binary(EvalMetric):
 
 
 @register
-class F1(_Binary):
+class F1(_Binary, name="f1"):
     """The harmonic mean of precision and recall."""
-
-    def __init__(
-        self,
-        name: str = "f1",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-        average: str = "macro",
-    ) -> None:
-        super().__init__(name, output_names, label_names, average)
 
     def score(self, right: float, false: float, missed: float, rejected: float) -> float:
         """Return the harmonic mean."""
@@ -415,17 +439,8 @@ class F1(_Binary):
 
 
 @register
-class MCC(_Binary):
+class MCC(_Binary, name="mcc"):
     """Matthews' correlation of labels and predictions."""
-
-    def __init__(
-        self,
-        name: str = "mcc",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-        average: str = "macro",
-    ) -> None:
-        super().__init__(name, output_names, label_names, average)
 
     def score(self, right: float, false: float, missed: float, rejected: float) -> float:
         """Return the correlation."""
@@ -437,8 +452,10 @@ class MCC(_Binary):
 
 
 @register
-class PCC(EvalMetric):
+class PCC(_Counted):
     """The correlation of labels and predictions for any number of classes."""
+
+    _shape = (2, 2)
 
     def __init__(
         self,
@@ -447,44 +464,30 @@ class PCC(EvalMetric):
         label_names: Sequence[str] | None = None,
         has_global_stats: bool = True,
     ) -> None:
-        self._local = self._all = onp.zeros((2, 2))
         super().__init__(name, output_names, label_names)
-
-    def reset(self) -> None:
-        """Forget everything."""
-        super().reset()
-        self._local = onp.zeros((2, 2))
-        self._all = onp.zeros((2, 2))
-
-    def reset_local(self) -> None:
-        """Begin a new average."""
-        super().reset_local()
-        self._local = onp.zeros((2, 2))
 
     def update(self, labels: Any, preds: Any) -> None:
         """Take labels and predictions of a batch into account."""
-        labels, preds = check_label_shapes(_as_list(labels), _as_list(preds))
-        for label, pred in zip(labels, preds, strict=True):
-            truth = _host(label).astype("int64").ravel()
-            scores = _host(pred)
-            if scores.shape != _host(label).shape:
-                scores = scores.argmax(1)
-            chosen = scores.astype("int64").ravel()
+        for label, pred in _host_pairs(labels, preds):
+            truth = label.astype("int64").ravel()
+            chosen = (pred if pred.shape == label.shape else pred.argmax(1)).astype("int64").ravel()
             size = int(max(truth.max(initial=0), chosen.max(initial=0))) + 1
             counts = onp.zeros((max(size, 2),) * 2)
             onp.add.at(counts, (chosen, truth), 1)
-            self._local = self._grown(self._local, len(counts)) + self._grown(
-                counts, len(self._local)
-            )
-            self._all = self._grown(self._all, len(counts)) + self._grown(counts, len(self._all))
+            self._local = self._added(self._local, counts)
+            self._all = self._added(self._all, counts)
         self.num_inst = self.global_num_inst = 1
         self.sum_metric = self._correlation(self._local)
         self.global_sum_metric = self._correlation(self._all)
 
     @staticmethod
-    def _grown(counts: Host, size: int) -> Host:
-        missing = max(0, size - len(counts))
-        return onp.pad(counts, ((0, missing), (0, missing)))
+    def _added(one: Host, other: Host) -> Host:
+        """Return the sum of two squares of counts, in the size of the larger one."""
+        size = max(len(one), len(other))
+        total = onp.zeros((size, size))
+        for counts in (one, other):
+            total[: len(counts), : len(counts)] += counts
+        return total
 
     @staticmethod
     def _correlation(counts: Host) -> float:
@@ -523,17 +526,8 @@ class CrossEntropy(EvalMetric):
 
 @alias("nll_loss")
 @register
-class NegativeLogLikelihood(CrossEntropy):
+class NegativeLogLikelihood(CrossEntropy, name="nll-loss"):
     """The mean of -log of the probability given to the label."""
-
-    def __init__(
-        self,
-        eps: float = 1e-12,
-        name: str = "nll-loss",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(eps, name, output_names, label_names)
 
 
 @register
@@ -574,66 +568,46 @@ class Perplexity(EvalMetric):
 
 
 class _Distance(EvalMetric):
-    def _pair(self, label: Host, pred: Host) -> tuple[Host, Host]:
-        if label.ndim == 1:
-            label = label.reshape(-1, 1)
-        if pred.ndim == 1:
-            pred = pred.reshape(-1, 1)
-        return label, pred
+    def __init__(
+        self,
+        name: str = "",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(name, output_names, label_names)
+
+    @staticmethod
+    def _difference(label: Host, pred: Host) -> Host:
+        """Return by how much they differ; vectors are columns."""
+        label, pred = (one.reshape(-1, 1) if one.ndim == 1 else one for one in (label, pred))
+        return label - pred
 
 
 @register
-class MAE(_Distance):
+class MAE(_Distance, name="mae"):
     """The mean absolute error, averaged over batches."""
 
-    def __init__(
-        self,
-        name: str = "mae",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
-
     def measure(self, label: Host, pred: Host) -> tuple[float, float]:
         """Return the mean of one batch."""
-        label, pred = self._pair(label, pred)
-        return float(onp.abs(label - pred).mean()), 1
+        return float(onp.abs(self._difference(label, pred)).mean()), 1
 
 
 @register
-class MSE(_Distance):
+class MSE(_Distance, name="mse"):
     """The mean squared error, averaged over batches."""
 
-    def __init__(
-        self,
-        name: str = "mse",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
-
     def measure(self, label: Host, pred: Host) -> tuple[float, float]:
         """Return the mean of one batch."""
-        label, pred = self._pair(label, pred)
-        return float(((label - pred) ** 2.0).mean()), 1
+        return float((self._difference(label, pred) ** 2.0).mean()), 1
 
 
 @register
-class RMSE(_Distance):
+class RMSE(_Distance, name="rmse"):
     """The root of the mean squared error, averaged over batches."""
-
-    def __init__(
-        self,
-        name: str = "rmse",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
 
     def measure(self, label: Host, pred: Host) -> tuple[float, float]:
         """Return the root of one batch."""
-        label, pred = self._pair(label, pred)
-        return sqrt(float(((label - pred) ** 2.0).mean())), 1
+        return sqrt(float((self._difference(label, pred) ** 2.0).mean())), 1
 
 
 @alias("pearsonr")
@@ -689,29 +663,13 @@ class Loss(EvalMetric):
 
 
 @register
-class Torch(Loss):
+class Torch(Loss, name="torch"):
     """The mean of all predictions."""
-
-    def __init__(
-        self,
-        name: str = "torch",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
 
 
 @register
-class Caffe(Loss):
+class Caffe(Loss, name="caffe"):
     """The mean of all predictions."""
-
-    def __init__(
-        self,
-        name: str = "caffe",
-        output_names: Sequence[str] | None = None,
-        label_names: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__(name, output_names, label_names)
 
 
 @register
