@@ -169,40 +169,12 @@ def _fold(
     return getattr(NUMPY, combine)(reduced, initial, out=out)
 
 
-def _sum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    out: Any = None,
-    where: Any = True,
-) -> Any:
-    return _fold("sum", a, axis, keepdims, dtype, initial, out, where)
+def _of_fold(spelling: Spelling) -> Callable[..., Any]:
+    """Return the rare forms of a reduction in ``_FOLDS``, with arguments in the spelled order."""
+    names = [slot.name for slot in spelling.slots]
 
-
-def _prod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Any:
-    return _fold("prod", a, axis, keepdims, dtype, initial, out, where)
-
-
-def _extreme(op: str) -> Callable[..., Any]:
-    def fold(
-        a: Any,
-        axis: Any = None,
-        keepdims: Any = False,
-        out: Any = None,
-        initial: Any = None,
-        where: Any = True,
-    ) -> Any:
-        return _fold(op, a, axis, keepdims, None, initial, out, where)
+    def fold(*args: Any, **kwargs: Any) -> Any:
+        return _fold(spelling.op, **dict(zip(names, args, strict=False)), **kwargs)
 
     return fold
 
@@ -308,20 +280,19 @@ def _pairs(given: Any, array: Any, name: str) -> list[Any]:
 
 def forms() -> dict[str, Callable[..., Any]]:
     """Return the functions by name."""
+    spelled = [spelling for spelling in spellings() if spelling.space == "np"]
     of_elements = {
         spelling.names[0]: _of_elements(spelling)
-        for spelling in spellings()
-        if spelling.space == "np" and spelling.slots[-1].role == "options"
+        for spelling in spelled
+        if spelling.slots[-1].role == "options"
     }
+    folds = {spelling.op: _of_fold(spelling) for spelling in spelled if spelling.op in _FOLDS}
     return {
         **of_elements,
+        **folds,
         **indexing.RARE_FORMS,
         "clip": _clip,
         "where": _where,
-        "sum": _sum,
-        "prod": _prod,
-        "max": _extreme("max"),
-        "min": _extreme("min"),
         "mean": _mean,
         "any": _decide("any", False),
         "all": _decide("all", True),
