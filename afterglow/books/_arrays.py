@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from afterglow import np, npx
@@ -81,39 +82,26 @@ zeros = np.zeros
 zeros_like = np.zeros_like
 
 
-def argmax(x: Any, *args: Any, **options: Any) -> Any:
-    """Return where the largest elements are."""
-    return x.argmax(*args, **options)
+def _method(name: str, method: str, doc: str) -> Callable[..., Any]:
+    """Return a method of arrays as a function."""
+
+    def call(x: Any, *args: Any, **options: Any) -> Any:
+        return getattr(x, method)(*args, **options)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc
+    return call
 
 
-def astype(x: Any, *args: Any, **options: Any) -> Any:
-    """Return an array with another type of elements."""
-    return x.astype(*args, **options)
-
-
-def numpy(x: Any, *args: Any, **options: Any) -> Any:
-    """Return an array of NumPy."""
-    return x.asnumpy(*args, **options)
-
-
-def reduce_mean(x: Any, *args: Any, **options: Any) -> Any:
-    """Return means."""
-    return x.mean(*args, **options)
-
-
-def reduce_sum(x: Any, *args: Any, **options: Any) -> Any:
-    """Return sums."""
-    return x.sum(*args, **options)
-
-
-def repeat(x: Any, *args: Any, **options: Any) -> Any:
-    """Return an array with elements repeated."""
-    return x.repeat(*args, **options)
-
-
-def reshape(x: Any, *args: Any, **options: Any) -> Any:
-    """Return an array in another shape."""
-    return x.reshape(*args, **options)
+argmax = _method("argmax", "argmax", "Return where the largest elements are.")
+astype = _method("astype", "astype", "Return an array with another type of elements.")
+numpy = _method("numpy", "asnumpy", "Return an array of NumPy.")
+reduce_mean = _method("reduce_mean", "mean", "Return means.")
+reduce_sum = _method("reduce_sum", "sum", "Return sums.")
+repeat = _method("repeat", "repeat", "Return an array with elements repeated.")
+reshape = _method("reshape", "reshape", "Return an array in another shape.")
+swapaxes = _method("swapaxes", "swapaxes", "Return an array with two axes exchanged.")
+transpose = _method("transpose", "transpose", "Return an array with its axes in another order.")
 
 
 def size(x: Any) -> int:
@@ -121,16 +109,6 @@ def size(x: Any) -> int:
     return int(x.size)
 
 
-def swapaxes(x: Any, *args: Any, **options: Any) -> Any:
-    """Return an array with two axes exchanged."""
-    return x.swapaxes(*args, **options)
-
-
 def to(x: Any, device: Any) -> Any:
     """Return an array on a device."""
     return x.as_in_context(device)
-
-
-def transpose(x: Any, *args: Any, **options: Any) -> Any:
-    """Return an array with its axes in another order."""
-    return x.transpose(*args, **options)

@@ -12,6 +12,7 @@ from .base import (
     Optimizer,
     Rates,
     absolute,
+    follow,
     maximum,
     register,
     share_reached,
@@ -59,11 +60,16 @@ class Adam(Optimizer):
         first, second = (share_reached(beta, rates.number) for beta in (self.beta1, self.beta2))
         return rates.lr * scalar_sqrt(second) / first
 
+    def _means(self, state: Any, grad: Any) -> tuple[Any, Any]:
+        """Return mean and mean square with a gradient more."""
+        mean, variance = state
+        follow(mean, self.beta1, grad)
+        follow(variance, self.beta2, square(grad))
+        return mean, variance
+
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, slower where gradients are large."""
-        mean, variance = state
-        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
-        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        mean, variance = self._means(state, grad)
         weight[:] = weight - self.corrected(rates) * mean / (sqrt(variance) + self.epsilon)
 
 
@@ -76,9 +82,7 @@ class AdamW(Adam):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, and shrink the weight."""
-        mean, variance = state
-        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
-        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        mean, variance = self._means(state, grad)
         move = self.corrected(rates) * mean / (sqrt(variance) + self.epsilon)
         weight[:] = weight - move - rates.lr * rates.wd * weight
 
@@ -97,7 +101,7 @@ class Adamax(Adam):
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, slower where gradients were large."""
         mean, largest = state
-        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
+        follow(mean, self.beta1, grad)
         largest[:] = maximum(self.beta2 * largest, absolute(grad))
         weight[:] = weight - rates.lr / share_reached(self.beta1, rates.number) * mean / largest
 
@@ -127,9 +131,7 @@ class Nadam(Adam):
             for moment in (count, count + 1)
         )
         self.m_schedule *= now
-        mean, variance = state
-        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
-        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        mean, variance = self._means(state, grad)
         ahead = (1 - now) / (1 - self.m_schedule) * grad + then / (
             1 - self.m_schedule * then
         ) * mean
@@ -189,10 +191,10 @@ class RMSProp(Optimizer):
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the gradient over its recent size."""
         squares = state[0]
-        squares[:] = self.gamma1 * squares + (1 - self.gamma1) * square(grad)
+        follow(squares, self.gamma1, square(grad))
         if self.centered:
             mean, move = state[1:]
-            mean[:] = self.gamma1 * mean + (1 - self.gamma1) * grad
+            follow(mean, self.gamma1, grad)
             spread = sqrt(squares - square(mean) + self.epsilon)
             move[:] = self.gamma2 * move - rates.lr * grad / spread
             updated = weight + move
@@ -223,9 +225,9 @@ class AdaDelta(Optimizer):
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Move as far as moves used to be for such gradients."""
         gradients, moves = state
-        gradients[:] = self.rho * gradients + (1 - self.rho) * square(grad)
+        follow(gradients, self.rho, square(grad))
         move = sqrt(moves + self.epsilon) / sqrt(gradients + self.epsilon) * grad
-        moves[:] = self.rho * moves + (1 - self.rho) * square(move)
+        follow(moves, self.rho, square(move))
         weight[:] = weight - (move + rates.wd * weight)
 
 
@@ -280,7 +282,7 @@ class FTML(Optimizer):
         """Solve for the weight that recent gradients ask for."""
         lr, _, count = rates
         denominator, variance, total = state
-        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        follow(variance, self.beta2, square(grad))
         spread = sqrt(variance / share_reached(self.beta2, count)) + self.epsilon
         fresh = share_reached(self.beta1, count) / lr * spread
         total[:] = (

@@ -66,6 +66,11 @@ def zeros_like(weight: Any, dtype: int | None = None) -> Any:
     )
 
 
+def follow(mean: Any, decay: float, value: Any) -> None:
+    """Move a running mean towards a value, in place."""
+    mean[:] = decay * mean + (1 - decay) * value
+
+
 #: What an update of weights together relies on: a class with its own updates them one by one.
 _USED_TOGETHER = (
     "update",
@@ -331,6 +336,16 @@ class Optimizer(NamedKeywords):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, param_dict={})
+
+
+class MomentumOptimizer(Optimizer):
+    """The base class of those whose state is the momentum, if there is one."""
+
+    momentum: float
+
+    def create_state(self, index: Index, weight: Any) -> Any:
+        """Return the momentum."""
+        return zeros_like(weight) if self.momentum else None
 
 
 register = Optimizer.register

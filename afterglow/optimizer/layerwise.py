@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 from .._arrays.worlds import where
 from .base import (
     Index,
+    MomentumOptimizer,
     Optimizer,
     Rates,
+    follow,
     function,
     maximum,
     register,
@@ -59,14 +61,14 @@ class LAMB(Optimizer):
 
     def create_state(self, index: Index, weight: Any) -> Any:
         """Return mean and mean square."""
-        return (zeros_like(weight), zeros_like(weight))
+        return zeros_like(weight), zeros_like(weight)
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Move by the rate times the norm of the weight."""
         lr, wd, count = rates
         mean, variance = state
-        mean[:] = self.beta1 * mean + (1 - self.beta1) * grad
-        variance[:] = self.beta2 * variance + (1 - self.beta2) * square(grad)
+        follow(mean, self.beta1, grad)
+        follow(variance, self.beta2, square(grad))
         if self.bias_correction:
             unbiased = mean / share_reached(self.beta1, count)
             spread = sqrt(variance / share_reached(self.beta2, count)) + self.epsilon
@@ -83,7 +85,7 @@ class LAMB(Optimizer):
 
 
 @register
-class LARS(Optimizer):
+class LARS(MomentumOptimizer):
     """Descent with a rate for each layer, from the norms of weight and gradient."""
 
     copy_comes_last: ClassVar[bool] = True
@@ -106,10 +108,6 @@ class LARS(Optimizer):
         self.last_lr: float | None = None
         self.cur_lr: float | None = None
         self.aggregate_num = 4
-
-    def create_state(self, index: Index, weight: Any) -> Any:
-        """Return the momentum."""
-        return zeros_like(weight) if self.momentum else None
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Queue one update of a weight, or of each of several given as lists."""

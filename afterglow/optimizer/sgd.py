@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from ..context import context_of
 from ..error import ArrayValueError
-from .base import Index, Optimizer, Rates, register, sign, zeros_like
+from .base import Index, MomentumOptimizer, Optimizer, Rates, register, sign, zeros_like
 
 __all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test", "ccSGD"]
 
@@ -19,7 +19,7 @@ def _decayed(weight: Any, decay: float) -> Any:
 
 
 @register
-class SGD(Optimizer):
+class SGD(MomentumOptimizer):
     """Stochastic gradient descent, with momentum if asked for."""
 
     elementwise: ClassVar[bool] = True
@@ -30,10 +30,6 @@ class SGD(Optimizer):
         self.momentum = momentum
         self.lazy_update = lazy_update
         self.aggregate_num = 4
-
-    def create_state(self, index: Index, weight: Any) -> Any:
-        """Return the momentum."""
-        return zeros_like(weight) if self.momentum else None
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Go down the slope."""
@@ -51,7 +47,7 @@ class ccSGD(SGD):  # noqa: N801 - the name is MXNet's
 
 
 @register
-class NAG(Optimizer):
+class NAG(MomentumOptimizer):
     """Nesterov's accelerated gradient: the momentum is looked ahead."""
 
     elementwise: ClassVar[bool] = True
@@ -60,10 +56,6 @@ class NAG(Optimizer):
     def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.momentum = momentum
-
-    def create_state(self, index: Index, weight: Any) -> Any:
-        """Return the momentum."""
-        return zeros_like(weight) if self.momentum else None
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Go where the momentum will lead."""
@@ -99,7 +91,7 @@ class SGLD(Optimizer):
 
 
 @register
-class Signum(Optimizer):
+class Signum(MomentumOptimizer):
     """Steps of equal size in the direction of the sign of the momentum."""
 
     elementwise: ClassVar[bool] = True
@@ -114,10 +106,6 @@ class Signum(Optimizer):
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.momentum = momentum
         self.wd_lh = wd_lh
-
-    def create_state(self, index: Index, weight: Any) -> Any:
-        """Return the momentum."""
-        return zeros_like(weight) if self.momentum else None
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow signs only."""
