@@ -13,7 +13,7 @@ import numpy as onp
 
 from .._arrays.dtypes import optional_number
 from .._arrays.worlds import LEGACY
-from .._core import Array, Operation
+from .._core import Array
 from ..context import Context, context_numbers
 from ..error import ArgumentError, ArrayValueError
 from . import _ops, _random_ops
@@ -54,8 +54,7 @@ def uniform(
     >>> nd.random.uniform(nd.array([0, 10]), nd.array([1, 11]), shape=(4,)).shape
     (2, 4)
     """
-    ops = LEGACY.random_uniform, LEGACY.sample_uniform
-    return _drawn(ops, (low, high), shape, dtype, ctx, out, kwargs)
+    return _drawn("uniform", (low, high), shape, dtype, ctx, out, kwargs)
 
 
 def normal(
@@ -72,8 +71,7 @@ def normal(
     >>> nd.random.normal(0, 0.1, shape=(2, 3), dtype="float64").dtype
     <class 'numpy.float64'>
     """
-    ops = LEGACY.random_normal, LEGACY.sample_normal
-    return _drawn(ops, (loc, scale), shape, dtype, ctx, out, kwargs)
+    return _drawn("normal", (loc, scale), shape, dtype, ctx, out, kwargs)
 
 
 def randn(
@@ -105,8 +103,7 @@ def exponential(
     >>> bool(nd.random.exponential(2, shape=(5,)).min().asscalar() > 0)
     True
     """
-    ops = LEGACY.random_scaled_exponential, LEGACY.sample_scaled_exponential
-    return _drawn(ops, (scale,), shape, dtype, ctx, out, kwargs)
+    return _drawn("scaled_exponential", (scale,), shape, dtype, ctx, out, kwargs)
 
 
 def gamma(
@@ -123,8 +120,7 @@ def gamma(
     >>> nd.random.gamma(nd.array([1, 9]), nd.array([1, 2]), shape=(3,)).shape
     (2, 3)
     """
-    ops = LEGACY.random_gamma, LEGACY.sample_gamma
-    return _drawn(ops, (alpha, beta), shape, dtype, ctx, out, kwargs)
+    return _drawn("gamma", (alpha, beta), shape, dtype, ctx, out, kwargs)
 
 
 def poisson(
@@ -142,8 +138,7 @@ def poisson(
     [0. 0. 0.]
     <NDArray 3 @cpu(0)>
     """
-    ops = LEGACY.random_poisson, LEGACY.sample_poisson
-    return _drawn(ops, (lam,), shape, dtype, ctx, out, kwargs)
+    return _drawn("poisson", (lam,), shape, dtype, ctx, out, kwargs)
 
 
 def negative_binomial(
@@ -162,8 +157,7 @@ def negative_binomial(
     [0. 0.]
     <NDArray 2 @cpu(0)>
     """
-    ops = LEGACY.random_negative_binomial, LEGACY.sample_negative_binomial
-    return _drawn(ops, (k, p), shape, dtype, ctx, out, kwargs)
+    return _drawn("negative_binomial", (k, p), shape, dtype, ctx, out, kwargs)
 
 
 def generalized_negative_binomial(
@@ -180,8 +174,7 @@ def generalized_negative_binomial(
     >>> nd.random.generalized_negative_binomial(10, 0.5, shape=(2, 3)).shape
     (2, 3)
     """
-    ops = LEGACY.random_generalized_negative_binomial, LEGACY.sample_generalized_negative_binomial
-    return _drawn(ops, (mu, alpha), shape, dtype, ctx, out, kwargs)
+    return _drawn("generalized_negative_binomial", (mu, alpha), shape, dtype, ctx, out, kwargs)
 
 
 def multinomial(
@@ -235,7 +228,7 @@ def randint(
 
 
 def _drawn(
-    ops: tuple[Operation, Operation],
+    name: str,
     parameters: tuple[Any, ...],
     shape: Any,
     dtype: Any,
@@ -244,7 +237,6 @@ def _drawn(
     kwargs: dict[str, Any],
 ) -> NDArray:
     """Return what the op for numbers gives, or the one for arrays."""
-    of_numbers, of_arrays = ops
     first = parameters[0]
     if not isinstance(first, (Array, int, float, onp.generic)):
         raise ArrayValueError(
@@ -258,9 +250,9 @@ def _drawn(
                 f"{type(first)} and {type(other)}."
             )
     given = {"shape": shape, "dtype": optional_number(dtype), "out": out, **kwargs}
-    result: NDArray
     if isinstance(first, Array):
-        result = of_arrays(*parameters, **given)
+        result: NDArray = getattr(LEGACY, f"sample_{name}")(*parameters, **given)
     else:
-        result = of_numbers(*parameters, **given, ctx=context_numbers(ctx))
+        draw = getattr(LEGACY, f"random_{name}")
+        result = draw(*parameters, **given, ctx=context_numbers(ctx))
     return result

@@ -110,7 +110,20 @@ class ELU(HybridBlock):
         return functions(x).LeakyReLU(x, act_type="elu", slope=self._alpha)
 
 
-class SELU(HybridBlock):
+class _Fixed(HybridBlock):
+    """A function of each element that has no parameters."""
+
+    _act_type: str
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        """Apply the function."""
+        return functions(x).LeakyReLU(x, act_type=self._act_type, name="fwd")
+
+
+class SELU(_Fixed):
     """ELU, scaled so that activations keep mean 0 and variance 1 from layer to layer.
 
     >>> from afterglow import nd
@@ -121,15 +134,10 @@ class SELU(HybridBlock):
     <NDArray 2 @cpu(0)>
     """
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Apply the function."""
-        return functions(x).LeakyReLU(x, act_type="selu", name="fwd")
+    _act_type = "selu"
 
 
-class GELU(HybridBlock):
+class GELU(_Fixed):
     """Each element times the probability that a normal variable is smaller.
 
     >>> from afterglow import nd
@@ -140,12 +148,7 @@ class GELU(HybridBlock):
     <NDArray 2 @cpu(0)>
     """
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Apply the function."""
-        return functions(x).LeakyReLU(x, act_type="gelu", name="fwd")
+    _act_type = "gelu"
 
 
 class Swish(HybridBlock):
