@@ -7,25 +7,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .._core import Array, Operation, operation
+from .._core import Array, operation
+
+if TYPE_CHECKING:
+    from ..ndarray.ndarray import NDArray
+    from ..numpy.multiarray import ndarray
+
+Answer = TypeVar("Answer")
 
 
-class World:
+class World(Generic[Answer]):
     """The ops of the core's table, as attributes, for arrays of ``nd`` (legacy) or ``np``."""
 
     def __init__(self, legacy: bool) -> None:
         self.legacy = legacy
 
-    def __getattr__(self, name: str) -> Operation:
+    def __getattr__(self, name: str) -> Callable[..., Answer]:
         found = operation(name, self.legacy)
         setattr(self, name, found)  # asked for once
         return found
 
 
-NUMPY, LEGACY = World(False), World(True)
-WORLDS = (NUMPY, LEGACY)
+NUMPY: World[ndarray] = World(False)
+LEGACY: World[NDArray] = World(True)
+WORLDS: tuple[World[Any], World[Any]] = (NUMPY, LEGACY)
 
 
 def in_world(array: Any, legacy: bool) -> Any:

@@ -22,7 +22,7 @@ from ..error import ArrayNotImplementedError, ArrayTypeError
 from .gradients import RecordedCall, Rule
 
 
-def _world(array: Any) -> World:
+def _world(array: Any) -> World[Any]:
     return WORLDS[array._legacy]
 
 

@@ -9,7 +9,7 @@ from names and shapes alone: it is found once and kept.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
@@ -21,7 +21,6 @@ from .._arrays.dtypes import BOOL
 from .._arrays.keys import contiguous_strides
 from .._arrays.shapes import Shape
 from .._arrays.worlds import NUMPY
-from .._core import Operation
 from ..error import ArrayTypeError, ArrayValueError
 
 #: The name of an axis: a letter's code, or a number below zero for an axis that ``...`` stands for.
@@ -178,7 +177,7 @@ def _run(steps: list[_Step], arrays: Sequence[Any]) -> Any:
 class _Step(NamedTuple):
     """One call of an op."""
 
-    call: Operation
+    call: Callable[..., Any]
     #: Which of the values so far, and the shape and the strides of the view that is taken; none
     #: where that is the value as it is.
     operands: tuple[tuple[int, tuple[Shape, Shape] | None], ...]
@@ -247,7 +246,7 @@ class _Plan:
         self._arrange(self._summed(terms[0], set(output)))
 
     def _add(
-        self, call: Operation, *operands: Any, labels: Iterable[Label], **arguments: Any
+        self, call: Callable[..., Any], *operands: Any, labels: Iterable[Label], **arguments: Any
     ) -> _Term:
         names = tuple(labels)
         shape = tuple(self._extents[label] for label in names)

@@ -26,7 +26,7 @@ _symbols: Any = symbol
 Function = Callable[..., Any]
 
 
-class _Arrays(World):
+class _Arrays(World[Any]):
     """Ops of arrays of ``nd`` (legacy) or ``np``, and what is made of several of them."""
 
     where = staticmethod(where)

@@ -9,7 +9,8 @@ import numpy as onp
 
 from .._arrays.dtypes import dtype_number
 from .._arrays.shapes import as_shape
-from .._core import Array, operation
+from .._arrays.worlds import LEGACY
+from .._core import Array
 from .._interoperation.host import from_host, host_array
 from ..context import Context, context_numbers
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
@@ -25,9 +26,6 @@ __all__ = [
     "full",
 ]
 
-_copy = operation("copy", True)
-_empty = operation("empty", True)
-
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """Return an array with the values of a list, a number, a NumPy array or another array.
@@ -39,22 +37,19 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
            [3., 4.]], dtype=float32)
     """
     context = context_numbers(ctx)
-    result: NDArray
     if isinstance(source_array, Array):
         number = dtype_number(dtype, source_array._dtype_number)
-        result = _copy(source_array, dtype=number, context=context)
-        return result
+        return LEGACY.copy(source_array, dtype=number, context=context)
     number = dtype_number(dtype)
     if isinstance(source_array, (list, tuple)) and any(
         isinstance(item, Array) for item in source_array
     ):
-        result = _copy(stack(*source_array), dtype=number, context=context)
-        return result
+        return LEGACY.copy(stack(*source_array), dtype=number, context=context)
     try:
         host = host_array(source_array, number)
     except (TypeError, ValueError) as error:
         raise ArrayTypeError(f"source_array must be array like object ({error})") from None
-    result = from_host(host, context, True, number)
+    result: NDArray = from_host(host, context, True, number)
     return result
 
 
@@ -67,10 +62,7 @@ def empty(
     (2, 3)
     """
     _check_stype(stype)
-    result: NDArray = _empty(
-        shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx)
-    )
-    return result
+    return LEGACY.empty(shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx))
 
 
 def _check_stype(stype: str | None) -> None:
@@ -81,10 +73,9 @@ def _check_stype(stype: str | None) -> None:
 def _filled(
     value: float, shape: Any, ctx: Context | None, dtype: Any, out: NDArray | None = None
 ) -> NDArray:
-    result: NDArray = _copy(
+    return LEGACY.copy(
         value, shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx), out=out
     )
-    return result
 
 
 def full(

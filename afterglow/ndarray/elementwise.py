@@ -89,4 +89,4 @@ def multi_all_finite(
         results.append(out)
     for one in results[1:]:
         results[0] = LEGACY.multiply(results[0], one)
-    return LEGACY.copy(results[0], out=out)  # type: ignore[no-any-return]
+    return LEGACY.copy(results[0], out=out)

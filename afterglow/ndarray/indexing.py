@@ -32,8 +32,7 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
             f"[onehot_encode] got indices of shape {indices.shape} and out of shape {out.shape}; "
             "needs a row of indices and a matrix"
         )
-    result: NDArray = LEGACY.one_hot(indices, out.shape[1], dtype=out._dtype_number, out=out)
-    return result
+    return LEGACY.one_hot(indices, out.shape[1], dtype=out._dtype_number, out=out)
 
 
 def boolean_mask(

@@ -250,9 +250,8 @@ def _drawn(
                 f"{type(first)} and {type(other)}."
             )
     given = {"shape": shape, "dtype": optional_number(dtype), "out": out, **kwargs}
-    if isinstance(first, Array):
-        result: NDArray = getattr(LEGACY, f"sample_{name}")(*parameters, **given)
-    else:
-        draw = getattr(LEGACY, f"random_{name}")
-        result = draw(*parameters, **given, ctx=context_numbers(ctx))
+    if not isinstance(first, Array):
+        given["ctx"] = context_numbers(ctx)
+    kind = "sample" if isinstance(first, Array) else "random"
+    result: NDArray = getattr(LEGACY, f"{kind}_{name}")(*parameters, **given)
     return result

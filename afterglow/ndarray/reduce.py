@@ -24,8 +24,7 @@ def _without_nan(data: NDArray, value: float) -> NDArray:
     filler = LEGACY.copy(
         value, shape=data.shape, dtype=data._dtype_number, ctx=data._context_numbers
     )
-    result: NDArray = LEGACY.where(LEGACY.equal(data, data), data, filler)
-    return result
+    return LEGACY.where(LEGACY.equal(data, data), data, filler)
 
 
 def nansum(
@@ -42,7 +41,7 @@ def nansum(
     >>> nd.nansum(nd.array([1, float("nan"), 2])).asnumpy()
     array([3.], dtype=float32)
     """
-    return LEGACY.sum(_without_nan(data, 0), as_axes(axis), bool(keepdims), bool(exclude), out=out)  # type: ignore[no-any-return]
+    return LEGACY.sum(_without_nan(data, 0), as_axes(axis), bool(keepdims), bool(exclude), out=out)
 
 
 def nanprod(
@@ -59,7 +58,7 @@ def nanprod(
     >>> nd.nanprod(nd.array([3, float("nan"), 2])).asnumpy()
     array([6.], dtype=float32)
     """
-    return LEGACY.prod(_without_nan(data, 1), as_axes(axis), bool(keepdims), bool(exclude), out=out)  # type: ignore[no-any-return]
+    return LEGACY.prod(_without_nan(data, 1), as_axes(axis), bool(keepdims), bool(exclude), out=out)
 
 
 def norm(
@@ -79,14 +78,9 @@ def norm(
     """
     if ord not in (1, 2):
         raise ArrayValueError(f"[norm] ord must be 1 or 2, but got {ord}")
-    result: NDArray = (LEGACY.norm1 if ord == 1 else LEGACY.norm2)(
-        need(data),
-        axis=as_axes(axis),
-        keepdims=bool(keepdims),
-        dtype=optional_number(out_dtype),
-        out=out,
-    )
-    return result
+    function = LEGACY.norm1 if ord == 1 else LEGACY.norm2
+    dtype = optional_number(out_dtype)
+    return function(need(data), axis=as_axes(axis), keepdims=bool(keepdims), dtype=dtype, out=out)
 
 
 def moments(

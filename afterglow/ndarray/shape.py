@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 from .._arrays.keys import find_block
-from .._core import operation
+from .._arrays.worlds import LEGACY
 from .._interoperation.host import from_host
 from ..error import ArgumentError, ArrayTypeError, ArrayValueError
 from ._arguments import need
@@ -29,14 +29,6 @@ __all__ = [
     "split_v2",
 ]
 
-_copy = operation("copy", True)
-_split_v2 = operation("split_v2", True)
-
-
-def _copied(view: NDArray, out: NDArray | None) -> NDArray:
-    result: NDArray = _copy(view, out=out)
-    return result
-
 
 # --- other shapes ---
 
@@ -47,7 +39,7 @@ def identity(data: NDArray, out: NDArray | None = None, name: str | None = None)
     >>> nd.identity(nd.ones((2,))).asnumpy()
     array([1., 1.], dtype=float32)
     """
-    return _copied(need(data), out)
+    return LEGACY.copy(need(data), out=out)
 
 
 def shape_array(data: NDArray, out: NDArray | None = None, name: str | None = None) -> NDArray:
@@ -71,7 +63,7 @@ def size_array(data: NDArray, out: NDArray | None = None, name: str | None = Non
 def _integers(numbers: tuple[int, ...], like: NDArray, out: NDArray | None) -> NDArray:
     host = onp.array(numbers, onp.int64)
     result: NDArray = from_host(host, like._context_numbers, True)
-    return result if out is None else _copied(result, out)
+    return result if out is None else LEGACY.copy(result, out=out)
 
 
 # --- parts ---
@@ -91,7 +83,7 @@ def slice(
     array([[2., 1.],
            [5., 4.]], dtype=float32)
     """
-    return _copied(block_of(need(data), begin, end, step), out)
+    return LEGACY.copy(block_of(need(data), begin, end, step), out=out)
 
 
 crop = slice
@@ -128,7 +120,7 @@ def split_v2(
     """
     if not isinstance(indices_or_sections, (int, onp.integer, tuple, list)):
         raise ArrayValueError("indices_or_sections must either int or tuple of ints")
-    return _split_v2(need(ary, "ary"), indices_or_sections, axis, squeeze_axis)
+    return LEGACY.split_v2(need(ary, "ary"), indices_or_sections, axis, squeeze_axis)
 
 
 # --- several arrays in one ---

@@ -11,7 +11,8 @@ import numpy as onp
 
 from .._arrays.dtypes import BOOL, FLOAT32, FLOAT64, INT64, dtype_number
 from .._arrays.shapes import Shape, as_float, as_shape
-from .._core import Array, from_numpy, operation
+from .._arrays.worlds import NUMPY
+from .._core import Array, from_numpy
 from .._interoperation.host import from_host, host_array
 from ..context import Context, context_numbers
 from ..error import (
@@ -43,12 +44,6 @@ __all__ = [
     "meshgrid",
 ]
 
-_copy = operation("copy", False)
-_empty = operation("empty", False)
-_arange = operation("arange", False)
-_power = operation("power", False)
-_linspace = operation("linspace", False)
-
 
 def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray:
     """Return an array with the values of a list, a number, a NumPy array or another array.
@@ -75,8 +70,7 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
                 "np.array was given an nd array; as_np_ndarray() turns it into an np array"
             )
         number = dtype_number(dtype, object._dtype_number)
-        result = _copy(object, dtype=number, context=context)
-        return result
+        return NUMPY.copy(object, dtype=number, context=context)
     if isinstance(object, (onp.ndarray, onp.generic)) and dtype is None:
         result = from_host(onp.asarray(object), context, False)
         return result
@@ -87,8 +81,7 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
             return result
     number = dtype_number(dtype)
     if isinstance(object, (list, tuple)) and any(isinstance(item, Array) for item in object):
-        result = _copy(stack(object), dtype=number, context=context)
-        return result
+        return NUMPY.copy(stack(object), dtype=number, context=context)
     try:
         host = host_array(object, number)
     except (TypeError, ValueError) as error:
@@ -103,8 +96,7 @@ def copy(a: ndarray, out: ndarray | None = None) -> ndarray:
     >>> np.copy(np.array([1, 2]))
     array([1., 2.])
     """
-    result: ndarray = _copy(need(a), out=out)
-    return result
+    return NUMPY.copy(need(a), out=out)
 
 
 def _check_order(order: str) -> None:
@@ -121,10 +113,7 @@ def empty(
     (2, 3)
     """
     _check_order(order)
-    result: ndarray = _empty(
-        shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx)
-    )
-    return result
+    return NUMPY.empty(shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx))
 
 
 def full(
@@ -142,14 +131,11 @@ def full(
     """
     _check_order(order)
     extents = as_shape(shape)
-    result: ndarray
     if isinstance(fill_value, Array):
         number = dtype_number(dtype, fill_value._dtype_number)
-        result = _copy(fill_value, shape=extents, dtype=number, out=out)
-        return result
+        return NUMPY.copy(fill_value, shape=extents, dtype=number, out=out)
     number = dtype_number(dtype, BOOL if isinstance(fill_value, (bool, onp.bool_)) else FLOAT32)
-    result = _copy(fill_value, number, extents, ctx=context_numbers(ctx), out=out)
-    return result
+    return NUMPY.copy(fill_value, number, extents, ctx=context_numbers(ctx), out=out)
 
 
 def empty_like(
@@ -162,12 +148,11 @@ def empty_like(
     """
     _check_order(order)
     like = need(prototype, "prototype")
-    result: ndarray = _empty(
+    return NUMPY.empty(
         shape=like.shape if shape is None else as_shape(shape),
         dtype=dtype_number(dtype, like._dtype_number),
         ctx=like._context_numbers,
     )
-    return result
 
 
 def linspace(
@@ -192,7 +177,7 @@ def linspace(
     first, last = as_float(start, "[linspace] start"), as_float(stop, "[linspace] stop")
     count = operator.index(num)
     number, context = dtype_number(dtype), context_numbers(ctx)
-    result = _linspace(first, last, count, endpoint, number, ctx=context)
+    result = NUMPY.linspace(first, last, count, endpoint, number, ctx=context)
     gaps = count - 1 if endpoint else count
     return (result, (last - first) / gaps if gaps > 0 else float("nan")) if retstep else result
 
@@ -214,8 +199,8 @@ def logspace(
     """
     exponents = linspace(start, stop, num, endpoint, False, onp.float64, axis, ctx)
     number = dtype_number(dtype)
-    powers: ndarray = _power(as_float(base, "[logspace] base"), exponents)
-    return powers if number == FLOAT64 else _copy(powers, dtype=number)
+    powers = NUMPY.power(as_float(base, "[logspace] base"), exponents)
+    return powers if number == FLOAT64 else NUMPY.copy(powers, dtype=number)
 
 
 def identity(n: int, dtype: Any = None, ctx: Context | None = None) -> ndarray:
@@ -241,7 +226,7 @@ def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
         raise ArrayValueError(
             f"[diag_indices_from] needs two or more axes of one extent, but the shape is {extents}"
         )
-    return tuple(_arange(extent, dtype=INT64) for extent in extents)
+    return tuple(NUMPY.arange(extent, dtype=INT64) for extent in extents)
 
 
 # --- grids ---
@@ -271,7 +256,7 @@ def meshgrid(
         extents = [1] * len(vectors)
         extents[axis] = vector.size
         line = vector._shaped(tuple(extents))
-        grid.append(_copy(line) if sparse else _copy(line, shape=tuple(shape)))
+        grid.append(NUMPY.copy(line) if sparse else NUMPY.copy(line, shape=tuple(shape)))
     return grid
 
 

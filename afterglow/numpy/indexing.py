@@ -51,15 +51,13 @@ def _take(
 ) -> ndarray:
     array = need(a)
     places = _places(indices, array._context_numbers)
-    result: ndarray = NUMPY.take(array, places, axis=axis, mode=mode, out=out)
-    return result
+    return NUMPY.take(array, places, axis=axis, mode=mode, out=out)
 
 
 def _take_along_axis(arr: Any, indices: Any, axis: int | None) -> ndarray:
     array = need(arr, "arr")
     places = _places(indices, array._context_numbers)
-    result: ndarray = NUMPY.take_along_axis(array, places, axis=axis)
-    return result
+    return NUMPY.take_along_axis(array, places, axis=axis)
 
 
 #: Of the ops of this family.
@@ -221,9 +219,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> ndarray:
     total = extent + places.size
     shape = (*array.shape[:along], total, *array.shape[along + 1 :])
     before = (slice(None),) * along
-    result: ndarray = NUMPY.empty(
-        shape=shape, dtype=array._dtype_number, ctx=array._context_numbers
-    )
+    result = NUMPY.empty(shape=shape, dtype=array._dtype_number, ctx=array._context_numbers)
     result[(*before, onp.delete(onp.arange(total), places))] = array
     result[(*before, places)] = new
     return result
@@ -272,5 +268,4 @@ def append(arr: Any, values: Any, axis: int | None = None) -> ndarray:
     arrays = [need(arr, "arr"), need(values, "values")]
     if axis is None:
         arrays = [one._shaped((one.size,)) for one in arrays]
-    result: ndarray = NUMPY.concat(arrays, 0 if axis is None else axis)
-    return result
+    return NUMPY.concat(arrays, 0 if axis is None else axis)

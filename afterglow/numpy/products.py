@@ -22,8 +22,7 @@ __all__ = ["einsum", "tensordot"]
 def matmul(a: Any, b: Any, out: ndarray | None = None, **kwargs: Any) -> ndarray:
     """Refuse what is no array, and keywords that NumPy has and that mean nothing here."""
     check_options("matmul", kwargs)
-    result: ndarray = NUMPY.matmul(need(a, "a"), need(b, "b"), out=out)
-    return result
+    return NUMPY.matmul(need(a, "a"), need(b, "b"), out=out)
 
 
 def dot(a: Any, b: Any, out: ndarray | None = None) -> ndarray:

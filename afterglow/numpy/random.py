@@ -134,10 +134,9 @@ def multinomial(n: int, pvals: Any, size: Any = None) -> ndarray:
         if (host < 0).any() or host.sum() > 1 + 1e-5:
             raise ArrayValueError(f"[multinomial] {pvals} are no probabilities with a sum up to 1")
         pvals = from_host(host, context_numbers(None), False)
-    result: ndarray = NUMPY.fill_counts(
+    return NUMPY.fill_counts(
         NUMPY.copy(pvals, dtype=FLOAT64), n=_integer("multinomial", n), shape=_plain_shape(size)
     )
-    return result
 
 
 # --- order ---
@@ -161,7 +160,7 @@ def permutation(x: Any) -> ndarray:
     array(45, dtype=int64)
     """
     number = x if isinstance(x, Array) else _integer("permutation", x)
-    return NUMPY.permutation(number, ctx=context_numbers(None))  # type: ignore[no-any-return]
+    return NUMPY.permutation(number, ctx=context_numbers(None))
 
 
 def choice(

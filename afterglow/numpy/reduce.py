@@ -105,8 +105,7 @@ def ptp(a: Any, axis: Any = None, out: ndarray | None = None, keepdims: bool = F
     >>> np.ptp(np.array([[1, 2], [3, 6]]), axis=0)
     array([2., 4.])
     """
-    result: ndarray = NUMPY.subtract(max(a, axis, keepdims), min(a, axis, keepdims), out=out)
-    return result
+    return NUMPY.subtract(max(a, axis, keepdims), min(a, axis, keepdims), out=out)
 
 
 # --- quantiles ---
@@ -203,11 +202,10 @@ def _quantile(
     axes = None if axis is None else reduced_axes(a, axis)
     shape = (*q.shape, *reduced_shape(a, axis, keepdims))
     if is_recording() and not by_array and a._dtype_number in FLOATING:
-        result: ndarray = _sorted_quantile(a, q / whole, axes, interpolation)._shaped(shape)
+        found = _sorted_quantile(a, q / whole, axes, interpolation)._shaped(shape)
         number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32
-        result = NUMPY.copy(result, dtype=number, out=out)
-        return result
-    result = _host_quantiles[name](
+        return NUMPY.copy(found, dtype=number, out=out)
+    result: ndarray = _host_quantiles[name](
         a,
         q if by_array else None,
         places=None if by_array else q,

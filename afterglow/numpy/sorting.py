@@ -40,15 +40,13 @@ __all__ = [
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
     """Leave the kind of sorting to us: equal elements keep their order."""
     _refuse_fields("sort", order)
-    result: ndarray = NUMPY.sort(need(a), axis)
-    return result
+    return NUMPY.sort(need(a), axis)
 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> ndarray:
     """Leave the kind of sorting to us: equal elements keep their order."""
     _refuse_fields("argsort", order)
-    result: ndarray = NUMPY.argsort(need(a), axis)
-    return result
+    return NUMPY.argsort(need(a), axis)
 
 
 def _refuse_fields(name: str, order: Any) -> None:
@@ -60,8 +58,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
     """Take numbers and sequences too."""
     values = v if isinstance(v, (Array, onp.ndarray)) else onp.asarray(v)
     order = None if sorter is None else need(sorter, "sorter")
-    result: ndarray = NUMPY.searchsorted(need(a), need(values, "v"), order, side)
-    return result
+    return NUMPY.searchsorted(need(a), need(values, "v"), order, side)
 
 
 RARE = {"argsort": argsort, "searchsorted": searchsorted, "sort": sort}

@@ -5,19 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core import operation
+from .._arrays.worlds import NUMPY
 from ..ndarray import shape as legacy_shape
 from ..numpy import ndarray
 from ..numpy._arguments import need
 
 __all__ = ["shape_array", "slice"]
 
-_copy = operation("copy", False)
-
 
 def _copied(view: Any, out: ndarray | None = None) -> ndarray:
-    result: ndarray = _copy(view, out=out)
-    return result
+    return NUMPY.copy(view, out=out)
 
 
 def slice(
