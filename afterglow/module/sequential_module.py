@@ -37,7 +37,7 @@ class SequentialModule(BaseModule):
 
     def __init__(self, logger: Any = logging) -> None:
         super().__init__(logger)
-        self._modules: list[Any] = []
+        self._modules: list[BaseModule] = []
         self._metas: list[dict[str, Any]] = []
         self._label_shapes: Any = None
 
@@ -80,8 +80,7 @@ class SequentialModule(BaseModule):
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
         """Names and shapes of the outputs."""
         need(self.binded, "the module is not bound; call bind() first")
-        shapes: list[tuple[str, tuple[int, ...]]] = self._modules[-1].output_shapes
-        return shapes
+        return self._modules[-1].output_shapes
 
     # --- parameters ---
 
@@ -219,14 +218,12 @@ class SequentialModule(BaseModule):
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the outputs of the last module."""
         self._need_parameters()
-        outputs: list[Any] = self._modules[-1].get_outputs(merge_multi_context)
-        return outputs
+        return self._modules[-1].get_outputs(merge_multi_context)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the gradients of the inputs of the first module."""
         need(self.inputs_need_grad, "bind with inputs_need_grad=True first")
-        gradients: list[Any] = self._modules[0].get_input_grads(merge_multi_context)
-        return gradients
+        return self._modules[0].get_input_grads(merge_multi_context)
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Let a metric take the outputs of the modules that see labels into account."""

@@ -179,7 +179,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> ndarray:
     array([3., 5., 7., 0.])
     """
     ary = need(ary, "ary")
-    middle: ndarray = NUMPY.diff(ary._shaped((ary.size,)))
+    middle = NUMPY.diff(ary._shaped((ary.size,)))
     parts = [_part(to_begin, middle), middle, _part(to_end, middle)]
     present = [part for part in parts if part is not None]
     return middle if len(present) == 1 else NUMPY.concat(present, 0)
@@ -190,10 +190,7 @@ def _part(value: Any, like: ndarray) -> ndarray | None:
     if value is None:
         return None
     number, context = like._dtype_number, like._context_numbers
-    result: ndarray
     if isinstance(value, (int, float, onp.generic)):
-        result = NUMPY.copy(value, shape=(1,), dtype=number, ctx=context)
-        return result
+        return NUMPY.copy(value, shape=(1,), dtype=number, ctx=context)
     array = need(value if isinstance(value, Array) else onp.asarray(value))
-    result = NUMPY.copy(array._shaped((array.size,)), dtype=number)
-    return result
+    return NUMPY.copy(array._shaped((array.size,)), dtype=number)
