@@ -28,71 +28,26 @@ class _Symbol(Symbol):
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> Any:
-        return _binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _binary("add", self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return _binary("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _binary("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _binary("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _binary("multiply", self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _binary("true_divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _binary("true_divide", other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return _binary("mod", self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return _binary("mod", other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return _binary("power", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return _binary("power", other, self)
+    @staticmethod
+    def _operation(name: str, left: Any, right: Any) -> Symbol:
+        """Return the symbol of an operator between two symbols, or one and a number."""
+        if isinstance(left, Symbol) and isinstance(right, Symbol):
+            return create(f"_npi_{name}", (left, right), {}, hint=name)
+        if isinstance(left, Symbol) and isinstance(right, (Number, onp.generic)):
+            given = {"scalar": float(right), "is_int": isinstance(right, int)}  # type: ignore[arg-type]
+            return create(f"_npi_{name}_scalar", (left,), given, hint=f"{name}_scalar")
+        if isinstance(right, Symbol) and isinstance(left, (Number, onp.generic)):
+            given = {"scalar": float(left), "is_int": False}  # type: ignore[arg-type]
+            ordered = find(f"_npi_r{name}_scalar").is_known  # operands that cannot change places
+            op = f"{_SWAPPED.get(name, f'r{name}' if ordered else name)}_scalar"
+            return create(f"_npi_{op}", (right,), given, hint=op)
+        raise ArrayTypeError(f"types ({type(left)}, {type(right)}) not supported")
 
     def __matmul__(self, other: Any) -> Any:
         return matmul(self, other)
 
-    def __neg__(self) -> Any:
-        return _binary("multiply", self, -1.0)
-
     def __abs__(self) -> Any:
         return create("_npi_abs", (self,), {}, hint="abs")
-
-    def __eq__(self, other: object) -> Any:
-        return _binary("equal", self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return _binary("not_equal", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _binary("greater", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _binary("greater_equal", self, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return _binary("less", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _binary("less_equal", self, other)
-
-    def __hash__(self) -> int:
-        return super().__hash__()
 
     def __getattr__(self, name: str) -> Any:
         function = _method(name)
@@ -172,21 +127,6 @@ def _method(name: str) -> Any:
         return globals().get(name) or __getattr__(name)
     except MissingNameError:
         return None
-
-
-def _binary(name: str, left: Any, right: Any) -> Any:
-    """Call the op for two symbols, or the one for a symbol and a number."""
-    if isinstance(left, Symbol) and isinstance(right, Symbol):
-        return create(f"_npi_{name}", (left, right), {}, hint=name)
-    if isinstance(left, Symbol) and isinstance(right, (Number, onp.generic)):
-        given = {"scalar": float(right), "is_int": isinstance(right, int)}  # type: ignore[arg-type]
-        return create(f"_npi_{name}_scalar", (left,), given, hint=f"{name}_scalar")
-    if isinstance(right, Symbol) and isinstance(left, (Number, onp.generic)):
-        given = {"scalar": float(left), "is_int": False}  # type: ignore[arg-type]
-        ordered = find(f"_npi_r{name}_scalar").is_known  # operands that cannot change places
-        op = f"{_SWAPPED.get(name, f'r{name}' if ordered else name)}_scalar"
-        return create(f"_npi_{op}", (right,), given, hint=op)
-    raise ArrayTypeError(f"types ({type(left)}, {type(right)}) not supported")
 
 
 _SWAPPED = {
@@ -493,7 +433,7 @@ def __getattr__(name: str) -> Any:
     """Return the function of an op."""
     binary = _OPS.get(name, name)
     if find(f"_npi_{binary}_scalar").is_known:
-        return lambda x1, x2, out=None, **kwargs: _binary(binary, x1, x2)
+        return lambda x1, x2, out=None, **kwargs: _Symbol._operation(binary, x1, x2)
     for prefix in ("_npi_", "_np_"):
         op = f"{prefix}{name}"
         if (op in _np_ops.FUNCTIONS or name not in _NP_PREFIX) == (prefix == "_npi_"):
