@@ -108,7 +108,7 @@ class _Symbol(Symbol):
 
     def expand_dims(self, axis: int) -> Any:
         """Return the symbol with one more axis; arrays of np have no such method."""
-        return create("_npi_expand_dims", (self,), {"axis": axis}, hint="expand_dims")
+        return _spelled("expand_dims")(self, axis)
 
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         """Return the symbol in another type."""
@@ -254,8 +254,7 @@ def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) 
     """Return the indices that put the elements along an axis in order."""
     if order is not None:
         raise ArrayNotImplementedError("[argsort] order names fields, which arrays do not have")
-    text = "None" if axis is None else axis
-    given = {"axis": text, "is_ascend": True, "dtype": "int64"}
+    given = {"axis": axis, "is_ascend": True, "dtype": "int64"}
     return create("_npi_argsort", (a,), given, hint="argsort")
 
 
@@ -287,10 +286,8 @@ def ones_like(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
 
 
 def _created(op: str, given: dict[str, Any], dtype: Any, ctx: Any) -> Any:
-    context = str(ctx or current_context())
-    values = {**given, "dtype": dtype or "float32", "ctx": context}
-    hint = op.removeprefix("_npi_").removeprefix("_")
-    return create(op, (), values, kind=_Symbol, hint=hint)
+    values = {**given, "dtype": dtype or "float32", "ctx": str(ctx or current_context())}
+    return create(op, (), values, kind=_Symbol, hint=op.removeprefix("_npi_"))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
@@ -319,7 +316,7 @@ def average(
 
     With ``returned`` there is a second output, the sums of the weights.
     """
-    given = {"axis": "None" if axis is None else axis, "returned": returned}
+    given = {"axis": axis, "returned": returned}
     if weights is None:
         return create("_npi_average", (a,), {**given, "weighted": False}, hint="average")
     return create("_npi_average", (a, weights), given, hint="average")
