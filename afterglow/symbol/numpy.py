@@ -159,11 +159,12 @@ def _op(name: str) -> str:
 def _spelled(name: str, space: str = "") -> Any:
     """Return the function that takes what that of arrays takes, and writes all of it down."""
     arrays = getattr(getattr(_arrays, space) if space else _arrays, name)
-    op, slots, signature = _op(name), spelling_of(arrays).slots, signature_of(arrays)
-    others = {"name", "attr", *find(op).parameters} - {*signature.parameters}  # that nodes take
+    slots, signature = spelling_of(arrays).slots, signature_of(arrays)
     is_new = not any(slot.role.startswith("input") and slot.required for slot in slots)
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        op = _op(name)  # not before it is called: this reads a file
+        others = {"name", "attr", *find(op).parameters} - {*signature.parameters}
         given = {**_BESIDES.get(name, {}), **{key: kwargs.pop(key) for key in others & {*kwargs}}}
         try:
             bound = signature.bind(*args, **kwargs)
@@ -354,6 +355,8 @@ class random:  # noqa: N801
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op."""
+    if name.startswith("_"):  # what imports ask for
+        raise MissingNameError(__name__, name)
     binary = _OPS.get(name, name)
     if find(f"_npi_{binary}_scalar").is_known:
         return lambda x1, x2, out=None, **kwargs: _Symbol._operation(binary, x1, x2)
