@@ -120,24 +120,18 @@ def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Sym
 # --- functions of symbols and numbers ---
 
 
-def _mixed(
-    left: Any, right: Any, symbols: str, scalar: str, swapped: str, numbers: Callable[..., Any]
-) -> Any:
+def _mixed(name: str, left: Any, right: Any, numbers: Callable[..., Any]) -> Any:
     """Call the op for two symbols, for one and a number, or the function for two numbers."""
-    if isinstance(left, Symbol) and isinstance(right, Symbol):
-        return create(symbols, (left, right), {})
-    if isinstance(left, Symbol) and isinstance(right, Number):
-        return create(scalar, (left,), {"scalar": right})
-    if isinstance(left, Number) and isinstance(right, Symbol):
-        return create(swapped, (right,), {"scalar": left})
+    if not (isinstance(left, (Symbol, Number)) and isinstance(right, (Symbol, Number))):
+        raise TypeError(f"types ({type(left)}, {type(right)}) not supported")
     if isinstance(left, Number) and isinstance(right, Number):
         return numbers(left, right)
-    raise TypeError(f"types ({type(left)}, {type(right)}) not supported")
+    return Symbol._operation(name, left, right)
 
 
 def pow(base: Any, exp: Any) -> Any:
     """Return ``base`` to the power of ``exp``; one of them may be a number."""
-    return _mixed(base, exp, "_Power", "_PowerScalar", "_rpower_scalar", lambda x, y: x**y)
+    return _mixed("power", base, exp, lambda x, y: x**y)
 
 
 power = pow
@@ -145,19 +139,17 @@ power = pow
 
 def maximum(left: Any, right: Any) -> Any:
     """Return the larger elements; one of both may be a number."""
-    return _mixed(left, right, "_Maximum", "_MaximumScalar", "_MaximumScalar", max)
+    return _mixed("maximum", left, right, max)
 
 
 def minimum(left: Any, right: Any) -> Any:
     """Return the smaller elements; one of both may be a number."""
-    return _mixed(left, right, "_Minimum", "_MinimumScalar", "_MinimumScalar", min)
+    return _mixed("minimum", left, right, min)
 
 
 def hypot(left: Any, right: Any) -> Any:
     """Return the long sides of right triangles; one of both may be a number."""
-    return _mixed(
-        left, right, "_Hypot", "_HypotScalar", "_HypotScalar", lambda x, y: (x * x + y * y) ** 0.5
-    )
+    return _mixed("hypot", left, right, lambda x, y: (x * x + y * y) ** 0.5)
 
 
 def split_v2(

@@ -9,14 +9,14 @@ annotated as such. What neither says of functions that are written in Python sta
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeGuard
 
 from .. import ndarray
 from .._arrays.dtypes import INT64, dtype_number
-from .._arrays.op_functions import spelling_of, spellings, table
+from .._arrays.op_functions import Slot, spelling_of, spellings, table
 from .._arrays.shapes import Shape, as_integers
 from .._arrays.worlds import WORLDS, pick_labels
 from .._core import Operation, complete_shapes, describe_node, operation
@@ -32,6 +32,8 @@ Shapes = tuple[list[Shape | None], list[Shape]]
 Complete = Callable[[Attributes, list[Shape | None]], Shapes]
 #: The names of outputs that symbols can use, and how many there are for files.
 Outputs = tuple[tuple[str, ...], int]
+#: By parameter: its kind as declarations write it, whether it is needed, and what it does.
+Kinds = Mapping[str, tuple[str, bool, str]]
 
 _functions: Any = ndarray
 
@@ -265,17 +267,18 @@ def _of_sequence(function: Operation) -> Function:
     return called
 
 
-def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
-    """Return the entry that the declaration of an op tells, as the function spells it."""
-    described = table()[function.name]["described"]
+def _entry(
+    name: str, function: Function | None, legacy: bool, slots: Iterable[Slot], kinds: Kinds
+) -> Entry:
+    """Return the entry of an op that takes arguments in these roles."""
     inputs, parameters, required, text, optional = [], {}, set(), set(), set()
     variadic = any_parameter = False
-    called: Function = function
     result_type = None
-    for slot in spelling_of(function).slots:
+    for slot in slots:
         if slot.role == "inputs":
             variadic = True
-            called = function if slot.starred else _of_sequence(function)
+            if isinstance(function, Operation) and not slot.starred:
+                function = _of_sequence(function)
         elif slot.role == "options":
             any_parameter = legacy
         elif slot.role == "input" and not isinstance(slot.default, (int, float)):
@@ -283,7 +286,7 @@ def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
             if not slot.required:
                 optional.add(slot.name)
         elif slot.role not in ("out", "name"):
-            kind, needed, _ = described.get(slot.parameter, (" ", False, ""))
+            kind, needed, _ = kinds.get(slot.parameter, (" ", False, ""))
             parameters[slot.name] = slot.parameter
             if slot.parameter == "dtype" and slot.default is not None:
                 result_type = dtype_number(slot.default)
@@ -297,7 +300,7 @@ def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
         name,
         tuple(inputs),
         tuple(parameters),
-        called,
+        function,
         legacy,
         variadic,
         any_parameter=any_parameter,
@@ -309,24 +312,21 @@ def _of_table(name: str, function: Operation, legacy: bool) -> Entry:
     )
 
 
+def _slot(name: str, role: str, required: bool = True) -> Slot:
+    return Slot(name, role, name, required, by_position=True, starred=False, default=None)
+
+
 def _as_declared(name: str, op: str, function: Function | None, legacy: bool) -> Entry:
     """Return the entry of an op that takes in graphs what its declaration says."""
     description = table()[op]
-    described = description["described"]
-    inputs, parameters = tuple(description["inputs"]), tuple(described)
+    needed = len(description["inputs"]) - description["optional"]
     if description["variadic"]:
-        inputs, parameters = (), (*parameters, "num_args")
-    return Entry(
-        name,
-        inputs,
-        parameters,
-        function,
-        legacy,
-        description["variadic"],
-        required=frozenset(one for one, (_, needed, _) in described.items() if needed),
-        text=frozenset(one for one, (kind, _, _) in described.items() if kind[:1] in "'t"),
-        optional=frozenset(inputs[len(inputs) - description["optional"] :]),
-    )
+        slots = [_slot("", "inputs")]
+    else:
+        inputs = enumerate(description["inputs"])
+        slots = [_slot(one, "input", place < needed) for place, one in inputs]
+    slots += [_slot(one, "parameter", required=False) for one in description["described"]]
+    return _entry(name, function, legacy, slots, description["described"])
 
 
 def _declares(entry: Entry, op: str) -> Entry:
@@ -372,41 +372,24 @@ def _declares(entry: Entry, op: str) -> Entry:
 def _derived(name: str, function: Function, arrays: int | None, legacy: bool) -> Entry:
     """Return the entry that a signature tells; ``arrays`` is how many arguments are arrays."""
     if isinstance(function, Operation):
-        return _of_table(name, function, legacy)
-    inputs, parameters, text, required, optional = [], [], set(), set(), set()
-    variadic = any_parameter = False
+        kinds = table()[function.name]["described"]
+        return _entry(name, function, legacy, spelling_of(function).slots, kinds)
+    slots, kinds = [], {}
     for position, one in enumerate(inspect.signature(function).parameters.values()):
-        if one.name in ("out", "name"):
-            continue
         annotation = str(one.annotation)
-        if one.kind is one.VAR_POSITIONAL:
-            variadic = True
-        elif one.kind is one.VAR_KEYWORD:
-            any_parameter = legacy
-        elif position < arrays if arrays is not None else "NDArray" in annotation:
-            inputs.append(one.name)
-            if one.default is not one.empty:
-                optional.add(one.name)
-        else:
-            parameters.append(one.name)
-            if one.default is one.empty:
-                required.add(one.name)
-            if annotation in ("str", "str | None"):
-                text.add(one.name)
-    if variadic:
-        parameters.append("num_args")
-    return Entry(
-        name,
-        tuple(inputs),
-        tuple(dict.fromkeys(parameters)),
-        function,
-        legacy,
-        variadic,
-        any_parameter=any_parameter,
-        required=frozenset(required),
-        text=frozenset(text),
-        optional=frozenset(optional),
-    )
+        is_array = position < arrays if arrays is not None else "NDArray" in annotation
+        role = _ROLES.get(one.kind) or ("input" if is_array else "parameter")
+        if one.name in ("out", "name"):
+            role = one.name
+        slots.append(_slot(one.name, role, one.default is one.empty))
+        kinds[one.name] = ("t" if annotation in ("str", "str | None") else " ", False, "")
+    return _entry(name, function, legacy, slots, kinds)
+
+
+_ROLES: dict[Any, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "inputs",
+    inspect.Parameter.VAR_KEYWORD: "options",
+}
 
 
 def _of_two(name: str, op: str) -> Entry:

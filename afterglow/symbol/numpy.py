@@ -10,6 +10,8 @@ from typing import Any
 import numpy as onp
 
 from .. import numpy as _arrays
+from .._arrays.op_functions import signature_of, spelling_of
+from .._package.namespace import mxnet_ops
 from ..context import current_context
 from ..error import (
     ArrayIndexError,
@@ -17,7 +19,6 @@ from ..error import (
     ArrayTypeError,
     MissingNameError,
 )
-from . import _np_ops
 from ._functions import function_of
 from ._ops import find
 from .symbol import Symbol, create
@@ -28,71 +29,26 @@ class _Symbol(Symbol):
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> Any:
-        return _binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _binary("add", self, other)
-
-    def __sub__(self, other: Any) -> Any:
-        return _binary("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _binary("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _binary("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _binary("multiply", self, other)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _binary("true_divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _binary("true_divide", other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return _binary("mod", self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return _binary("mod", other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return _binary("power", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return _binary("power", other, self)
+    @staticmethod
+    def _operation(name: str, left: Any, right: Any) -> Symbol:
+        """Return the symbol of an operator between two symbols, or one and a number."""
+        if isinstance(left, Symbol) and isinstance(right, Symbol):
+            return create(f"_npi_{name}", (left, right), {}, hint=name)
+        if isinstance(left, Symbol) and isinstance(right, (Number, onp.generic)):
+            given = {"scalar": float(right), "is_int": isinstance(right, int)}  # type: ignore[arg-type]
+            return create(f"_npi_{name}_scalar", (left,), given, hint=f"{name}_scalar")
+        if isinstance(right, Symbol) and isinstance(left, (Number, onp.generic)):
+            given = {"scalar": float(left), "is_int": False}  # type: ignore[arg-type]
+            ordered = find(f"_npi_r{name}_scalar").is_known  # operands that cannot change places
+            op = f"{_SWAPPED.get(name, f'r{name}' if ordered else name)}_scalar"
+            return create(f"_npi_{op}", (right,), given, hint=op)
+        raise ArrayTypeError(f"types ({type(left)}, {type(right)}) not supported")
 
     def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other)
-
-    def __neg__(self) -> Any:
-        return _binary("multiply", self, -1.0)
+        return _spelled("matmul")(self, other)
 
     def __abs__(self) -> Any:
         return create("_npi_abs", (self,), {}, hint="abs")
-
-    def __eq__(self, other: object) -> Any:
-        return _binary("equal", self, other)
-
-    def __ne__(self, other: object) -> Any:
-        return _binary("not_equal", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _binary("greater", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _binary("greater_equal", self, other)
-
-    def __lt__(self, other: Any) -> Any:
-        return _binary("less", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _binary("less_equal", self, other)
-
-    def __hash__(self) -> int:
-        return super().__hash__()
 
     def __getattr__(self, name: str) -> Any:
         function = _method(name)
@@ -148,11 +104,11 @@ class _Symbol(Symbol):
     def transpose(self, *axes: Any) -> Any:
         """Return the symbol with its axes in another order."""
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return transpose(self, order or None)
+        return _spelled("transpose")(self, order or None)
 
     def expand_dims(self, axis: int) -> Any:
         """Return the symbol with one more axis; arrays of np have no such method."""
-        return create("_npi_expand_dims", (self,), {"axis": axis}, hint="expand_dims")
+        return _spelled("expand_dims")(self, axis)
 
     def astype(self, dtype: Any, **kwargs: Any) -> Any:
         """Return the symbol in another type."""
@@ -174,21 +130,6 @@ def _method(name: str) -> Any:
         return None
 
 
-def _binary(name: str, left: Any, right: Any) -> Any:
-    """Call the op for two symbols, or the one for a symbol and a number."""
-    if isinstance(left, Symbol) and isinstance(right, Symbol):
-        return create(f"_npi_{name}", (left, right), {}, hint=name)
-    if isinstance(left, Symbol) and isinstance(right, (Number, onp.generic)):
-        given = {"scalar": float(right), "is_int": isinstance(right, int)}  # type: ignore[arg-type]
-        return create(f"_npi_{name}_scalar", (left,), given, hint=f"{name}_scalar")
-    if isinstance(right, Symbol) and isinstance(left, (Number, onp.generic)):
-        given = {"scalar": float(left), "is_int": False}  # type: ignore[arg-type]
-        ordered = find(f"_npi_r{name}_scalar").is_known  # operands that cannot change places
-        op = f"{_SWAPPED.get(name, f'r{name}' if ordered else name)}_scalar"
-        return create(f"_npi_{op}", (right,), given, hint=op)
-    raise ArrayTypeError(f"types ({type(left)}, {type(right)}) not supported")
-
-
 _SWAPPED = {
     "greater": "less",
     "greater_equal": "less_equal",
@@ -199,10 +140,58 @@ _SWAPPED = {
 #: Functions whose ops have other names.
 _OPS = {"divide": "true_divide", "remainder": "mod"}
 
+#: Functions whose nodes say all parameters, also those that are not given.
+_SPELLED_OUT = (
+    "argmax argmin clip column_stack concatenate cumsum dstack expand_dims eye hstack matmul max "
+    "mean min ones prod repeat squeeze stack std sum swapaxes tile transpose var vstack zeros"
+)
 
-def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Return the product of matrices."""
-    return create("_npi_matmul", (a, b), {}, hint="matmul")
+#: What their nodes say besides.
+_BESIDES = {name: {"keepdims": False} for name in ("argmax", "argmin")}
+
+
+def _op(name: str) -> str:
+    """Return the op of a function in files."""
+    return f"_np_{name}" if f"_np_{name}" in mxnet_ops()[0] else f"_npi_{name}"
+
+
+@cache
+def _spelled(name: str, space: str = "") -> Any:
+    """Return the function that takes what that of arrays takes, and writes all of it down."""
+    arrays = getattr(getattr(_arrays, space) if space else _arrays, name)
+    slots, signature = spelling_of(arrays).slots, signature_of(arrays)
+    is_new = not any(slot.role.startswith("input") and slot.required for slot in slots)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        op = _op(name)  # not before it is called: this reads a file
+        others = {"name", "attr", *find(op).parameters} - {*signature.parameters}
+        given = {**_BESIDES.get(name, {}), **{key: kwargs.pop(key) for key in others & {*kwargs}}}
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise ArrayTypeError(f"{name}(): {error}") from None
+        bound.apply_defaults()
+        symbols: list[Any] = []
+        for slot in slots:
+            value = bound.arguments[slot.name]
+            if slot.role == "inputs":
+                symbols = [*value]
+            elif slot.role == "input" and slot.required:
+                symbols.append(value)
+            elif slot.role == "context":
+                given["ctx"] = str(value or current_context())
+            elif slot.role in ("input", "parameter") and slot.name != "order":
+                given[slot.parameter or slot.name] = value
+            elif slot.role == "option" and value is not slot.default:
+                given[slot.name] = value
+        if is_new:
+            given["dtype"] = given["dtype"] or "float32"
+        return create(op, symbols, given, kind=_Symbol if is_new else None, hint=name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = arrays.__doc__
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
 
 
 def einsum(subscripts: str, *operands: Any, out: Any = None, optimize: bool = False) -> Any:
@@ -235,31 +224,9 @@ def ravel(x: Any, order: str = "C") -> Any:
     return create("_npx_reshape", (x,), {"newshape": -1}, hint="reshape")
 
 
-def concatenate(seq: Any, axis: int | None = 0, out: Any = None) -> Any:
-    """Return symbols joined along an axis."""
-    return create("_npi_concatenate", tuple(seq), {"axis": axis}, hint="concatenate")
-
-
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     """Return a symbol with another one behind it along an axis, or all elements in a row."""
-    return concatenate((arr, values), axis)
-
-
-def stack(arrays: Any, axis: int = 0, out: Any = None) -> Any:
-    """Return symbols joined along a new axis."""
-    return create("_npi_stack", tuple(arrays), {"axis": axis}, hint="stack")
-
-
-def _stacked(name: str) -> Any:
-    def function(arrays: Any) -> Any:
-        return create(f"_npi_{name}", tuple(arrays), {}, hint=name)
-
-    function.__name__ = name
-    return function
-
-
-vstack, hstack, dstack, column_stack = map(_stacked, ("vstack", "hstack", "dstack", "column_stack"))
-row_stack = vstack
+    return _spelled("concatenate")((arr, values), axis)
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
@@ -275,27 +242,6 @@ def reshape(a: Any, newshape: Any, reverse: bool = False, order: str = "C") -> A
     return create("_np_reshape", (a,), {"newshape": newshape, "order": order}, hint="reshape")
 
 
-def transpose(a: Any, axes: Any = None) -> Any:
-    """Return a symbol with its axes in another order."""
-    text = "None" if axes is None else tuple(axes)
-    return create("_np_transpose", (a,), {"axes": text}, hint="transpose")
-
-
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """Return a symbol with two axes exchanged."""
-    return create("_npi_swapaxes", (a,), {"dim1": axis1, "dim2": axis2}, hint="swapaxes")
-
-
-def expand_dims(a: Any, axis: int) -> Any:
-    """Return a symbol with one more axis."""
-    return create("_npi_expand_dims", (a,), {"axis": axis}, hint="expand_dims")
-
-
-def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
-    """Return elements kept between two bounds."""
-    return create("_npi_clip", (a,), {"a_min": a_min, "a_max": a_max}, hint="clip")
-
-
 def take(
     a: Any, indices: Any, axis: int | None = None, mode: str = "raise", out: Any = None
 ) -> Any:
@@ -309,20 +255,8 @@ def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None) 
     """Return the indices that put the elements along an axis in order."""
     if order is not None:
         raise ArrayNotImplementedError("[argsort] order names fields, which arrays do not have")
-    text = "None" if axis is None else axis
-    given = {"axis": text, "is_ascend": True, "dtype": "int64"}
+    given = {"axis": axis, "is_ascend": True, "dtype": "int64"}
     return create("_npi_argsort", (a,), given, hint="argsort")
-
-
-def tile(A: Any, reps: Any) -> Any:  # noqa: N803
-    """Return a symbol repeated as a whole."""
-    return create("_npi_tile", (A,), {"reps": reps}, hint="tile")
-
-
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    """Return a symbol with every element repeated."""
-    given = {"repeats": repeats, "axis": "None" if axis is None else axis}
-    return create("_np_repeat", (a,), given, hint="repeat")
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -353,20 +287,8 @@ def ones_like(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
 
 
 def _created(op: str, given: dict[str, Any], dtype: Any, ctx: Any) -> Any:
-    context = str(ctx or current_context())
-    values = {**given, "dtype": dtype or "float32", "ctx": context}
-    hint = op.removeprefix("_npi_").removeprefix("_")
-    return create(op, (), values, kind=_Symbol, hint=hint)
-
-
-def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
-    """Return zeros."""
-    return _created("_npi_zeros", {"shape": shape}, dtype, ctx)
-
-
-def ones(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
-    """Return ones."""
-    return _created("_npi_ones", {"shape": shape}, dtype, ctx)
+    values = {**given, "dtype": dtype or "float32", "ctx": str(ctx or current_context())}
+    return create(op, (), values, kind=_Symbol, hint=op.removeprefix("_npi_"))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> Any:
@@ -380,47 +302,12 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, ctx: 
     return _created("_npi_arange", {"start": first, "stop": last, "step": step}, dtype, ctx)
 
 
-def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, **kwargs: Any) -> Any:  # noqa: N803
-    """Return a matrix with ones on a diagonal."""
-    return _created("_npi_eye", {"N": N, "M": "None" if M is None else M, "k": k}, dtype, None)
-
-
 def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, ctx: Any = None
 ) -> Any:
     """Return equally distant numbers."""
     given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
     return _created("_npi_linspace", given, dtype, ctx)
-
-
-def _reduction(op: str, name: str, extra: dict[str, Any]) -> Any:
-    """Return the function of a reduction, whose nodes spell out what is not given."""
-
-    def function(
-        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any
-    ) -> Any:
-        given: dict[str, Any] = {"axis": "None" if axis is None else axis, **extra, **kwargs}
-        if dtype is not None:
-            given["dtype"] = dtype
-        return create(op, (a,), given, hint=name)
-
-    function.__name__ = name
-    function.__doc__ = f"Return {name} over axes of a symbol."
-    return function
-
-
-_KEPT = {"keepdims": False}
-sum = _reduction("_np_sum", "sum", _KEPT)
-prod = _reduction("_np_prod", "prod", _KEPT)
-mean = _reduction("_npi_mean", "mean", _KEPT)
-max = amax = _reduction("_np_max", "max", _KEPT)
-min = amin = _reduction("_np_min", "min", _KEPT)
-std = _reduction("_npi_std", "std", {"ddof": 0, **_KEPT})
-var = _reduction("_npi_var", "var", {"ddof": 0, **_KEPT})
-argmax = _reduction("_npi_argmax", "argmax", _KEPT)
-argmin = _reduction("_npi_argmin", "argmin", _KEPT)
-squeeze = _reduction("_np_squeeze", "squeeze", {})
-cumsum = _reduction("_np_cumsum", "cumsum", {})
 
 
 def average(
@@ -430,7 +317,7 @@ def average(
 
     With ``returned`` there is a second output, the sums of the weights.
     """
-    given = {"axis": "None" if axis is None else axis, "returned": returned}
+    given = {"axis": axis, "returned": returned}
     if weights is None:
         return create("_npi_average", (a,), {**given, "weighted": False}, hint="average")
     return create("_npi_average", (a, weights), given, hint="average")
@@ -455,75 +342,25 @@ class linalg:  # noqa: N801
         given = {"ord": 2 if ord is None else ord, "axis": axes, "keepdims": keepdims}
         return create("_npi_norm", (x,), {**given, "flag": flag}, hint="norm")
 
-    @staticmethod
-    def inv(a: Any) -> Any:
-        """Return the inverse of matrices."""
-        return create("_npi_inv", (a,), {}, hint="inv")
-
-    @staticmethod
-    def det(a: Any) -> Any:
-        """Return the determinants of matrices."""
-        return create("_npi_det", (a,), {}, hint="det")
-
-    @staticmethod
-    def cholesky(a: Any) -> Any:
-        """Return the triangular factors of matrices."""
-        return create("_npi_cholesky", (a,), {}, hint="cholesky")
+    inv, det, cholesky = (
+        staticmethod(_spelled(name, "linalg")) for name in ("inv", "det", "cholesky")
+    )
 
 
 class random:  # noqa: N801
     """``mx.sym.np.random``."""
 
-    @staticmethod
-    def uniform(
-        low: Any = 0.0, high: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None
-    ) -> Any:
-        """Return numbers that are equally likely between two bounds."""
-        return _created("_npi_uniform", {"low": low, "high": high, "size": size}, dtype, ctx)
-
-    @staticmethod
-    def normal(
-        loc: Any = 0.0, scale: Any = 1.0, size: Any = None, dtype: Any = None, ctx: Any = None
-    ) -> Any:
-        """Return normally distributed numbers."""
-        return _created("_npi_normal", {"loc": loc, "scale": scale, "size": size}, dtype, ctx)
+    uniform, normal = (staticmethod(_spelled(name, "random")) for name in ("uniform", "normal"))
 
 
 def __getattr__(name: str) -> Any:
     """Return the function of an op."""
+    if name.startswith("_"):  # what imports ask for
+        raise MissingNameError(__name__, name)
     binary = _OPS.get(name, name)
     if find(f"_npi_{binary}_scalar").is_known:
-        return lambda x1, x2, out=None, **kwargs: _binary(binary, x1, x2)
-    for prefix in ("_npi_", "_np_"):
-        op = f"{prefix}{name}"
-        if (op in _np_ops.FUNCTIONS or name not in _NP_PREFIX) == (prefix == "_npi_"):
-            return function_of(op, __name__, name, name)
-    raise MissingNameError(__name__, name)
-
-
-#: Functions whose ops begin with _np_ in files; those of all others begin with _npi_.
-_NP_PREFIX = frozenset(
-    [
-        "all",
-        "any",
-        "atleast_1d",
-        "atleast_2d",
-        "atleast_3d",
-        "copy",
-        "cumsum",
-        "diag",
-        "diagflat",
-        "diagonal",
-        "dot",
-        "max",
-        "min",
-        "moveaxis",
-        "prod",
-        "reshape",
-        "roll",
-        "squeeze",
-        "sum",
-        "trace",
-        "transpose",
-    ]
-)
+        return lambda x1, x2, out=None, **kwargs: _Symbol._operation(binary, x1, x2)
+    own = getattr(getattr(_arrays, name, None), "__name__", name)  # amax is another name of max
+    if own in _SPELLED_OUT.split():
+        return _spelled(own)
+    return function_of(_op(name), __name__, name, name)

@@ -233,38 +233,38 @@ class Symbol:
     # --- operators ---
 
     def __add__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_Plus", "_PlusScalar")
+        return _operated("add", self, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_Minus", "_MinusScalar")
+        return _operated("subtract", self, other)
 
     def __rsub__(self, other: Any) -> Symbol:
-        return _operated(self, other, None, "_RMinusScalar")
+        return _operated("subtract", other, self)
 
     def __mul__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_Mul", "_MulScalar")
+        return _operated("multiply", self, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_Div", "_DivScalar")
+        return _operated("true_divide", self, other)
 
     def __rtruediv__(self, other: Any) -> Symbol:
-        return _operated(self, other, None, "_RDivScalar")
+        return _operated("true_divide", other, self)
 
     def __mod__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_Mod", "_ModScalar")
+        return _operated("mod", self, other)
 
     def __rmod__(self, other: Any) -> Symbol:
-        return _operated(self, other, None, "_RModScalar")
+        return _operated("mod", other, self)
 
     def __pow__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_Power", "_PowerScalar")
+        return _operated("power", self, other)
 
     def __rpow__(self, other: Any) -> Symbol:
-        return _operated(self, other, None, "_rpower_scalar")
+        return _operated("power", other, self)
 
     def __neg__(self) -> Symbol:
         return self.__mul__(-1.0)
@@ -273,22 +273,36 @@ class Symbol:
         return create("abs", (self,), {})
 
     def __eq__(self, other: object) -> Symbol:  # type: ignore[override]
-        return _operated(self, other, "_equal", "_equal_scalar")
+        return _operated("equal", self, other)
 
     def __ne__(self, other: object) -> Symbol:  # type: ignore[override]
-        return _operated(self, other, "_not_equal", "_not_equal_scalar")
+        return _operated("not_equal", self, other)
 
     def __gt__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_greater", "_greater_scalar")
+        return _operated("greater", self, other)
 
     def __ge__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_greater_equal", "_greater_equal_scalar")
+        return _operated("greater_equal", self, other)
 
     def __lt__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_lesser", "_lesser_scalar")
+        return _operated("less", self, other)
 
     def __le__(self, other: Any) -> Symbol:
-        return _operated(self, other, "_lesser_equal", "_lesser_equal_scalar")
+        return _operated("less_equal", self, other)
+
+    @staticmethod
+    def _operation(name: str, left: Any, right: Any) -> Symbol:
+        """Return the symbol of an operator between two symbols, or one and a number."""
+        op, scalar, swapped = _OPERATORS[name]
+        if isinstance(left, Symbol) and isinstance(right, Symbol):
+            return create(op, (left, right), {})
+        if isinstance(left, Symbol) and isinstance(right, (Number, onp.generic)):
+            return create(scalar, (left,), {"scalar": right})
+        if isinstance(left, (Number, onp.generic)) and isinstance(right, Symbol):
+            return create(swapped or scalar, (right,), {"scalar": left})
+        raise ArrayTypeError(
+            f"type {type(right if isinstance(left, Symbol) else left)} not supported"
+        )
 
     def __hash__(self) -> int:
         return id(self) >> 4
@@ -599,13 +613,32 @@ def _without_casts(heads: Sequence[Output]) -> list[Output]:
     return [source(head) for head in heads]
 
 
-def _operated(symbol: Symbol, other: Any, op: str | None, scalar: str) -> Symbol:
-    """Return the symbol of an operator between a symbol and another or a number."""
-    if isinstance(other, Symbol) and op is not None:
-        return create(op, (symbol, other), {})
-    if isinstance(other, (Number, onp.generic)):
-        return create(scalar, (symbol,), {"scalar": other})
-    raise ArrayTypeError(f"type {type(other)} not supported")
+def _operated(name: str, left: Any, right: Any) -> Symbol:
+    """Return the symbol of an operator: one of ``np`` if one of both is."""
+    kinds = [type(one) for one in (left, right) if isinstance(one, Symbol)]
+    kind = max(kinds, key=lambda kind: len(kind.mro()))
+    return kind(kind._operation(name, left, right)._outputs)
+
+
+#: By the name in ``np``: the op of two symbols, of one and a number, and of a number and one where
+#: that is another one.
+_OPERATORS = {
+    "add": ("_Plus", "_PlusScalar", None),
+    "subtract": ("_Minus", "_MinusScalar", "_RMinusScalar"),
+    "multiply": ("_Mul", "_MulScalar", None),
+    "true_divide": ("_Div", "_DivScalar", "_RDivScalar"),
+    "mod": ("_Mod", "_ModScalar", "_RModScalar"),
+    "power": ("_Power", "_PowerScalar", "_rpower_scalar"),
+    "maximum": ("_Maximum", "_MaximumScalar", None),
+    "minimum": ("_Minimum", "_MinimumScalar", None),
+    "hypot": ("_Hypot", "_HypotScalar", None),
+    "equal": ("_equal", "_equal_scalar", None),
+    "not_equal": ("_not_equal", "_not_equal_scalar", None),
+    "greater": ("_greater", "_greater_scalar", None),
+    "greater_equal": ("_greater_equal", "_greater_equal_scalar", None),
+    "less": ("_lesser", "_lesser_scalar", None),
+    "less_equal": ("_lesser_equal", "_lesser_equal_scalar", None),
+}
 
 
 # --- making symbols ---

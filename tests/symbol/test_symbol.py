@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import pickle
 from typing import Any
@@ -299,6 +300,34 @@ def test_types() -> None:
     with pytest.warns(UserWarning, match="Cannot decide"):
         assert dense().infer_type() == (None, None, None)
     assert dense().infer_type_partial() == ([None] * 3, [None], [])
+
+
+def test_numpy_functions_take_what_those_of_arrays_take() -> None:
+    x = sym.var("x").as_np_ndarray()
+    for name in ("sum", "max", "argmax", "concatenate", "vstack", "swapaxes", "clip", "eye"):
+        wanted = inspect.signature(getattr(np, name))
+        assert inspect.signature(getattr(sym.np, name)) == wanted
+    assert sym.np.max(x, 1, True).infer_shape(x=(2, 3))[1] == [(2, 1)]
+    assert sym.np.argmax(x, axis=1, keepdims=True).list_attr() == {"axis": "1", "keepdims": "True"}
+    assert sym.np.sum(x, name="total").name == "total"
+    with pytest.raises(TypeError, match=r"clip\(\): missing a required argument: 'a_max'"):
+        sym.np.clip(x, 1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'bogus'"):
+        sym.np.sum(x, bogus=1)
+
+
+def test_numpy_functions_of_two_names_are_one_op() -> None:
+    x = sym.var("x").as_np_ndarray()
+    for name, op in (("amax", "_np_max"), ("product", "_np_prod"), ("sometrue", "_np_any")):
+        assert json.loads(getattr(sym.np, name)(x).tojson())["nodes"][1]["op"] == op
+
+
+def test_operators_between_both_kinds_are_those_of_numpy() -> None:
+    x, y = sym.var("x"), sym.var("y").as_np_ndarray()
+    for symbol in (x + y, y + x, x - y, y - x, x > y, y > x):
+        assert type(symbol) is type(y)
+        assert json.loads(symbol.tojson())["nodes"][2]["op"].startswith("_npi_")
+    assert (x - y).list_arguments() == ["x", "y"]
 
 
 def test_numpy_symbols() -> None:
