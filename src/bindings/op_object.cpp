@@ -550,7 +550,9 @@ class CallArguments {
   PyObject* out_ = nullptr;
 };
 
-PyObject* call_composed(const Signature& signature, std::span<PyObject* const> arrays) {
+/// Kept apart: what it brings along would be inlined here instead of where operators issue calls.
+[[gnu::noinline]] PyObject* call_composed(const Signature& signature,
+                                          std::span<PyObject* const> arrays) {
   if (signature.op.instead && arrays.size() == 1) {
     if (const lazy::Op* const other = signature.op.instead(as_array(arrays[0]).array)) {
       autograd::CallBuilder builder(*other, signature.legacy);
