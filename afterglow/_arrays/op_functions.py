@@ -32,6 +32,8 @@ MODULES = {
 #: Calls that need more than one op, by the name of the function.
 RareForms = Mapping[str, Callable[..., Any]]
 
+#: What the core declares, read once. Ops that Python computes come later, module by module, and are
+#: nobody's functions by a spelling: `describe_table` has them too.
 table = cache(describe_table)
 
 
