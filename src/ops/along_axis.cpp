@@ -303,12 +303,10 @@ void declare_along_axis(Table& table) {
 The elements are divided by ``temperature`` first. With ``use_length`` only as many along the axis
 count as ``length`` says, and the others become 0.
 
->>> from afterglow import nd
 >>> nd.softmax(nd.array([[1, 1], [0, 200]])).asnumpy()
 array([[0.5, 0.5],
        [0. , 1. ]], dtype=float32)
 
->>> from afterglow import np, npx
 >>> npx.softmax(np.array([[1, 1], [0, 200]]))
 array([[0.5, 0.5],
        [0. , 1. ]]))",
@@ -323,11 +321,9 @@ array([[0.5, 0.5],
        .mxnet_names = {"log_softmax", "_npx_log_softmax"},
        .doc = R"(Return the logarithm of the softmax along an axis.
 
->>> from afterglow import nd
 >>> nd.log_softmax(nd.array([0, 1000])).asnumpy()
 array([-1000.,     0.], dtype=float32)
 
->>> from afterglow import np, npx
 >>> npx.log_softmax(np.array([0, 1000]))
 array([-1000.,     0.]))",
        .inputs = {"data"},
@@ -340,7 +336,6 @@ array([-1000.,     0.]))",
        .mxnet_names = {"softmin"},
        .doc = R"(Return the softmax of the negative elements.
 
->>> from afterglow import nd
 >>> nd.softmin(nd.array([0, 200])).asnumpy()
 array([1., 0.], dtype=float32))",
        .inputs = {"data"},
@@ -352,7 +347,6 @@ array([1., 0.], dtype=float32))",
        .mxnet_names = {"SoftmaxActivation"},
        .doc = R"(Return the softmax along the last axis, or along axis 1 with mode "channel".
 
->>> from afterglow import nd
 >>> nd.SoftmaxActivation(nd.zeros((1, 2))).asnumpy()
 array([[0.5, 0.5]], dtype=float32))",
        .inputs = {"data"},
@@ -363,7 +357,6 @@ array([[0.5, 0.5]], dtype=float32))",
        .mxnet_names = {"softmax_cross_entropy"},
        .doc = R"(Return the sum over all rows of minus the logarithm of the softmax at the label.
 
->>> from afterglow import nd
 >>> nd.softmax_cross_entropy(nd.array([[1, 2, 3], [11, 7, 5]]), nd.array([2, 0])).asnumpy()
 array([0.4281872], dtype=float32))",
        .inputs = {"data", "label"},
@@ -374,12 +367,10 @@ array([0.4281872], dtype=float32))",
 
 Time goes along the axis, 0 or 1, and the sequences lie side by side along the other.
 
->>> from afterglow import nd
 >>> nd.SequenceMask(nd.ones((2, 3)), nd.array([1, 2]), True, axis=1).asnumpy()
 array([[1., 0., 0.],
        [1., 1., 0.]], dtype=float32)
 
->>> from afterglow import np, npx
 >>> npx.sequence_mask(np.ones((2, 3)), np.array([1, 2]), True, axis=1)
 array([[1., 0., 0.],
        [1., 1., 0.]]))",
@@ -390,7 +381,6 @@ array([[1., 0., 0.],
                            .mxnet_names = {"SequenceLast"},
                            .doc = R"(Return the last step of each sequence.
 
->>> from afterglow import nd
 >>> nd.SequenceLast(nd.array([[1, 2], [3, 4]]), nd.array([1, 2]), True).asnumpy()
 array([1., 4.], dtype=float32))",
                            .inputs = {"data", "sequence_length"},
@@ -401,7 +391,6 @@ array([1., 4.], dtype=float32))",
        .mxnet_names = {"SequenceReverse"},
        .doc = R"(Return each sequence from its last step to its first; what lies behind stays.
 
->>> from afterglow import nd
 >>> nd.SequenceReverse(nd.array([[1, 2], [3, 4]]), nd.array([2, 1]), True).asnumpy()
 array([[3., 2.],
        [1., 4.]], dtype=float32))",
@@ -415,7 +404,6 @@ array([[3., 2.],
 That is the norm of everything but the first axis, with mode "channel" that along axis 1, with
 "spatial" that over all axes behind it.
 
->>> from afterglow import nd
 >>> nd.L2Normalization(nd.array([[3, 4]])).asnumpy()
 array([[0.6, 0.8]], dtype=float32))",
                                   .inputs = {"data"},
@@ -429,7 +417,6 @@ array([[0.6, 0.8]], dtype=float32))",
              .mxnet_names = {"_contrib_div_sqrt_dim"},
              .doc = R"(Return the array divided by the square root of its last extent.
 
->>> from afterglow import nd
 >>> nd.contrib.div_sqrt_dim(nd.ones((1, 4))).asnumpy().tolist()
 [[0.5, 0.5, 0.5, 0.5]])",
              .inputs = {"data"},

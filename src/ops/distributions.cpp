@@ -667,7 +667,6 @@ void declare_plain(Table& table) {
                     "out=None, name=None)"},
       .doc = R"(Return numbers spread evenly from low up to, not including, high.
 
->>> from afterglow import nd
 >>> nd.random_uniform(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Uniform>,
@@ -680,7 +679,6 @@ void declare_plain(Table& table) {
                     "out=None, name=None)"},
       .doc = R"(Return normally distributed numbers: mean ``loc``, standard deviation ``scale``.
 
->>> from afterglow import nd
 >>> nd.random_normal(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Normal>,
@@ -699,7 +697,6 @@ void declare_plain(Table& table) {
                     "name=None)"},
       .doc = R"(Return exponentially distributed numbers of mean ``1 / lam``.
 
->>> from afterglow import nd
 >>> nd.random_exponential(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Exponential>,
@@ -712,7 +709,6 @@ void declare_plain(Table& table) {
                     "out=None, name=None)"},
       .doc = R"(Return gamma distributed numbers of shape ``alpha`` and scale ``beta``.
 
->>> from afterglow import nd
 >>> nd.random_gamma(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Gamma>,
@@ -725,7 +721,6 @@ void declare_plain(Table& table) {
                     "name=None)"},
       .doc = R"(Return Poisson distributed whole numbers of mean ``lam``.
 
->>> from afterglow import nd
 >>> nd.random_poisson(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<Poisson>,
@@ -738,7 +733,6 @@ void declare_plain(Table& table) {
                     "out=None, name=None)"},
       .doc = R"(Return how often a trial of success ``p`` fails before it succeeds ``k`` times.
 
->>> from afterglow import nd
 >>> nd.random_negative_binomial(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<NegativeBinomial>,
@@ -752,7 +746,6 @@ void declare_plain(Table& table) {
                     "ctx=None, dtype=None, out=None, name=None)"},
       .doc = R"(Return whole numbers of mean ``mu`` and variance ``mu + alpha * mu**2``.
 
->>> from afterglow import nd
 >>> nd.random_generalized_negative_binomial(shape=(2, 3)).shape
 (2, 3))",
       .compose = plain<GeneralizedNegativeBinomial>,
@@ -765,7 +758,6 @@ void declare_plain(Table& table) {
                     "name=None)"},
       .doc = R"(Return integers from low up to, not including, high.
 
->>> from afterglow import nd
 >>> nd.random_randint(0, 10, shape=(2, 3)).shape
 (2, 3))",
       .compose = plain_randint,
@@ -779,7 +771,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_uniform", "sample_uniform"},
       .doc = R"(Return evenly spread numbers for each pair of bounds.
 
->>> from afterglow import nd
 >>> nd.sample_uniform(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"low", "high"},
@@ -790,7 +781,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_normal", "sample_normal"},
       .doc = R"(Return normally distributed numbers for each mean and standard deviation.
 
->>> from afterglow import nd
 >>> nd.sample_normal(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"mu", "sigma"},
@@ -806,7 +796,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_exponential", "sample_exponential"},
       .doc = R"(Return exponentially distributed numbers of mean ``1 / lam`` for each element.
 
->>> from afterglow import nd
 >>> nd.sample_exponential(nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"lam"},
@@ -817,7 +806,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_gamma", "sample_gamma"},
       .doc = R"(Return gamma distributed numbers for each shape and scale.
 
->>> from afterglow import nd
 >>> nd.sample_gamma(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"alpha", "beta"},
@@ -828,7 +816,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_poisson", "sample_poisson"},
       .doc = R"(Return Poisson distributed whole numbers for each mean.
 
->>> from afterglow import nd
 >>> nd.sample_poisson(nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"lam"},
@@ -839,7 +826,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_negative_binomial", "sample_negative_binomial"},
       .doc = R"(Return how often trials of success ``p`` fail before they succeed ``k`` times.
 
->>> from afterglow import nd
 >>> nd.sample_negative_binomial(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"k", "p"},
@@ -852,7 +838,6 @@ void declare_each(Table& table) {
       .doc =
           R"(Return whole numbers of mean ``mu`` and variance ``mu + alpha * mu**2`` for each pair.
 
->>> from afterglow import nd
 >>> one = nd.ones(2)
 >>> nd.sample_generalized_negative_binomial(one, one, shape=(3,)).shape
 (2, 3))",
@@ -864,7 +849,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_multinomial", "sample_multinomial"},
       .doc = R"(Return numbers of categories, drawn by the probabilities along the last axis.
 
->>> from afterglow import nd
 >>> nd.sample_multinomial(nd.array([[0, 1], [1, 0]]))
 <BLANKLINE>
 [1 0]
@@ -883,7 +867,6 @@ void declare_like(Table& table) {
       .doc =
           R"(Return numbers spread evenly from low up to, not including, high, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.uniform_like(nd.zeros((2, 3))).shape
 (2, 3))",
       .inputs = {"data"},
@@ -895,7 +878,6 @@ void declare_like(Table& table) {
       .spellings = {"nd.random.normal_like(data, loc=0.0, scale=1.0, out=None, name=None)"},
       .doc = R"(Return numbers normally distributed, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.normal_like(nd.zeros((2, 3))).shape
 (2, 3))",
       .inputs = {"data"},
@@ -907,7 +889,6 @@ void declare_like(Table& table) {
       .spellings = {"nd.random.exponential_like(data, lam=1.0, out=None, name=None)"},
       .doc = R"(Return numbers exponentially distributed with mean ``1 / lam``, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.exponential_like(nd.zeros((2, 3))).shape
 (2, 3))",
       .inputs = {"data"},
@@ -919,7 +900,6 @@ void declare_like(Table& table) {
       .spellings = {"nd.random.gamma_like(data, alpha=1.0, beta=1.0, out=None, name=None)"},
       .doc = R"(Return numbers gamma distributed, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.gamma_like(nd.zeros((2, 3))).shape
 (2, 3))",
       .inputs = {"data"},
@@ -931,7 +911,6 @@ void declare_like(Table& table) {
       .spellings = {"nd.random.poisson_like(data, lam=1.0, out=None, name=None)"},
       .doc = R"(Return numbers Poisson distributed, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.poisson_like(nd.zeros((2, 3))).shape
 (2, 3))",
       .inputs = {"data"},
@@ -943,7 +922,6 @@ void declare_like(Table& table) {
       .spellings = {"nd.random.negative_binomial_like(data, k=1, p=1.0, out=None, name=None)"},
       .doc = R"(Return numbers of failures before ``k`` successes, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.negative_binomial_like(nd.zeros((2, 3))).shape
 (2, 3))",
       .inputs = {"data"},
@@ -957,7 +935,6 @@ void declare_like(Table& table) {
       .doc =
           R"(Return numbers of mean ``mu`` and variance ``mu + alpha * mu**2``, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.generalized_negative_binomial_like(nd.zeros((2, 3))).shape
 (2, 3))",
       .inputs = {"data"},
@@ -973,7 +950,6 @@ void declare_numpy(Table& table) {
                     "out=None)"},
       .doc = R"(Return numbers spread evenly from low up to, not including, high.
 
->>> from afterglow import np
 >>> np.random.uniform(0, 1, size=(2, 3)).shape
 (2, 3))",
       .inputs = {"low", "high"},
@@ -988,7 +964,6 @@ void declare_numpy(Table& table) {
                     "out=None)"},
       .doc = R"(Return normally distributed numbers: mean ``loc``, standard deviation ``scale``.
 
->>> from afterglow import np
 >>> np.random.normal(np.zeros(3), 1, size=(2, 3)).shape
 (2, 3))",
       .inputs = {"loc", "scale"},
@@ -1007,7 +982,6 @@ void declare_numpy(Table& table) {
                     "out=None)"},
       .doc = R"(Return numbers whose logarithms are normally distributed.
 
->>> from afterglow import np
 >>> bool(np.random.lognormal(0, 1, 5).min() > 0)
 True)",
       .inputs = {"mean", "sigma"},
@@ -1021,7 +995,6 @@ True)",
       .spellings = {"np.random.exponential(scale=1.0, size=None, ctx=None, out=None)"},
       .doc = R"(Return exponentially distributed numbers of mean ``scale``.
 
->>> from afterglow import np
 >>> np.random.exponential(2.0, size=3).shape
 (3,))",
       .inputs = {"scale"},
@@ -1036,7 +1009,6 @@ True)",
                     "out=None)"},
       .doc = R"(Return gamma distributed numbers of mean ``shape * scale``.
 
->>> from afterglow import np
 >>> np.random.gamma(np.array([1, 2]), 3, size=(4, 2)).shape
 (4, 2))",
       .inputs = {"shape", "scale"},
@@ -1049,7 +1021,6 @@ True)",
       .spellings = {"np.random.beta(a, b, size=None, dtype=None, ctx=None)"},
       .doc = R"(Return beta distributed numbers of mean ``a / (a + b)``.
 
->>> from afterglow import np
 >>> bool(np.random.beta(2, 3, size=5).max() < 1)
 True)",
       .inputs = {"a", "b"},
@@ -1062,7 +1033,6 @@ True)",
       .spellings = {"np.random.chisquare(df, size=None, dtype=None, ctx=None)"},
       .doc = R"(Return sums of ``df`` squares of standard normal numbers.
 
->>> from afterglow import np
 >>> np.random.chisquare(3, size=(2, 2)).shape
 (2, 2))",
       .inputs = {"df"},
@@ -1075,7 +1045,6 @@ True)",
       .spellings = {"np.random.f(dfnum, dfden, size=None, ctx=None)"},
       .doc = R"(Return ratios of mean squares of ``dfnum`` and of ``dfden`` standard normal numbers.
 
->>> from afterglow import np
 >>> np.random.f(3, 5, size=(2, 2)).shape
 (2, 2))",
       .inputs = {"dfnum", "dfden"},
@@ -1089,7 +1058,6 @@ True)",
       .spellings = {"np.random.logistic(loc=0.0, scale=1.0, size=None, ctx=None, out=None)"},
       .doc = R"(Return numbers of the logistic distribution.
 
->>> from afterglow import np
 >>> np.random.logistic(0, 1, size=3).shape
 (3,))",
       .inputs = {"loc", "scale"},
@@ -1104,7 +1072,6 @@ True)",
       .doc =
           R"(Return numbers of the Gumbel distribution, the limit of the greatest of many numbers.
 
->>> from afterglow import np
 >>> np.random.gumbel(0, 1, size=3).shape
 (3,))",
       .inputs = {"loc", "scale"},
@@ -1118,7 +1085,6 @@ True)",
                     "out=None)"},
       .doc = R"(Return numbers of the Laplace distribution, also called double exponential.
 
->>> from afterglow import np
 >>> np.random.laplace(0, 1, size=3).shape
 (3,))",
       .inputs = {"loc", "scale"},
@@ -1133,7 +1099,6 @@ True)",
       .doc =
           R"(Return numbers of the Rayleigh distribution: lengths of vectors of two normal numbers.
 
->>> from afterglow import np
 >>> bool(np.random.rayleigh(1, size=5).min() >= 0)
 True)",
       .inputs = {"scale"},
@@ -1147,7 +1112,6 @@ True)",
       .spellings = {"np.random.weibull(a, size=None, ctx=None, out=None)"},
       .doc = R"(Return numbers of the Weibull distribution of scale 1.
 
->>> from afterglow import np
 >>> bool(np.random.weibull(2, size=5).min() >= 0)
 True)",
       .inputs = {"a"},
@@ -1161,7 +1125,6 @@ True)",
       .spellings = {"np.random.pareto(a, size=None, ctx=None, out=None)"},
       .doc = R"(Return numbers of the Pareto distribution that starts at 0 (Lomax).
 
->>> from afterglow import np
 >>> bool(np.random.pareto(3, size=5).min() >= 0)
 True)",
       .inputs = {"a"},
@@ -1175,7 +1138,6 @@ True)",
       .spellings = {"np.random.power(a, size=None)"},
       .doc = R"(Return numbers from 0 to 1 of density ``a * x**(a - 1)``.
 
->>> from afterglow import np
 >>> bool(np.random.power(3, size=5).max() <= 1)
 True)",
       .inputs = {"a"},
@@ -1188,7 +1150,6 @@ True)",
       .spellings = {"np.random.poisson(lam=1.0, size=None, ctx=None, out=None)"},
       .doc = R"(Return Poisson distributed whole numbers of mean ``lam``.
 
->>> from afterglow import np
 >>> np.random.poisson(0, size=3)
 array([0., 0., 0.]))",
       .inputs = {"lam"},
@@ -1203,7 +1164,6 @@ array([0., 0., 0.]))",
       .doc =
           R"(Return integers from low up to, not including, high; with one number, from 0 up to it.
 
->>> from afterglow import np
 >>> np.random.randint(5, 6, size=(3,))
 array([5, 5, 5], dtype=int64))",
       .compose = numpy_randint,
@@ -1216,7 +1176,6 @@ array([5, 5, 5], dtype=int64))",
                     "out=None)"},
       .doc = R"(Return ones with a probability, or its logit, and else zeros.
 
->>> from afterglow import npx
 >>> npx.random.bernoulli(1.0, size=(3,))
 array([1., 1., 1.]))",
       .inputs = {"prob", "logit"},
@@ -1232,7 +1191,6 @@ array([1., 1., 1.]))",
                     "ctx=None)"},
       .doc = R"(Return a batch of evenly spread numbers for each pair of parameters.
 
->>> from afterglow import np, npx
 >>> npx.random.uniform_n(np.zeros(2), 1, batch_shape=(3, 4)).shape
 (3, 4, 2))",
       .inputs = {"low", "high"},
@@ -1247,7 +1205,6 @@ array([1., 1., 1.]))",
                     "ctx=None)"},
       .doc = R"(Return a batch of normally distributed numbers for each pair of parameters.
 
->>> from afterglow import np, npx
 >>> npx.random.normal_n(np.zeros(2), 1, batch_shape=(3, 4)).shape
 (3, 4, 2))",
       .inputs = {"loc", "scale"},

@@ -56,7 +56,6 @@ void declare_elementwise(Table& table) {
              .spellings = {"np.negative(x, out=None, **kwargs)"},
              .doc = R"(Return the values with their signs turned.
 
->>> from afterglow import nd, np
 >>> np.negative(np.array([-1, 2]))
 array([ 1., -2.])
 >>> print(nd.negative(nd.array([-1, 2])).asnumpy())
@@ -70,7 +69,6 @@ array([ 1., -2.])
              .spellings = {"np.abs|absolute|fabs(x, out=None, **kwargs)"},
              .doc = R"(Return the absolute values.
 
->>> from afterglow import nd, np
 >>> np.abs(np.array([-1, 2]))
 array([1., 2.])
 >>> print(nd.abs(nd.array([-1, 2])).asnumpy())
@@ -86,7 +84,6 @@ array([1., 2.])
              .spellings = {"np.exp(x, out=None, **kwargs)"},
              .doc = R"(Return e to the power of each element.
 
->>> from afterglow import nd, np
 >>> np.exp(np.array([0, 1]))
 array([1.       , 2.7182817])
 >>> print(nd.exp(nd.array([0, 1])).asnumpy())
@@ -100,7 +97,6 @@ array([1.       , 2.7182817])
              .spellings = {"np.log(x, out=None, **kwargs)"},
              .doc = R"(Return the natural logarithms.
 
->>> from afterglow import nd, np
 >>> np.log(np.array([1, 2]))
 array([0.       , 0.6931472])
 >>> print(nd.log(nd.array([1, 2])).asnumpy())
@@ -114,7 +110,6 @@ array([0.       , 0.6931472])
              .spellings = {"np.sqrt(x, out=None, **kwargs)"},
              .doc = R"(Return the square roots.
 
->>> from afterglow import nd, np
 >>> np.sqrt(np.array([4, 9]))
 array([2., 3.])
 >>> print(nd.sqrt(nd.array([4, 9])).asnumpy())
@@ -128,7 +123,6 @@ array([2., 3.])
              .spellings = {"np.square(x, out=None, **kwargs)"},
              .doc = R"(Return the elements multiplied by themselves.
 
->>> from afterglow import nd, np
 >>> np.square(np.array([2, 3]))
 array([4., 9.])
 >>> print(nd.square(nd.array([2, 3])).asnumpy())
@@ -142,7 +136,6 @@ array([4., 9.])
              .spellings = {"np.tanh(x, out=None, **kwargs)"},
              .doc = R"(Return the hyperbolic tangents.
 
->>> from afterglow import nd, np
 >>> np.tanh(np.array([0, 1]))
 array([0.       , 0.7615942])
 >>> print(nd.tanh(nd.array([0, 1])).asnumpy())
@@ -156,7 +149,6 @@ array([0.       , 0.7615942])
              .mxnet_names = {"sigmoid", "_npx_sigmoid"},
              .doc = R"(Return 1 / (1 + exp(-x)).
 
->>> from afterglow import nd, np, npx
 >>> print(nd.sigmoid(nd.array([0, 2])).asnumpy())
 [0.5      0.880797]
 >>> npx.sigmoid(np.array([0, 2]))
@@ -170,7 +162,6 @@ array([0.5     , 0.880797]))",
              .mxnet_names = {"relu", "_npx_relu"},
              .doc = R"(Return the elements with negative ones replaced by 0.
 
->>> from afterglow import nd, np, npx
 >>> print(nd.relu(nd.array([-1, 2])).asnumpy())
 [0. 2.]
 >>> npx.relu(np.array([-1, 2]))
@@ -186,7 +177,6 @@ array([0., 2.]))",
              .spellings = {"np.sin(x, out=None, **kwargs)"},
              .doc = R"(Return the sines.
 
->>> from afterglow import nd, np
 >>> np.sin(np.array([0, 1, 2]))
 array([0.        , 0.84147096, 0.9092974 ])
 >>> print(nd.sin(nd.array([0, 1, 2])).asnumpy())
@@ -200,7 +190,6 @@ array([0.        , 0.84147096, 0.9092974 ])
              .spellings = {"np.cos(x, out=None, **kwargs)"},
              .doc = R"(Return the cosines.
 
->>> from afterglow import nd, np
 >>> np.cos(np.array([0, 1, 2]))
 array([ 1.       ,  0.5403023, -0.4161468])
 >>> print(nd.cos(nd.array([0, 1, 2])).asnumpy())
@@ -214,7 +203,6 @@ array([ 1.       ,  0.5403023, -0.4161468])
              .spellings = {"np.tan(x, out=None, **kwargs)"},
              .doc = R"(Return the tangents.
 
->>> from afterglow import nd, np
 >>> np.tan(np.array([0, 1, 2]))
 array([ 0.       ,  1.5574077, -2.1850398])
 >>> print(nd.tan(nd.array([0, 1, 2])).asnumpy())
@@ -230,7 +218,6 @@ array([ 0.       ,  1.5574077, -2.1850398])
        .spellings = {"np.arcsin(x, out=None, **kwargs)"},
        .doc = R"(Return the angles with these sines, from -pi/2 to pi/2.
 
->>> from afterglow import nd, np
 >>> np.arcsin(np.array([0, 0.5, 1]))
 array([0.       , 0.5235988, 1.5707964])
 >>> print(nd.arcsin(nd.array([0, 0.5, 1])).asnumpy())
@@ -245,7 +232,6 @@ array([0.       , 0.5235988, 1.5707964])
        .spellings = {"np.arccos(x, out=None, **kwargs)"},
        .doc = R"(Return the angles with these cosines, from 0 to pi.
 
->>> from afterglow import nd, np
 >>> np.arccos(np.array([0, 0.5, 1]))
 array([1.5707964, 1.0471976, 0.       ])
 >>> print(nd.arccos(nd.array([0, 0.5, 1])).asnumpy())
@@ -259,7 +245,6 @@ array([1.5707964, 1.0471976, 0.       ])
              .spellings = {"np.arctan(x, out=None, **kwargs)"},
              .doc = R"(Return the angles with these tangents, from -pi/2 to pi/2.
 
->>> from afterglow import nd, np
 >>> np.arctan(np.array([0, 0.5, 1]))
 array([0.       , 0.4636476, 0.7853982])
 >>> print(nd.arctan(nd.array([0, 0.5, 1])).asnumpy())
@@ -273,7 +258,6 @@ array([0.       , 0.4636476, 0.7853982])
              .spellings = {"np.sinh(x, out=None, **kwargs)"},
              .doc = R"(Return the hyperbolic sines.
 
->>> from afterglow import nd, np
 >>> np.sinh(np.array([0, 1, 2]))
 array([0.       , 1.1752012, 3.6268604])
 >>> print(nd.sinh(nd.array([0, 1, 2])).asnumpy())
@@ -287,7 +271,6 @@ array([0.       , 1.1752012, 3.6268604])
              .spellings = {"np.cosh(x, out=None, **kwargs)"},
              .doc = R"(Return the hyperbolic cosines.
 
->>> from afterglow import nd, np
 >>> np.cosh(np.array([0, 1, 2]))
 array([1.       , 1.5430807, 3.7621956])
 >>> print(nd.cosh(nd.array([0, 1, 2])).asnumpy())
@@ -302,7 +285,6 @@ array([1.       , 1.5430807, 3.7621956])
        .spellings = {"np.arcsinh(x, out=None, **kwargs)"},
        .doc = R"(Return the inverses of the hyperbolic sine.
 
->>> from afterglow import nd, np
 >>> np.arcsinh(np.array([0, 1, 2]))
 array([0.       , 0.8813736, 1.4436355])
 >>> print(nd.arcsinh(nd.array([0, 1, 2])).asnumpy())
@@ -317,7 +299,6 @@ array([0.       , 0.8813736, 1.4436355])
        .spellings = {"np.arccosh(x, out=None, **kwargs)"},
        .doc = R"(Return the inverses of the hyperbolic cosine.
 
->>> from afterglow import nd, np
 >>> np.arccosh(np.array([1, 2, 3]))
 array([0.       , 1.316958 , 1.7627472])
 >>> print(nd.arccosh(nd.array([1, 2, 3])).asnumpy())
@@ -331,7 +312,6 @@ array([0.       , 1.316958 , 1.7627472])
              .spellings = {"np.arctanh(x, out=None, **kwargs)"},
              .doc = R"(Return the inverses of the hyperbolic tangent.
 
->>> from afterglow import nd, np
 >>> np.arctanh(np.array([0, 0.5, 1]))
 array([0.        , 0.54930615,        inf])
 >>> print(nd.arctanh(nd.array([0, 0.5, 1])).asnumpy())
@@ -345,7 +325,6 @@ array([0.        , 0.54930615,        inf])
              .spellings = {"np.expm1(x, out=None, **kwargs)"},
              .doc = R"(Return exp(x) - 1, precise near 0.
 
->>> from afterglow import nd, np
 >>> np.expm1(np.array([0, 1e-8]))
 array([0.e+00, 1.e-08])
 >>> print(nd.expm1(nd.array([0, 1e-8])).asnumpy())
@@ -359,7 +338,6 @@ array([0.e+00, 1.e-08])
              .spellings = {"np.log1p(x, out=None, **kwargs)"},
              .doc = R"(Return log(1 + x), precise near 0.
 
->>> from afterglow import nd, np
 >>> np.log1p(np.array([0, 1e-8, 1]))
 array([0.000000e+00, 1.000000e-08, 6.931472e-01])
 >>> print(nd.log1p(nd.array([0, 1e-8, 1])).asnumpy())
@@ -374,7 +352,6 @@ array([0.000000e+00, 1.000000e-08, 6.931472e-01])
        .spellings = {"np.log2(x, out=None, **kwargs)"},
        .doc = R"(Return the logarithms to base 2.
 
->>> from afterglow import nd, np
 >>> np.log2(np.array([1, 8, 10]))
 array([0.      , 3.      , 3.321928])
 >>> print(nd.log2(nd.array([1, 8, 10])).asnumpy())
@@ -389,7 +366,6 @@ array([0.      , 3.      , 3.321928])
        .spellings = {"np.log10(x, out=None, **kwargs)"},
        .doc = R"(Return the logarithms to base 10.
 
->>> from afterglow import nd, np
 >>> np.log10(np.array([1, 8, 1000]))
 array([0.     , 0.90309, 3.     ])
 >>> print(nd.log10(nd.array([1, 8, 1000])).asnumpy())
@@ -403,7 +379,6 @@ array([0.     , 0.90309, 3.     ])
              .spellings = {"np.cbrt(x, out=None, **kwargs)"},
              .doc = R"(Return the cube roots.
 
->>> from afterglow import nd, np
 >>> np.cbrt(np.array([-8, 1, 27]))
 array([-2.,  1.,  3.])
 >>> print(nd.cbrt(nd.array([-8, 1, 27])).asnumpy())
@@ -418,7 +393,6 @@ array([-2.,  1.,  3.])
              .spellings = {"np.sign(x, out=None, **kwargs)"},
              .doc = R"(Return -1, 0 or 1 by the sign of each element.
 
->>> from afterglow import nd, np
 >>> np.sign(np.array([-2, 0, 3]))
 array([-1.,  0.,  1.])
 >>> print(nd.sign(nd.array([-2, 0, 3])).asnumpy())
@@ -431,7 +405,6 @@ array([-1.,  0.,  1.])
              .mxnet_names = {"rsqrt"},
              .doc = R"(Return 1 / sqrt(x).
 
->>> from afterglow import nd
 >>> print(nd.rsqrt(nd.array([1, 4, 16])).asnumpy())
 [1.   0.5  0.25])",
              .inputs = {"data"},
@@ -443,7 +416,6 @@ array([-1.,  0.,  1.])
              .mxnet_names = {"erf", "_npx_erf"},
              .doc = R"(Return the error function.
 
->>> from afterglow import nd, np, npx
 >>> print(nd.erf(nd.array([-1, 0, 0.5])).asnumpy())
 [-0.8427008  0.         0.5204999]
 >>> npx.erf(np.array([-1, 0, 0.5]))
@@ -457,7 +429,6 @@ array([-0.8427008,  0.       ,  0.5204999]))",
              .mxnet_names = {"softsign"},
              .doc = R"(Return x / (1 + abs(x)).
 
->>> from afterglow import nd
 >>> print(nd.softsign(nd.array([-1, 0, 3])).asnumpy())
 [-0.5   0.    0.75])",
              .inputs = {"data"},
@@ -480,7 +451,6 @@ array([-0.8427008,  0.       ,  0.5204999]))",
              .spellings = {"np.floor(x, out=None, **kwargs)"},
              .doc = R"(Return the greatest integers that are not greater.
 
->>> from afterglow import nd, np
 >>> np.floor(np.array([-1.5, 0.5, 2]))
 array([-2.,  0.,  2.])
 >>> print(nd.floor(nd.array([-1.5, 0.5, 2])).asnumpy())
@@ -494,7 +464,6 @@ array([-2.,  0.,  2.])
              .spellings = {"np.ceil(x, out=None, **kwargs)"},
              .doc = R"(Return the smallest integers that are not smaller.
 
->>> from afterglow import nd, np
 >>> np.ceil(np.array([-1.5, 0.5, 2]))
 array([-1.,  1.,  2.])
 >>> print(nd.ceil(nd.array([-1.5, 0.5, 2])).asnumpy())
@@ -508,7 +477,6 @@ array([-1.,  1.,  2.])
              .spellings = {"np.trunc|fix(x, out=None, **kwargs)"},
              .doc = R"(Return the elements without their fractions.
 
->>> from afterglow import nd, np
 >>> np.trunc(np.array([-1.5, 0.5, 2]))
 array([-1.,  0.,  2.])
 >>> print(nd.trunc(nd.array([-1.5, 0.5, 2])).asnumpy())
@@ -521,7 +489,6 @@ array([-1.,  0.,  2.])
              .mxnet_names = {"round"},
              .doc = R"(Return the nearest integers; ties go away from 0.
 
->>> from afterglow import nd
 >>> print(nd.round(nd.array([-2.5, 0.5, 1.4])).asnumpy())
 [-3.  1.  1.])",
              .inputs = {"data"},
@@ -533,7 +500,6 @@ array([-1.,  0.,  2.])
              .spellings = {"np.rint(x, out=None, **kwargs)"},
              .doc = R"(Return the nearest integers; ties go to the lower one, as in MXNet.
 
->>> from afterglow import nd, np
 >>> np.rint(np.array([-2.5, 0.5, 1.6]))
 array([-3.,  0.,  2.])
 >>> print(nd.rint(nd.array([-2.5, 0.5, 1.6])).asnumpy())
@@ -553,7 +519,6 @@ array([-3.,  0.,  2.])
              .spellings = {"np.degrees|rad2deg(x, out=None, **kwargs)"},
              .doc = R"(Return angles of radians in degrees.
 
->>> from afterglow import nd, np
 >>> np.degrees(np.array([0, 1, 2]))
 array([  0.     ,  57.29578, 114.59156])
 >>> print(nd.degrees(nd.array([0, 1, 2])).asnumpy())
@@ -567,7 +532,6 @@ array([  0.     ,  57.29578, 114.59156])
              .spellings = {"np.radians|deg2rad(x, out=None, **kwargs)"},
              .doc = R"(Return angles of degrees in radians.
 
->>> from afterglow import nd, np
 >>> np.radians(np.array([0, 90, 180]))
 array([0.       , 1.5707964, 3.1415927])
 >>> print(nd.radians(nd.array([0, 90, 180])).asnumpy())
@@ -582,7 +546,6 @@ array([0.       , 1.5707964, 3.1415927])
        .spellings = {"np.reciprocal(x, out=None, **kwargs)"},
        .doc = R"(Return 1 / x.
 
->>> from afterglow import nd, np
 >>> np.reciprocal(np.array([1, 2, 4]))
 array([1.  , 0.5 , 0.25])
 >>> print(nd.reciprocal(nd.array([1, 2, 4])).asnumpy())
@@ -596,7 +559,6 @@ array([1.  , 0.5 , 0.25])
              .mxnet_names = {"gamma", "_npx_gamma"},
              .doc = R"(Return the gamma function: (n - 1)! for an integer n.
 
->>> from afterglow import nd, np, npx
 >>> print(nd.gamma(nd.array([1, 0.5, 5])).asnumpy())
 [ 1.         1.7724539 24.       ]
 >>> npx.gamma(np.array([1, 0.5, 5]))
@@ -610,7 +572,6 @@ array([ 1.       ,  1.7724539, 24.       ]))",
              .mxnet_names = {"gammaln", "_npx_gammaln"},
              .doc = R"(Return the logarithms of the size of the gamma function.
 
->>> from afterglow import nd, np, npx
 >>> print(nd.gammaln(nd.array([1, 0.5, 5])).asnumpy())
 [0.        0.5723649 3.1780539]
 >>> npx.gammaln(np.array([1, 0.5, 5]))
@@ -624,7 +585,6 @@ array([0.       , 0.5723649, 3.1780539]))",
              .spellings = {"npx.digamma(data, out=None, name=None)"},
              .doc = R"(Return the derivative of ``gammaln``.
 
->>> from afterglow import np, npx
 >>> npx.digamma(np.array([1, 0.5, 5]))
 array([-0.5772157, -1.96351  ,  1.5061177]))",
              .inputs = {"data"},
@@ -635,7 +595,6 @@ array([-0.5772157, -1.96351  ,  1.5061177]))",
              .mxnet_names = {"erfinv", "_npx_erfinv"},
              .doc = R"(Return the inverse of the error function.
 
->>> from afterglow import nd, np, npx
 >>> print(nd.erfinv(nd.array([-0.5, 0, 0.5])).asnumpy())
 [-0.47693628  0.          0.47693628]
 >>> npx.erfinv(np.array([-0.5, 0, 0.5]))
@@ -652,7 +611,6 @@ array([-0.47693628,  0.        ,  0.47693628]))",
              .spellings = {"np.logical_not(x, out=None, **kwargs)"},
              .doc = R"(Return where the element is 0; in ``nd`` as 1 and 0.
 
->>> from afterglow import nd, np
 >>> np.logical_not(np.array([0, 2]))
 array([ True, False])
 >>> print(nd.logical_not(nd.array([0, 2])).asnumpy())
@@ -666,7 +624,6 @@ array([ True, False])
              .spellings = {"np.invert|bitwise_not(x, out=None, **kwargs)"},
              .doc = R"(Return the bits that the operand does not have.
 
->>> from afterglow import np
 >>> np.invert(np.array([0, 5], dtype="int32"))
 array([-1, -6], dtype=int32))",
              .inputs = {"data"},

@@ -113,7 +113,6 @@ void declare_elementwise_made(Table& table) {
                                .mxnet_names = {"rcbrt"},
                                .doc = R"(Return 1 / cbrt(x).
 
->>> from afterglow import nd
 >>> print(nd.rcbrt(nd.array([1, 8, 27])).asnumpy())
 [1.         0.5        0.33333334])",
                                .inputs = {"data"},
@@ -127,7 +126,6 @@ void declare_elementwise_made(Table& table) {
        .mxnet_names = {"hard_sigmoid"},
        .doc = R"(Return ``alpha * x + beta``, but no less than 0 and no more than 1.
 
->>> from afterglow import nd
 >>> print(nd.hard_sigmoid(nd.array([-3, 0, 1])).asnumpy())
 [0.  0.5 0.7])",
        .inputs = {"data"},
@@ -139,7 +137,6 @@ void declare_elementwise_made(Table& table) {
                      "npx.cast(data, dtype, out=None, name=None)"},
        .doc = R"(Return the values in another type.
 
->>> from afterglow import nd, np, npx
 >>> print(nd.cast(nd.array([0.9, 2.5]), "int32").asnumpy())
 [0 2]
 >>> npx.cast(np.array([0.9, 2.5]), "int32")
@@ -152,7 +149,6 @@ array([0, 2], dtype=int32))",
                        .spellings = {"nd.amp_cast(data, dtype, out=None, name=None)"},
                        .doc = R"(Return floats in another type; integers keep theirs.
 
->>> from afterglow import nd
 >>> nd.amp_cast(nd.array([1, 2]), "float16").dtype
 <class 'numpy.float16'>)",
                        .inputs = {"data"},
@@ -162,7 +158,6 @@ array([0, 2], dtype=int32))",
        .spellings = {"np.positive(x, out=None, **kwargs)"},
        .doc = R"(Return a copy.
 
->>> from afterglow import np
 >>> np.positive(np.array([-1, 2]))
 array([-1.,  2.]))",
        .inputs = {"x"},
@@ -173,7 +168,6 @@ array([-1.,  2.]))",
        .spellings = {"np.ldexp(x1, x2, out=None, **kwargs)"},
        .doc = R"(Return x1 * 2**x2, broadcast; the exponents need not be integers.
 
->>> from afterglow import np
 >>> np.ldexp(np.array([1, 3]), np.array([2, -1]))
 array([4. , 1.5]))",
        .inputs = {"x1", "x2"},
@@ -188,7 +182,6 @@ array([4. , 1.5]))",
                                .mxnet_names = {"add_n", "ElementWiseSum"},
                                .doc = R"(Return the sums of any number of arrays of one shape.
 
->>> from afterglow import nd
 >>> print(nd.add_n(nd.array([1, 2]), nd.array([3, 4]), nd.array([5, 6])).asnumpy())
 [ 9. 12.])",
                                .inputs = {"args"},
@@ -202,7 +195,6 @@ array([4. , 1.5]))",
        .spellings = {"np.isnan(x, out=None, **kwargs)"},
        .doc = R"(Return where the element is not a number.
 
->>> from afterglow import np
 >>> np.isnan(np.array([1, np.nan, np.inf]))
 array([False,  True, False]))",
        .inputs = {"x"},
@@ -212,7 +204,6 @@ array([False,  True, False]))",
                                .spellings = {"np.isinf(x, out=None, **kwargs)"},
                                .doc = R"(Return where the element is infinite.
 
->>> from afterglow import np
 >>> np.isinf(np.array([1, np.nan, -np.inf]))
 array([False, False,  True]))",
                                .inputs = {"x"},
@@ -222,7 +213,6 @@ array([False, False,  True]))",
                                .spellings = {"np.isposinf(x, out=None, **kwargs)"},
                                .doc = R"(Return where the element is infinite and positive.
 
->>> from afterglow import np
 >>> np.isposinf(np.array([-np.inf, np.inf]))
 array([False,  True]))",
                                .inputs = {"x"},
@@ -232,7 +222,6 @@ array([False,  True]))",
                                .spellings = {"np.isneginf(x, out=None, **kwargs)"},
                                .doc = R"(Return where the element is infinite and negative.
 
->>> from afterglow import np
 >>> np.isneginf(np.array([-np.inf, np.inf]))
 array([ True, False]))",
                                .inputs = {"x"},
@@ -242,7 +231,6 @@ array([ True, False]))",
                                .spellings = {"np.isfinite(x, out=None, **kwargs)"},
                                .doc = R"(Return where the element is neither infinite nor nan.
 
->>> from afterglow import np
 >>> np.isfinite(np.array([1, np.nan, np.inf]))
 array([ True, False, False]))",
                                .inputs = {"x"},
@@ -258,7 +246,6 @@ array([ True, False, False]))",
 A condition that is a number returns ``x`` or ``y`` as they are; one that is alone is asked for
 its :func:`nonzero`.
 
->>> from afterglow import np
 >>> np.where(np.array([1, 0]), np.array([1, 2]), 5)
 array([1., 5.]))",
        .inputs = {"condition", "x", "y"},
@@ -271,7 +258,6 @@ array([1., 5.]))",
 
 A condition with one dimension chooses between the rows of ``x`` and ``y``.
 
->>> from afterglow import nd
 >>> print(nd.where(nd.array([1, 0]), nd.array([1, 2]), nd.array([3, 4])).asnumpy())
 [1. 4.])",
        .inputs = {"condition", "x", "y"},

@@ -635,12 +635,10 @@ void declare_indexing(Table& table) {
 An index outside is an ``IndexError`` when the result is read, or with ``mode`` clipped or wrapped
 around. In ``np`` those that are negative count from the end unless they are clipped.
 
->>> from afterglow import np
 >>> np.take(np.array([[1, 2], [3, 4], [5, 6]]), np.array([2, 0]), axis=0)
 array([[5., 6.],
        [1., 2.]])
 
->>> from afterglow import nd
 >>> nd.take(nd.array([[1, 2], [3, 4], [5, 6]]), nd.array([2, 0]))
 <BLANKLINE>
 [[5. 6.]
@@ -663,7 +661,6 @@ array([[5., 6.],
        .spellings = {"np.take_along_axis(arr, indices, axis)"},
        .doc = R"(Return one element per index along an axis, where all other axes agree.
 
->>> from afterglow import np
 >>> x = np.array([[30, 10, 20], [40, 60, 50]])
 >>> np.take_along_axis(x, np.array([[1], [0]], dtype="int64"), axis=1)
 array([[10.],
@@ -678,13 +675,11 @@ array([[10.],
        .mxnet_names = {"pick", "choose_element_0index", "_npx_pick"},
        .doc = R"(Return one element per index along an axis: the loss of each label, for example.
 
->>> from afterglow import nd
 >>> nd.pick(nd.array([[1, 2], [3, 4], [5, 6]]), nd.array([0, 1, 0]))
 <BLANKLINE>
 [1. 4. 5.]
 <NDArray 3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.pick(np.array([[1, 2], [3, 4], [5, 6]]), np.array([0, 1, 0]))
 array([1., 4., 5.]))",
        .inputs = {"data", "index"},
@@ -726,14 +721,12 @@ array([1., 4., 5.]))",
 
 An index outside points nowhere.
 
->>> from afterglow import nd
 >>> nd.one_hot(nd.array([1, 0]), 3)
 <BLANKLINE>
 [[0. 1. 0.]
  [1. 0. 0.]]
 <NDArray 2x3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.one_hot(np.array([1, 0]), 3)
 array([[0., 1., 0.],
        [1., 0., 0.]]))",

@@ -890,7 +890,6 @@ void declare_linalg(Table& table) {
              .spellings = {"np.linalg.inv(a)"},
              .doc = R"(Return the inverse matrices.
 
->>> from afterglow import nd, np
 >>> nd.linalg.inverse(nd.array([[1, 1], [1, 2]])).asnumpy()
 array([[ 2., -1.],
        [-1.,  1.]], dtype=float32)
@@ -914,7 +913,6 @@ array([[ 2., -1.],
              .spellings = {"np.linalg.det(a)"},
              .doc = R"(Return the determinants.
 
->>> from afterglow import nd, np
 >>> nd.linalg.det(nd.array([[2, 0], [0, 4]])).asnumpy()
 array([8.], dtype=float32)
 >>> np.linalg.det(np.array([[2, 0], [0, 4]]))
@@ -933,7 +931,6 @@ array(8.))",
              .spellings = {"np.linalg.cholesky(a)"},
              .doc = R"(Return the lower triangular L with ``a = L @ L.T``.
 
->>> from afterglow import np
 >>> np.linalg.cholesky(np.array([[4, 2], [2, 5]]))
 array([[2., 0.],
        [1., 2.]]))",
@@ -949,7 +946,6 @@ array([[2., 0.],
        .doc =
            R"(Return the solution x of ``a @ x = b``; with one axis less than ``a``, ``b`` holds vectors.
 
->>> from afterglow import np
 >>> np.linalg.solve(np.array([[2, 0], [0, 4]]), np.array([2, 2]))
 array([1. , 0.5]))",
        .inputs = {"A", "B"},
@@ -973,7 +969,6 @@ array([1. , 0.5]))",
 
 A positive ``offset`` stands for an upper triangle, a negative one for a lower.
 
->>> from afterglow import nd
 >>> nd.linalg.extracttrian(nd.array([[1, 2], [3, 4]])).asnumpy()
 array([1., 3., 4.], dtype=float32))",
        .inputs = {"A"},
@@ -985,7 +980,6 @@ array([1., 3., 4.], dtype=float32))",
        .mxnet_names = {"_linalg_maketrian", "linalg_maketrian"},
        .doc = R"(Return matrices with the elements in a triangle and zeros elsewhere.
 
->>> from afterglow import nd
 >>> nd.linalg.maketrian(nd.array([1, 2, 3])).asnumpy()
 array([[1., 0.],
        [2., 3.]], dtype=float32))",
@@ -998,7 +992,6 @@ array([[1., 0.],
        .mxnet_names = {"_linalg_gemm", "linalg_gemm"},
        .doc = R"(Return ``alpha * A x B + beta * C``; the rows of the matrices are along ``axis``.
 
->>> from afterglow import nd
 >>> nd.linalg.gemm(nd.ones((2, 3)), nd.ones((3, 2)), nd.ones((2, 2)), beta=4.0).asnumpy()
 array([[7., 7.],
        [7., 7.]], dtype=float32))",
@@ -1009,7 +1002,6 @@ array([[7., 7.],
        .mxnet_names = {"_linalg_gemm2", "linalg_gemm2"},
        .doc = R"(Return ``alpha * A x B``; the rows of the matrices are along ``axis``.
 
->>> from afterglow import nd
 >>> nd.linalg.gemm2(nd.ones((2, 3)), nd.ones((2, 3)), transpose_b=True, alpha=0.5).asnumpy()
 array([[1.5, 1.5],
        [1.5, 1.5]], dtype=float32))",
@@ -1021,7 +1013,6 @@ array([[1.5, 1.5],
        .doc =
            R"(Return ``alpha`` times each matrix times its transpose (``transpose``: the other way round).
 
->>> from afterglow import nd
 >>> nd.linalg.syrk(nd.array([[1, 2]]), transpose=True).asnumpy()
 array([[1., 2.],
        [2., 4.]], dtype=float32))",
@@ -1033,7 +1024,6 @@ array([[1., 2.],
        .doc =
            R"(Return ``alpha * A x B``, or ``B x A`` with ``rightside``; one triangle of ``A`` counts.
 
->>> from afterglow import nd
 >>> nd.linalg.trmm(nd.array([[1, 9], [1, 1]]), nd.array([[2], [3]])).asnumpy()
 array([[2.],
        [5.]], dtype=float32))",
@@ -1045,7 +1035,6 @@ array([[2.],
                                      "nd.linalg_potrf(A, out=None, name=None, *, lower=True)"},
                        .doc = R"(Return the Cholesky factors: triangular L with ``A = L x L'``.
 
->>> from afterglow import nd
 >>> nd.linalg.potrf(nd.array([[4, 2], [2, 5]])).asnumpy()
 array([[2., 0.],
        [1., 2.]], dtype=float32))",
@@ -1057,7 +1046,6 @@ array([[2., 0.],
                                      "nd.linalg_potri(A, out=None, name=None, *, lower=True)"},
                        .doc = R"(Return the inverse of ``L x L'`` from its Cholesky factor L.
 
->>> from afterglow import nd
 >>> nd.linalg.potri(nd.array([[2, 0], [0, 4]])).asnumpy()
 array([[0.25  , 0.    ],
        [0.    , 0.0625]], dtype=float32))",
@@ -1067,7 +1055,6 @@ array([[0.25  , 0.    ],
              .mxnet_names = {"_linalg_sumlogdiag", "linalg_sumlogdiag"},
              .doc = R"(Return the sum of the logarithms of each diagonal.
 
->>> from afterglow import nd
 >>> nd.linalg.sumlogdiag(nd.ones((3, 2, 2))).asnumpy()
 array([0., 0., 0.], dtype=float32))",
              .inputs = {"A"},
@@ -1076,7 +1063,6 @@ array([0., 0., 0.], dtype=float32))",
                            .mxnet_names = {"_linalg_extractdiag", "linalg_extractdiag"},
                            .doc = R"(Return the diagonals, ``offset`` above the main one.
 
->>> from afterglow import nd
 >>> nd.linalg.extractdiag(nd.array([[1, 2], [3, 4]])).asnumpy()
 array([1., 4.], dtype=float32))",
                            .inputs = {"A"},
@@ -1086,7 +1072,6 @@ array([1., 4.], dtype=float32))",
        .mxnet_names = {"_linalg_makediag", "linalg_makediag"},
        .doc = R"(Return matrices with the elements on a diagonal and zeros around it.
 
->>> from afterglow import nd
 >>> nd.linalg.makediag(nd.array([1, 2]), offset=1).asnumpy()
 array([[0., 1., 0.],
        [0., 0., 2.],
@@ -1098,7 +1083,6 @@ array([[0., 1., 0.],
                             .spellings = {"np.linalg.tensorinv(a, ind=2)"},
                             .doc = R"(Return the inverse for ``tensordot`` over ``ind`` axes.
 
->>> from afterglow import np
 >>> np.linalg.tensorinv(np.eye(6).reshape((6, 2, 3)), ind=1).shape
 (2, 3, 6))",
                             .inputs = {"a"},
@@ -1110,7 +1094,6 @@ array([[0., 1., 0.],
        .doc =
            R"(Return the solution x of ``tensordot(a, x, x.ndim) = b``; ``axes`` of ``a`` go to its end.
 
->>> from afterglow import np
 >>> np.linalg.tensorsolve(np.eye(6).reshape((2, 3, 6)), np.ones((2, 3))).shape
 (6,))",
        .inputs = {"a", "b"},
@@ -1120,7 +1103,6 @@ array([[0., 1., 0.],
        .spellings = {"np.linalg.matrix_power(a, n)"},
        .doc = R"(Return ``n`` matrices multiplied; a negative ``n`` takes the inverse.
 
->>> from afterglow import np
 >>> np.linalg.matrix_power(np.array([[1, 1], [0, 1]]), 5)
 array([[1., 5.],
        [0., 1.]]))",
@@ -1134,7 +1116,6 @@ array([[1., 5.],
 
 The first and the last may be vectors.
 
->>> from afterglow import np
 >>> np.linalg.multi_dot([np.ones((9, 2)), np.ones((2, 9)), np.ones((9, 1))]).shape
 (9, 1))",
        .inputs = {"arrays"},

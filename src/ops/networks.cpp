@@ -506,13 +506,11 @@ void declare_networks(Table& table) {
 
 A row is all of a sample, or with ``flatten=False`` the last axis.
 
->>> from afterglow import nd
 >>> nd.FullyConnected(nd.array([[1, 2]]), nd.ones((3, 2)), nd.array([0, 1, 2]), num_hidden=3)
 <BLANKLINE>
 [[3. 4. 5.]]
 <NDArray 1x3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.fully_connected(np.array([[1, 2]]), np.ones((3, 2)), np.array([0, 1, 2]), num_hidden=3)
 array([[3., 4., 5.]]))",
        .inputs = {"data", "weight", "bias"},
@@ -527,14 +525,12 @@ array([[3., 4., 5.]]))",
        .mxnet_names = {"Embedding", "_npx_embedding"},
        .doc = R"(Return the row of ``weight`` for each index; one outside gives the nearest row.
 
->>> from afterglow import nd
 >>> nd.Embedding(nd.array([1, 1]), nd.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
 <BLANKLINE>
 [[3. 4.]
  [3. 4.]]
 <NDArray 2x2 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.embedding(np.array([1, 1]), np.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
 array([[3., 4.],
        [3., 4.]]))",
@@ -551,13 +547,11 @@ array([[3., 4.],
 
 That is so in training, or with mode "always"; along ``axes`` all elements share one fate.
 
->>> from afterglow import nd
 >>> nd.Dropout(nd.ones((3,)), p=0.5)
 <BLANKLINE>
 [1. 1. 1.]
 <NDArray 3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.dropout(np.ones((3,)), p=0.5)
 array([1., 1., 1.]))",
        .inputs = {"data"},
@@ -583,7 +577,6 @@ In training those are the mean and deviation of the batch, and the moving ones f
 a pass is recorded; else they are the moving ones. ``gamma`` counts unless ``fix_gamma``. With
 ``output_mean_var`` the mean and one by the deviation come too.
 
->>> from afterglow import nd
 >>> x, one, zero = nd.array([[1], [3]]), nd.ones((1,)), nd.zeros((1,))
 >>> nd.BatchNorm(x, one, zero, zero + 1, one * 4, eps=0)
 <BLANKLINE>
@@ -591,7 +584,6 @@ a pass is recorded; else they are the moving ones. ``gamma`` counts unless ``fix
  [1.]]
 <NDArray 2x1 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> x, one, zero = np.array([[1], [3]]), np.ones((1,)), np.zeros((1,))
 >>> npx.batch_norm(x, one, zero, zero + 1, one * 4, eps=0)
 array([[0.],
@@ -607,7 +599,6 @@ array([[0.],
        .mxnet_names = {"_contrib_BatchNormWithReLU"},
        .doc = R"(Return what ``nd.BatchNorm`` does, with negative results replaced by 0.
 
->>> from afterglow import nd
 >>> one, zero = nd.ones((1,)), nd.zeros((1,))
 >>> nd.contrib.BatchNormWithReLU(nd.array([[-2], [3]]), one, zero, zero, one, eps=0).asnumpy()
 array([[0.],
@@ -628,7 +619,6 @@ array([[0.],
        .doc =
            R"(Return what ``nd.BatchNorm`` does; the statistics are those of all devices together.
 
->>> from afterglow import nd
 >>> one, zero = nd.ones((1,)), nd.zeros((1,))
 >>> nd.contrib.SyncBatchNorm(nd.array([[-2], [3]]), one, zero, one, one, eps=0).asnumpy()
 array([[-3.],
@@ -647,13 +637,11 @@ array([[-3.],
 
 With ``output_mean_var`` the means and deviations come too.
 
->>> from afterglow import nd
 >>> nd.LayerNorm(nd.array([[1, 3]]), nd.ones((2,)), nd.zeros((2,)), eps=0)
 <BLANKLINE>
 [[-1.  1.]]
 <NDArray 1x2 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.layer_norm(np.array([[1, 3]]), np.ones((2,)), np.zeros((2,)), eps=0)
 array([[-1.,  1.]]))",
        .inputs = {"data", "gamma", "beta"},
@@ -668,7 +656,6 @@ array([[-1.,  1.]]))",
 
 They are scaled and shifted per channel.
 
->>> from afterglow import nd
 >>> nd.InstanceNorm(nd.array([[[1, 3]]]), nd.ones((1,)), nd.zeros((1,)), eps=0)
 <BLANKLINE>
 [[[-1.  1.]]]
@@ -691,7 +678,6 @@ They are scaled and shifted per channel.
 They are scaled and shifted per group. With ``output_mean_var`` the means and deviations come
 too.
 
->>> from afterglow import nd
 >>> nd.GroupNorm(nd.array([[[1], [3]]]), nd.ones((1,)), nd.zeros((1,)), eps=0)
 <BLANKLINE>
 [[[-1.]
@@ -709,11 +695,9 @@ too.
        .mxnet_names = {"Activation", "_npx_activation"},
        .doc = R"(Return an activation: "relu", "sigmoid", "softrelu", "softsign" or "tanh".
 
->>> from afterglow import nd
 >>> print(nd.Activation(nd.array([-1, 0, 1]), act_type="softrelu").asnumpy())
 [0.3132617 0.6931472 1.3132617]
 
->>> from afterglow import np, npx
 >>> npx.activation(np.array([-1, 0, 1]), act_type="softrelu")
 array([0.3132617, 0.6931472, 1.3132617]))",
        .inputs = {"data"},
@@ -728,11 +712,9 @@ array([0.3132617, 0.6931472, 1.3132617]))",
 uses the mean of the bounds and returns its result in a list, beside the noise that it did not
 draw.
 
->>> from afterglow import nd
 >>> print(nd.LeakyReLU(nd.array([-1, 0, 1]), slope=0.1).asnumpy())
 [-0.1  0.   1. ]
 
->>> from afterglow import np, npx
 >>> npx.leaky_relu(np.array([-1, 0, 1]), act_type="gelu")
 array([-0.15865526,  0.        ,  0.8413447 ]))",
        .inputs = {"data", "gamma"},
@@ -748,11 +730,9 @@ array([-0.15865526,  0.        ,  0.8413447 ]))",
              .mxnet_names = {"Flatten", "flatten", "_npx_batch_flatten"},
              .doc = R"(Return a copy with two axes: the first one, and all others in one.
 
->>> from afterglow import nd
 >>> nd.flatten(nd.zeros((2, 3, 4))).shape
 (2, 12)
 
->>> from afterglow import np, npx
 >>> npx.batch_flatten(np.zeros((2, 3, 4))).shape
 (2, 12))",
              .inputs = {"data"},

@@ -326,7 +326,6 @@ element, times ``grad_scale``. Labels of ``ignore_label`` have none with ``use_i
       "LinearRegressionOutput",
       R"(Return a copy; the gradient is that of half the squared difference from the label.
 
->>> from afterglow import nd
 >>> nd.LinearRegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
 array([1., 2.], dtype=float32))",
       regression<unchanged>, through_regression<distance>));
@@ -334,7 +333,6 @@ array([1., 2.], dtype=float32))",
       "MAERegressionOutput",
       R"(Return a copy; the gradient is that of the absolute difference from the label.
 
->>> from afterglow import nd
 >>> nd.MAERegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
 array([1., 2.], dtype=float32))",
       regression<unchanged>, through_regression<side>));
@@ -342,7 +340,6 @@ array([1., 2.], dtype=float32))",
       "LogisticRegressionOutput",
       R"(Return 1 / (1 + exp(-x)); the gradient is that of the cross entropy with the label.
 
->>> from afterglow import nd
 >>> nd.LogisticRegressionOutput(nd.array([0, 100]), nd.array([0, 0])).asnumpy()
 array([0.5, 1. ], dtype=float32))",
       regression<sigmoid>, through_regression<distance>));
@@ -352,7 +349,6 @@ array([0.5, 1. ], dtype=float32))",
        .doc =
            R"(Return a copy; the gradient is that of the hinge loss, squared unless ``use_linear``.
 
->>> from afterglow import nd
 >>> nd.SVMOutput(nd.array([[1, 2]]), nd.array([0])).asnumpy()
 array([[1., 2.]], dtype=float32))",
        .inputs = {"data", "label"},
@@ -373,7 +369,6 @@ array([[1., 2.]], dtype=float32))",
 ``normalization`` "batch" divides that by the number of rows, "valid" by how many elements are
 larger than ``valid_thresh``.
 
->>> from afterglow import nd
 >>> print(nd.MakeLoss(nd.array([1, 2])).asnumpy())
 [1. 2.])",
                            .inputs = {"data"},
@@ -384,7 +379,6 @@ larger than ``valid_thresh``.
              .mxnet_names = {"make_loss"},
              .doc = R"(Return a copy that gradients start from: its own is 1.
 
->>> from afterglow import nd
 >>> print(nd.make_loss(nd.array([1, 2])).asnumpy())
 [1. 2.])",
              .inputs = {"data"},
@@ -396,7 +390,6 @@ larger than ``valid_thresh``.
              .mxnet_names = {"BlockGrad", "stop_gradient"},
              .doc = R"(Return a copy that takes no part in gradients.
 
->>> from afterglow import nd
 >>> print(nd.stop_gradient(nd.array([1, 2])).asnumpy())
 [1. 2.])",
              .inputs = {"data"},
@@ -408,7 +401,6 @@ larger than ``valid_thresh``.
        .mxnet_names = {"_contrib_gradientmultiplier"},
        .doc = R"(Return a copy whose gradient is multiplied by ``scalar``; -1 turns it around.
 
->>> from afterglow import nd
 >>> nd.contrib.gradientmultiplier(nd.array([1, 2]), scalar=-1).asnumpy()
 array([1., 2.], dtype=float32))",
        .inputs = {"data"},
@@ -420,7 +412,6 @@ array([1., 2.], dtype=float32))",
              .mxnet_names = {"_contrib_round_ste"},
              .doc = R"(Round to the nearest integer, with the gradient of a copy.
 
->>> from afterglow import nd
 >>> nd.contrib.round_ste(nd.array([1.2, 2.7])).asnumpy()
 array([1., 3.], dtype=float32))",
              .inputs = {"data"},
@@ -430,7 +421,6 @@ array([1., 3.], dtype=float32))",
              .mxnet_names = {"_contrib_sign_ste"},
              .doc = R"(Return -1, 0 or 1 by the sign, with the gradient of a copy.
 
->>> from afterglow import nd
 >>> nd.contrib.sign_ste(nd.array([-1.2, 0, 2.7])).asnumpy()
 array([-1.,  0.,  1.], dtype=float32))",
              .inputs = {"data"},

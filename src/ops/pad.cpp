@@ -204,7 +204,6 @@ void declare_pad(Table& table) {
 elements are ``constant_values``, the nearest element ("edge"), mirror images ("reflect",
 "symmetric"), the other end ("wrap"), or the greatest or smallest ("maximum", "minimum").
 
->>> from afterglow import np
 >>> np.pad(np.array([1, 2, 3]), (2, 1), mode="reflect")
 array([3., 2., 1., 2., 3., 2.])
 >>> np.pad(np.array([[1, 2]]), ((0, 0), (1, 1)), constant_values=5)
@@ -219,7 +218,6 @@ array([[5., 1., 2., 5.]]))",
 
 The new elements are a constant, the nearest element ("edge") or a mirror image ("reflect").
 
->>> from afterglow import nd
 >>> x = nd.array([[[[1, 2]]]])
 >>> nd.pad(x, mode="edge", pad_width=(0, 0, 0, 0, 0, 0, 1, 2)).asnumpy()
 array([[[[1., 1., 2., 2., 2.]]]], dtype=float32))",

@@ -117,7 +117,6 @@ void declare_pairs(Table& table) {
              .spellings = {"np.add(x1, x2, out=None, **kwargs)", "nd.add(lhs, rhs)"},
              .doc = R"(Return the sums, broadcast.
 
->>> from afterglow import nd, np
 >>> np.add(np.array([1, 5]), 2)
 array([3., 7.])
 >>> print(nd.add(nd.array([1, 5]), 2).asnumpy())
@@ -134,7 +133,6 @@ array([3., 7.])
              .mxnet_names = {"elemwise_add", "_grad_add"},
              .doc = R"(Return the sums of two arrays of one shape.
 
->>> from afterglow import nd
 >>> print(nd.elemwise_add(nd.array([1, 5]), nd.array([3, 4])).asnumpy())
 [4. 9.])",
              .inputs = {"lhs", "rhs"},
@@ -149,7 +147,6 @@ array([3., 7.])
              .spellings = {"np.subtract(x1, x2, out=None, **kwargs)", "nd.subtract(lhs, rhs)"},
              .doc = R"(Return the differences, broadcast.
 
->>> from afterglow import nd, np
 >>> np.subtract(np.array([1, 5]), 2)
 array([-1.,  3.])
 >>> print(nd.subtract(nd.array([1, 5]), 2).asnumpy())
@@ -166,7 +163,6 @@ array([-1.,  3.])
              .mxnet_names = {"elemwise_sub"},
              .doc = R"(Return the differences of two arrays of one shape.
 
->>> from afterglow import nd
 >>> print(nd.elemwise_sub(nd.array([1, 5]), nd.array([3, 4])).asnumpy())
 [-2.  1.])",
              .inputs = {"lhs", "rhs"},
@@ -181,7 +177,6 @@ array([-1.,  3.])
        .spellings = {"np.multiply(x1, x2, out=None, **kwargs)", "nd.multiply(lhs, rhs)"},
        .doc = R"(Return the products, broadcast.
 
->>> from afterglow import nd, np
 >>> np.multiply(np.array([1, 5]), 2)
 array([ 2., 10.])
 >>> print(nd.multiply(nd.array([1, 5]), 2).asnumpy())
@@ -198,7 +193,6 @@ array([ 2., 10.])
              .mxnet_names = {"elemwise_mul"},
              .doc = R"(Return the products of two arrays of one shape.
 
->>> from afterglow import nd
 >>> print(nd.elemwise_mul(nd.array([1, 5]), nd.array([3, 4])).asnumpy())
 [ 3. 20.])",
              .inputs = {"lhs", "rhs"},
@@ -214,7 +208,6 @@ array([ 2., 10.])
                            "nd.divide|true_divide(lhs, rhs)"},
              .doc = R"(Return the quotients, broadcast; integers give float32.
 
->>> from afterglow import nd, np
 >>> np.divide(np.array([1, 5]), 2)
 array([0.5, 2.5])
 >>> print(nd.divide(nd.array([1, 5]), 2).asnumpy())
@@ -234,7 +227,6 @@ array([0.5, 2.5])
        .mxnet_names = {"elemwise_div"},
        .doc = R"(Return the quotients of two arrays of one shape.
 
->>> from afterglow import nd
 >>> print(nd.elemwise_div(nd.array([1, 5]), nd.array([3, 4])).asnumpy())
 [0.33333334 1.25      ])",
        .inputs = {"lhs", "rhs"},
@@ -250,7 +242,6 @@ array([0.5, 2.5])
              .spellings = {"np.mod|remainder(x1, x2, out=None, **kwargs)", "nd.modulo(lhs, rhs)"},
              .doc = R"(Return the remainders with the sign of the divisor, broadcast.
 
->>> from afterglow import nd, np
 >>> np.mod(np.array([1, 5]), 2)
 array([1., 1.])
 >>> print(nd.modulo(nd.array([1, 5]), 2).asnumpy())
@@ -271,7 +262,6 @@ array([1., 1.])
              .spellings = {"np.power(x1, x2, out=None, **kwargs)", "nd.power(base, exp)"},
              .doc = R"(Return powers, broadcast.
 
->>> from afterglow import nd, np
 >>> np.power(np.array([1, 5]), 2)
 array([ 1., 25.])
 >>> print(nd.power(nd.array([1, 5]), 2).asnumpy())
@@ -294,7 +284,6 @@ array([ 1., 25.])
        .spellings = {"np.maximum(x1, x2, out=None, **kwargs)", "nd.maximum(lhs, rhs)"},
        .doc = R"(Return the greater of each pair, broadcast; nan wins.
 
->>> from afterglow import nd, np
 >>> np.maximum(np.array([1, 5]), 2)
 array([2., 5.])
 >>> print(nd.maximum(nd.array([1, 5]), 2).asnumpy())
@@ -315,7 +304,6 @@ array([2., 5.])
        .spellings = {"np.minimum(x1, x2, out=None, **kwargs)", "nd.minimum(lhs, rhs)"},
        .doc = R"(Return the smaller of each pair, broadcast; nan wins.
 
->>> from afterglow import nd, np
 >>> np.minimum(np.array([1, 5]), 2)
 array([1., 2.])
 >>> print(nd.minimum(nd.array([1, 5]), 2).asnumpy())
@@ -336,7 +324,6 @@ array([1., 2.])
              .spellings = {"np.equal(x1, x2, out=None, **kwargs)", "nd.equal(lhs, rhs)"},
              .doc = R"(Return where the operands are equal.
 
->>> from afterglow import nd, np
 >>> np.equal(np.array([1, 5]), 2)
 array([False, False])
 >>> print(nd.equal(nd.array([1, 5]), 2).asnumpy())
@@ -355,7 +342,6 @@ array([False, False])
              .spellings = {"np.not_equal(x1, x2, out=None, **kwargs)", "nd.not_equal(lhs, rhs)"},
              .doc = R"(Return where the operands differ.
 
->>> from afterglow import nd, np
 >>> np.not_equal(np.array([1, 5]), 2)
 array([ True,  True])
 >>> print(nd.not_equal(nd.array([1, 5]), 2).asnumpy())
@@ -374,7 +360,6 @@ array([ True,  True])
              .spellings = {"np.less(x1, x2, out=None, **kwargs)", "nd.lesser(lhs, rhs)"},
              .doc = R"(Return where the first operand is smaller.
 
->>> from afterglow import nd, np
 >>> np.less(np.array([1, 5]), 2)
 array([ True, False])
 >>> print(nd.lesser(nd.array([1, 5]), 2).asnumpy())
@@ -394,7 +379,6 @@ array([ True, False])
        .spellings = {"np.less_equal(x1, x2, out=None, **kwargs)", "nd.lesser_equal(lhs, rhs)"},
        .doc = R"(Return where the first operand is not greater.
 
->>> from afterglow import nd, np
 >>> np.less_equal(np.array([1, 5]), 2)
 array([ True, False])
 >>> print(nd.lesser_equal(nd.array([1, 5]), 2).asnumpy())
@@ -413,7 +397,6 @@ array([ True, False])
              .spellings = {"np.greater(x1, x2, out=None, **kwargs)", "nd.greater(lhs, rhs)"},
              .doc = R"(Return where the first operand is greater.
 
->>> from afterglow import nd, np
 >>> np.greater(np.array([1, 5]), 2)
 array([False,  True])
 >>> print(nd.greater(nd.array([1, 5]), 2).asnumpy())
@@ -433,7 +416,6 @@ array([False,  True])
        .spellings = {"np.greater_equal(x1, x2, out=None, **kwargs)", "nd.greater_equal(lhs, rhs)"},
        .doc = R"(Return where the first operand is not smaller.
 
->>> from afterglow import nd, np
 >>> np.greater_equal(np.array([1, 5]), 2)
 array([False,  True])
 >>> print(nd.greater_equal(nd.array([1, 5]), 2).asnumpy())
@@ -453,7 +435,6 @@ array([False,  True])
              .spellings = {"np.hypot(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return sqrt(x1**2 + x2**2), broadcast.
 
->>> from afterglow import nd, np
 >>> np.hypot(np.array([3, 5]), np.array([4, 12]))
 array([ 5., 13.])
 >>> print(nd.broadcast_hypot(nd.array([1, 5]), nd.array([[3], [4]])).asnumpy())
@@ -472,7 +453,6 @@ array([ 5., 13.])
              .spellings = {"np.arctan2(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return the angles of the points (x2, x1), from -pi to pi, broadcast.
 
->>> from afterglow import np
 >>> np.arctan2(np.array([1, 1]), np.array([1, -1]))
 array([0.7853982, 2.3561945]))",
              .inputs = {"x1", "x2"},
@@ -491,7 +471,6 @@ array([0.7853982, 2.3561945]))",
        .spellings = {"np.copysign(x1, x2, out=None, **kwargs)"},
        .doc = R"(Return the sizes of x1 with the signs of x2, broadcast.
 
->>> from afterglow import np
 >>> np.copysign(np.array([1, -2]), np.array([-3, 4]))
 array([-1.,  2.]))",
        .inputs = {"x1", "x2"},
@@ -508,7 +487,6 @@ array([-1.,  2.]))",
        .spellings = {"np.logical_and(x1, x2, out=None, **kwargs)", "nd.logical_and(lhs, rhs)"},
        .doc = R"(Return where both operands are not 0.
 
->>> from afterglow import nd, np
 >>> np.logical_and(np.array([0, 2]), np.array([3, 4]))
 array([False,  True])
 >>> print(nd.logical_and(nd.array([0, 2]), nd.array([3, 4])).asnumpy())
@@ -526,7 +504,6 @@ array([False,  True])
              .spellings = {"np.logical_or(x1, x2, out=None, **kwargs)", "nd.logical_or(lhs, rhs)"},
              .doc = R"(Return where one of the operands is not 0.
 
->>> from afterglow import nd, np
 >>> np.logical_or(np.array([0, 2]), 0)
 array([False,  True])
 >>> print(nd.logical_or(nd.array([0, 2]), 0).asnumpy())
@@ -545,7 +522,6 @@ array([False,  True])
        .spellings = {"np.logical_xor(x1, x2, out=None, **kwargs)", "nd.logical_xor(lhs, rhs)"},
        .doc = R"(Return where just one of the operands is not 0.
 
->>> from afterglow import nd, np
 >>> np.logical_xor(np.array([0, 2]), 1)
 array([ True, False])
 >>> print(nd.logical_xor(nd.array([0, 2]), 1).asnumpy())
@@ -562,7 +538,6 @@ array([ True, False])
              .spellings = {"np.bitwise_and(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return the bits that both operands have, broadcast.
 
->>> from afterglow import np
 >>> np.bitwise_and(np.array([5, 3], dtype="int32"), 6)
 array([4, 2], dtype=int32))",
              .inputs = {"x1", "x2"},
@@ -574,7 +549,6 @@ array([4, 2], dtype=int32))",
              .spellings = {"np.bitwise_or(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return the bits that one of the operands has, broadcast.
 
->>> from afterglow import np
 >>> np.bitwise_or(np.array([5, 3], dtype="int32"), 6)
 array([7, 7], dtype=int32))",
              .inputs = {"x1", "x2"},
@@ -586,7 +560,6 @@ array([7, 7], dtype=int32))",
              .spellings = {"np.bitwise_xor(x1, x2, out=None, **kwargs)"},
              .doc = R"(Return the bits that just one of the operands has, broadcast.
 
->>> from afterglow import np
 >>> np.bitwise_xor(np.array([5, 3], dtype="int32"), 6)
 array([3, 5], dtype=int32))",
              .inputs = {"x1", "x2"},
@@ -622,7 +595,6 @@ array([3, 5], dtype=int32))",
 
 With s its square: ``s / 2 * x**2`` where ``abs(x) < 1 / s``, else ``abs(x) - 1 / (2 * s)``.
 
->>> from afterglow import nd, np, npx
 >>> print(nd.smooth_l1(nd.array([-2, 0.5, 1])).asnumpy())
 [1.5   0.125 0.5  ]
 >>> npx.smooth_l1(np.array([-2, 0.5, 1]))
@@ -651,7 +623,6 @@ array([1.5  , 0.125, 0.5  ]))",
 
 One of the bounds may be ``None``.
 
->>> from afterglow import nd, np
 >>> np.clip(np.array([-1, 0.5, 3]), 0, 1)
 array([0. , 0.5, 1. ])
 >>> print(nd.clip(nd.array([-1, 0.5, 3]), 0, 1).asnumpy())

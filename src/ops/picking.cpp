@@ -194,13 +194,11 @@ void declare_picking(Table& table) {
              .mxnet_names = {"gather_nd", "_npi_gather_nd", "_npx_gather_nd"},
              .doc = R"(Return the elements, or rows, that the columns of ``indices`` name.
 
->>> from afterglow import nd
 >>> nd.gather_nd(nd.array([[1, 2], [3, 4]]), nd.array([[1, 0], [0, 1]]))
 <BLANKLINE>
 [3. 2.]
 <NDArray 2 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]]))
 array([3., 2.]))",
              .inputs = {"data", "indices"},
@@ -212,7 +210,6 @@ array([3., 2.]))",
        .doc =
            R"(Return zeros with ``data`` where the columns of ``indices`` point; the last one wins.
 
->>> from afterglow import nd
 >>> nd.scatter_nd(nd.array([2, 3]), nd.array([[1, 0], [0, 1]]), shape=(2, 2))
 <BLANKLINE>
 [[0. 3.]
@@ -226,7 +223,6 @@ array([3., 2.]))",
        .spellings = {"npx.index_update(a, ind, val)"},
        .doc = R"(Return a copy with ``val`` where the columns of ``ind`` point; the last one wins.
 
->>> from afterglow import np, npx
 >>> npx.index_update(np.zeros((2, 2)), np.array([[1, 0], [0, 1]]), np.array([5, 6]))
 array([[0., 6.],
        [5., 0.]]))",
@@ -239,7 +235,6 @@ array([[0., 6.],
        .doc =
            R"(Return a copy with ``val`` added where the columns of ``ind`` point, each time they do.
 
->>> from afterglow import np, npx
 >>> npx.index_add(np.zeros((2, 2)), np.array([[1, 1], [0, 0]]), np.array([5, 6]))
 array([[ 0.,  0.],
        [11.,  0.]]))",
@@ -249,7 +244,6 @@ array([[ 0.,  0.],
              .mxnet_names = {"_contrib_index_copy"},
              .doc = R"(Return a copy of the old array with new rows at the indices.
 
->>> from afterglow import nd
 >>> nd.contrib.index_copy(nd.zeros((3, 2)), nd.array([2, 0]), nd.array([[1, 2], [3, 4]]))
 <BLANKLINE>
 [[3. 4.]
@@ -262,7 +256,6 @@ array([[ 0.,  0.],
              .mxnet_names = {"batch_take"},
              .doc = R"(Return one element of each row; the result has the shape of the indices.
 
->>> from afterglow import nd
 >>> nd.batch_take(nd.array([[1, 2], [3, 4]]), nd.array([1, 0], dtype="int32"))
 <BLANKLINE>
 [2. 3.]
@@ -273,7 +266,6 @@ array([[ 0.,  0.],
              .mxnet_names = {"fill_element_0index"},
              .doc = R"(Return a copy of ``lhs`` with ``mhs[i]`` at row i, column ``rhs[i]``.
 
->>> from afterglow import nd
 >>> nd.fill_element_0index(nd.zeros((2, 3)), nd.array([7, 8]), nd.array([2, 0]))
 <BLANKLINE>
 [[0. 0. 7.]
@@ -288,7 +280,6 @@ array([[ 0.,  0.],
        .doc =
            R"(Return where in a flat array the elements lie that the columns of ``data`` name.
 
->>> from afterglow import nd
 >>> nd.ravel_multi_index(nd.array([[3, 6], [4, 5]]), shape=(7, 6))
 <BLANKLINE>
 [22. 41.]
@@ -302,7 +293,6 @@ array([[ 0.,  0.],
        .spellings = {"nd.unravel_index(data, shape, out=None, name=None)"},
        .doc = R"(Return the index along each axis, one per row, of places in a flat array.
 
->>> from afterglow import nd
 >>> nd.unravel_index(nd.array([22, 41]), shape=(7, 6))
 <BLANKLINE>
 [[3. 6.]
@@ -316,7 +306,6 @@ array([[ 0.,  0.],
        .mxnet_names = {"_contrib_index_array"},
        .doc = R"(Return the indices of every element of an array, along a new last axis.
 
->>> from afterglow import nd
 >>> nd.contrib.index_array(nd.zeros((1, 2)))
 <BLANKLINE>
 [[[0 0]

@@ -643,7 +643,6 @@ void declare_products(Table& table) {
              .spellings = {"np.outer(a, b)"},
              .doc = R"(Return the products of every element of ``a`` with every element of ``b``.
 
->>> from afterglow import np
 >>> np.outer(np.array([1, 2]), np.array([1, 10]))
 array([[ 1., 10.],
        [ 2., 20.]]))",
@@ -658,7 +657,6 @@ array([[ 1., 10.],
 In nd that is the first axis; ``transpose_a`` takes the first axis of ``lhs`` instead, and
 ``transpose_b`` the last of ``rhs``. In np it is the last but one.
 
->>> from afterglow import nd, np
 >>> nd.dot(nd.array([[1, 2], [3, 4]]), nd.array([1, 10])).asnumpy()
 array([21., 43.], dtype=float32)
 >>> np.dot(np.array([[1, 2], [3, 4]]), np.array([1, 10]))
@@ -683,7 +681,6 @@ array([21., 43.]))",
        .mxnet_names = {"batch_dot", "_npx_batch_dot"},
        .doc = R"(Return the matrix products of two stacks: ``lhs[i] x rhs[i]`` for every ``i``.
 
->>> from afterglow import nd
 >>> nd.batch_dot(nd.ones((5, 2, 3)), nd.ones((5, 4, 3)), transpose_b=True).shape
 (5, 2, 4))",
        .inputs = {"lhs", "rhs"},
@@ -698,7 +695,6 @@ array([21., 43.]))",
        .doc =
            R"(Return the matrix product; axes in front of the last two are a stack and are broadcast.
 
->>> from afterglow import np
 >>> np.matmul(np.ones((4, 1, 2, 3)), np.ones((5, 3, 2))).shape
 (4, 5, 2, 2))",
        .inputs = {"a", "b"},
@@ -712,7 +708,6 @@ array([21., 43.]))",
        .spellings = {"np.vdot(a, b)"},
        .doc = R"(Return the product of all elements of one array with those of another, summed.
 
->>> from afterglow import np
 >>> np.vdot(np.array([[1, 2], [3, 4]]), np.array([1, 10, 100, 1000]))
 array(4321.))",
        .inputs = {"a", "b"},
@@ -721,7 +716,6 @@ array(4321.))",
              .spellings = {"np.inner(a, b)"},
              .doc = R"(Return the product over the last axes of both arrays.
 
->>> from afterglow import np
 >>> np.inner(np.array([[1, 2], [3, 4]]), np.array([1, 10]))
 array([21., 43.]))",
              .inputs = {"a", "b"},
@@ -738,7 +732,6 @@ array([21., 43.]))",
              .spellings = {"np.kron(a, b)"},
              .doc = R"(Return blocks of ``b``, each times an element of ``a``.
 
->>> from afterglow import np
 >>> np.kron(np.array([1, 10]), np.array([1, 2]))
 array([ 1.,  2., 10., 20.]))",
              .inputs = {"a", "b"},
@@ -748,7 +741,6 @@ array([ 1.,  2., 10., 20.]))",
                         .spellings = {"np.trace(a, offset=0, axis1=0, axis2=1, out=None)"},
                         .doc = R"(Return the sum of the diagonal, ``offset`` above the main one.
 
->>> from afterglow import np
 >>> np.trace(np.eye(3))
 array(3.))",
                         .inputs = {"data"},
@@ -759,7 +751,6 @@ array(3.))",
        .doc =
            R"(Return the vectors at right angles to two vectors of three (or two) elements.
 
->>> from afterglow import np
 >>> np.cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
 array([0., 0., 1.]))",
        .inputs = {"a", "b"},
@@ -768,7 +759,6 @@ array([0., 0., 1.]))",
              .mxnet_names = {"khatri_rao"},
              .doc = R"(Return the Kronecker products of the columns of matrices.
 
->>> from afterglow import nd
 >>> nd.khatri_rao(nd.array([[1, 2], [3, 4]]), nd.array([[1, 10]])).asnumpy()
 array([[ 1., 20.],
        [ 3., 40.]], dtype=float32))",

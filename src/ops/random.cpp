@@ -539,7 +539,6 @@ void declare_random(Table& table) {
              .mxnet_names = {"_shuffle", "shuffle"},
              .doc = R"(Return a copy with the rows, along the first axis, in random order.
 
->>> from afterglow import nd
 >>> nd.shuffle(nd.ones((2, 2))).shape
 (2, 2))",
              .inputs = {"data"},

@@ -279,7 +279,6 @@ void declare_reduce(Table& table) {
 
 ``where`` says which elements count.
 
->>> from afterglow import nd, np
 >>> np.sum(np.array([[1, 2], [3, 4]]), axis=0)
 array([4., 6.])
 >>> nd.sum(nd.array([[1, 2], [3, 4]]), axis=0).asnumpy()
@@ -298,7 +297,6 @@ array([4., 6.], dtype=float32))",
        .doc =
            R"(Return the mean over the axes; integers give float32. ``where`` says which elements count.
 
->>> from afterglow import nd, np
 >>> np.mean(np.array([[1, 2], [3, 4]]), axis=1)
 array([1.5, 3.5])
 >>> nd.mean(nd.array([[1, 2], [3, 4]]), axis=1, keepdims=True).asnumpy()
@@ -319,7 +317,6 @@ array([[1.5],
 
 ``initial`` is one more of them, and needed where ``where`` chooses among the others.
 
->>> from afterglow import nd, np
 >>> np.max(np.array([[1, 2], [3, 4]]), axis=0)
 array([3., 4.])
 >>> nd.max(nd.array([[1, 2], [3, 4]])).asnumpy()
@@ -339,7 +336,6 @@ array([4.], dtype=float32))",
 
 ``initial`` is one more of them, and needed where ``where`` chooses among the others.
 
->>> from afterglow import nd, np
 >>> np.min(np.array([[1, 2], [3, 4]]), axis=1)
 array([1., 3.])
 >>> nd.min(nd.array([[1, 2], [3, 4]]), axis=1).asnumpy()
@@ -373,7 +369,6 @@ array([1., 3.], dtype=float32))",
 Vectors have the norms inf, -inf, 0 and any other power; matrices "fro", "nuc", inf, -inf, 1,
 -1, 2 and -2.
 
->>> from afterglow import np
 >>> np.linalg.norm(np.array([[3, 4], [6, 8]]), axis=1)
 array([ 5., 10.]))",
        .inputs = {"data"},
@@ -394,7 +389,6 @@ array([ 5., 10.]))",
        .doc =
            R"(Return the product over the axes, times ``initial``, of the elements that ``where`` names.
 
->>> from afterglow import nd, np
 >>> np.prod(np.array([[1, 2], [3, 4]]), axis=1)
 array([ 2., 12.])
 >>> nd.prod(nd.array([[1, 2], [3, 4]]), axis=1).asnumpy()
@@ -413,7 +407,6 @@ array([ 2., 12.], dtype=float32))",
 
 The first of equal ones counts, and nan as greatest.
 
->>> from afterglow import nd, np
 >>> np.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)
 array([1, 0], dtype=int64)
 >>> nd.argmax(nd.array([[1, 5, 2], [7, 0, 7]]), axis=1).asnumpy()
@@ -427,7 +420,6 @@ array([1., 0.], dtype=float32))",
              .mxnet_names = {"argmax_channel"},
              .doc = R"(Return where the greatest elements along axis 1 are.
 
->>> from afterglow import nd
 >>> nd.argmax_channel(nd.array([[1, 5, 2], [7, 0, 7]])).asnumpy()
 array([1., 0.], dtype=float32))",
              .inputs = {"data"},
@@ -442,7 +434,6 @@ array([1., 0.], dtype=float32))",
 
 The first of equal ones counts, and nan as smallest.
 
->>> from afterglow import nd, np
 >>> np.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)
 array([0, 1], dtype=int64)
 >>> nd.argmin(nd.array([[1, 5, 2], [7, 0, 7]]), axis=1).asnumpy()
@@ -465,7 +456,6 @@ array([0., 1.], dtype=float32))",
        .spellings = {"np.cumsum(a, axis=None, dtype=None, out=None)"},
        .doc = R"(Return the running sums along an axis; without one, of all elements in a row.
 
->>> from afterglow import nd, np
 >>> np.cumsum(np.array([[1, 2], [3, 4]]), axis=0)
 array([[1., 2.],
        [4., 6.]])

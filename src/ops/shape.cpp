@@ -197,11 +197,9 @@ void declare_shape(Table& table) {
        .doc =
            R"(Return the arrays one behind the other along an axis; all elements in a row for ``None``.
 
->>> from afterglow import np
 >>> np.concatenate([np.zeros((2, 3)), np.ones((1, 3))]).shape
 (3, 3)
 
->>> from afterglow import nd
 >>> nd.concat(nd.zeros((2, 3)), nd.ones((2, 1)), dim=1).shape
 (2, 4))",
 

@@ -307,7 +307,6 @@ void declare_sorting(Table& table) {
                      "nd.sort(data, axis=-1, is_ascend=True, out=None, name=None)"},
        .doc = R"(Return the elements in order along an axis; without one, all of them in a row.
 
->>> from afterglow import nd, np
 >>> nd.sort(nd.array([[3, 1, 2]]), is_ascend=False).asnumpy()
 array([[3., 2., 1.]], dtype=float32)
 >>> np.sort(np.array([[3, 1, 2]]))
@@ -328,7 +327,6 @@ array([[1., 2., 3.]]))",
             "nd.argsort(data, axis=-1, is_ascend=True, dtype='float32', out=None, name=None)"},
        .doc = R"(Return the indices that put the elements in order; equal ones keep theirs.
 
->>> from afterglow import nd, np
 >>> nd.argsort(nd.array([[3, 1, 2]])).asnumpy()
 array([[1., 2., 0.]], dtype=float32)
 >>> np.argsort(np.array([[3, 1, 2]]))
@@ -347,7 +345,6 @@ array([[1, 2, 0]], dtype=int64))",
 ``ret_typ`` says what of them: "indices", "value", "both" as a list, or "mask", which is 1 at
 their places and 0 elsewhere. All elements are put in order if ``k`` is less than 1.
 
->>> from afterglow import nd
 >>> nd.topk(nd.array([[3, 1, 2]]), k=2, ret_typ="value").asnumpy()
 array([[3., 2.]], dtype=float32))",
        .inputs = {"data"},
@@ -368,7 +365,6 @@ array([[3., 2.]], dtype=float32))",
        .doc =
            R"(Return where in the sorted ``a`` the elements of ``v`` belong: before or behind equal ones.
 
->>> from afterglow import np
 >>> np.searchsorted(np.array([1, 2, 3]), np.array([2, 9]), side="right")
 array([2, 3], dtype=int64))",
        .inputs = {"a", "v", "sorter"},
@@ -380,7 +376,6 @@ array([2, 3], dtype=int64))",
        .spellings = {"np.diff(a, n=1, axis=-1, prepend=None, append=None)"},
        .doc = R"(Return the differences of neighbours along an axis, taken ``n`` times.
 
->>> from afterglow import np
 >>> np.diff(np.array([[1, 4, 9]]))
 array([[3., 5.]]))",
        .inputs = {"a"},

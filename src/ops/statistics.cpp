@@ -117,7 +117,6 @@ void declare_statistics(Table& table) {
 
 ``ddof`` is taken off the number of elements that the sum of squares is divided by.
 
->>> from afterglow import np
 >>> np.var(np.array([[1, 2], [3, 6]]), axis=0)
 array([1., 4.]))",
        .inputs = {"a"},
@@ -129,7 +128,6 @@ array([1., 4.]))",
        .spellings = {"np.std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False)"},
        .doc = R"(Return the square root of the variance; arguments as for :func:`var`.
 
->>> from afterglow import np
 >>> np.std(np.array([[1, 2], [3, 6]]), axis=0)
 array([1., 2.]))",
        .inputs = {"a"},
@@ -140,7 +138,6 @@ array([1., 2.]))",
                         .spellings = {"np.any(a, axis=None, keepdims=False, out=None, where=True)"},
                         .doc = R"(Return whether an element along the axes is not 0.
 
->>> from afterglow import np
 >>> np.any(np.array([[1, 0], [3, 0]]), axis=0)
 array([ True, False]))",
                         .inputs = {"a"},
@@ -150,7 +147,6 @@ array([ True, False]))",
                         .spellings = {"np.all(a, axis=None, keepdims=False, out=None, where=True)"},
                         .doc = R"(Return whether no element along the axes is 0.
 
->>> from afterglow import np
 >>> np.all(np.array([[1, 0], [3, 4]]), axis=0)
 array([ True, False]))",
                         .inputs = {"a"},
