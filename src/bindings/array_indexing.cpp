@@ -114,10 +114,8 @@ bool can_scatter(PyObject* self, PyObject* key, PyObject* value) {
 bool can_fill(PyObject* self, PyObject* key, PyObject* value) {
   if (!is_mask(self, key) || as_array(self).legacy) return false;
   const Array& array = as_array(self).array;
-  const bool floating = array.dtype == DType::float32 || array.dtype == DType::float64 ||
-                        array.dtype == DType::float16;
-  return floating && (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) && array.size() &&
-         array.layout->rank() == as_array(key).array.layout->rank();
+  return is_floating(array.dtype) && (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) &&
+         array.size() && array.layout->rank() == as_array(key).array.layout->rank();
 }
 
 void fill(PyObject* self, PyObject* key, PyObject* value) {
