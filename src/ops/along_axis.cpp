@@ -13,9 +13,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::field;
-
 // --- types ---
 
 /// In the type to compute a result of some type in: float16 is widened.
@@ -150,8 +147,7 @@ Value softmax(const Composition& c, const Value& x, const Value& length, const S
 enum class ActivationMode { instance, channel };
 
 constexpr auto choices(ActivationMode) {
-  return std::array{Choice{"instance", ActivationMode::instance},
-                    Choice{"channel", ActivationMode::channel}};
+  return in_order<ActivationMode>("instance", "channel");
 }
 
 struct SoftmaxActivation {
@@ -246,10 +242,7 @@ Value sequence_reverse(Composition& c, const Sequence& given) {
   const Value lengths = lengths_along(c, given.use_sequence_length, given.axis);
   if (given.axis) c.refuse("axis must be 0, but is " + std::to_string(given.axis));
   if (lengths) return apply(op_named("reverse_sequences"), {}, x, c[1]);
-  Part reversed = whole(x.array);
-  if (x.array.size()) reversed.offset = (reversed.shape[0] - 1) * reversed.strides[0];
-  reversed.strides[0] = -reversed.strides[0];
-  return copy(view(x, reversed));
+  return copy(reversed(x, {0}));
 }
 
 // --- norms ---
@@ -257,8 +250,7 @@ Value sequence_reverse(Composition& c, const Sequence& given) {
 enum class NormMode { instance, channel, spatial };
 
 constexpr auto choices(NormMode) {
-  return std::array{Choice{"instance", NormMode::instance}, Choice{"channel", NormMode::channel},
-                    Choice{"spatial", NormMode::spatial}};
+  return in_order<NormMode>("instance", "channel", "spatial");
 }
 
 struct L2Normalization {

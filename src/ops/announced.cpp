@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that can be written down in graphs, read from files and asked for shapes, and that have no
 // kernel yet. Their parameters are MXNet's.
-#include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
 
 #include "ops/table.h"
 
 namespace afterglow::ops {
 namespace {
-
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::NodeForm;
-using lazy::required;
 
 /// Refuses data of another rank than `rank`.
 void need_rank(const Completion& completion, std::size_t input, std::size_t rank) {
@@ -39,26 +31,20 @@ std::int64_t product(std::int64_t one, std::int64_t other) {
 enum class Tuning { fastest, limited_workspace, off };
 
 constexpr auto choices(Tuning) {
-  return std::array{Choice{"fastest", Tuning::fastest},
-                    Choice{"limited_workspace", Tuning::limited_workspace},
-                    Choice{"off", Tuning::off}};
+  return in_order<Tuning>("fastest", "limited_workspace", "off");
 }
 
 /// The order of axes: batch, channels, then or between them space.
 enum class Axes { ncdhw, nchw, ncw, ndhwc, nhwc };
 
 constexpr auto choices(Axes) {
-  return std::array{Choice{"NCDHW", Axes::ncdhw}, Choice{"NCHW", Axes::nchw},
-                    Choice{"NCW", Axes::ncw}, Choice{"NDHWC", Axes::ndhwc},
-                    Choice{"NHWC", Axes::nhwc}};
+  return in_order<Axes>("NCDHW", "NCHW", "NCW", "NDHWC", "NHWC");
 }
 
 enum class PoolingAxes { ncdhw, nchw, ncw, ndhwc, nhwc, nwc };
 
 constexpr auto choices(PoolingAxes) {
-  return std::array{Choice{"NCDHW", PoolingAxes::ncdhw}, Choice{"NCHW", PoolingAxes::nchw},
-                    Choice{"NCW", PoolingAxes::ncw},     Choice{"NDHWC", PoolingAxes::ndhwc},
-                    Choice{"NHWC", PoolingAxes::nhwc},   Choice{"NWC", PoolingAxes::nwc}};
+  return in_order<PoolingAxes>("NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC");
 }
 
 template <class Order>
@@ -209,15 +195,13 @@ void complete_deconvolution(Completion& completion, const Deconvolution& given) 
 enum class PoolType { avg, lp, max, sum };
 
 constexpr auto choices(PoolType) {
-  return std::array{Choice{"avg", PoolType::avg}, Choice{"lp", PoolType::lp},
-                    Choice{"max", PoolType::max}, Choice{"sum", PoolType::sum}};
+  return in_order<PoolType>("avg", "lp", "max", "sum");
 }
 
 enum class Convention { full, same, valid };
 
 constexpr auto choices(Convention) {
-  return std::array{Choice{"full", Convention::full}, Choice{"same", Convention::same},
-                    Choice{"valid", Convention::valid}};
+  return in_order<Convention>("full", "same", "valid");
 }
 
 struct Pooling {
@@ -287,13 +271,8 @@ struct AdaptiveAvgPooling2D {
 enum class Resize { like, odd_scale, size, to_even_down, to_even_up, to_odd_down, to_odd_up };
 
 constexpr auto choices(Resize) {
-  return std::array{Choice{"like", Resize::like},
-                    Choice{"odd_scale", Resize::odd_scale},
-                    Choice{"size", Resize::size},
-                    Choice{"to_even_down", Resize::to_even_down},
-                    Choice{"to_even_up", Resize::to_even_up},
-                    Choice{"to_odd_down", Resize::to_odd_down},
-                    Choice{"to_odd_up", Resize::to_odd_up}};
+  return in_order<Resize>("like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down",
+                          "to_odd_up");
 }
 
 struct BilinearResize2D {
@@ -396,8 +375,7 @@ void complete_upsampling(Completion& completion, const UpSampling& given) {
 enum class Cell { gru, lstm, rnn_relu, rnn_tanh };
 
 constexpr auto choices(Cell) {
-  return std::array{Choice{"gru", Cell::gru}, Choice{"lstm", Cell::lstm},
-                    Choice{"rnn_relu", Cell::rnn_relu}, Choice{"rnn_tanh", Cell::rnn_tanh}};
+  return in_order<Cell>("gru", "lstm", "rnn_relu", "rnn_tanh");
 }
 
 struct RNN {
@@ -673,13 +651,6 @@ void complete_as_first(Completion& completion, const Parameters&) {
 template <std::size_t count, class Parameters>
 void hide_outputs(NodeForm& node, const Parameters&) {
   for (std::size_t i = 1; i < count; ++i) node.outputs.push_back("hidden" + std::to_string(i));
-  node.usable = 1;
-}
-
-/// Without names of their own.
-template <std::size_t count, class Parameters>
-void number_outputs(NodeForm& node, const Parameters&) {
-  node.outputs = lazy::numbered_outputs(count);
   node.usable = 1;
 }
 

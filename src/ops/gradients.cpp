@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/gradients.h"
 
-#include <algorithm>
-
 #include "ops/views.h"
 
 namespace afterglow::ops {
@@ -79,6 +77,18 @@ std::vector<Value> indices_along(const Shape& shape, std::int64_t axis, const Va
     along[0] = shape[other];
     result.push_back(shaped(count_up(shape[other], DType::int64, index.array.context()), along));
   }
+  return result;
+}
+
+std::vector<Value> views_along(const Value& array, std::int64_t axis) {
+  Part part = whole(array.array);
+  const auto position = static_cast<std::size_t>(axis);
+  const std::int64_t count = part.shape[position];
+  const std::int64_t step = array.array.size() ? part.strides[position] : 0;
+  part.shape.erase(part.shape.begin() + axis);
+  part.strides.erase(part.strides.begin() + axis);
+  std::vector<Value> result;
+  for (std::int64_t i = 0; i < count; ++i, part.offset += step) result.push_back(view(array, part));
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/element_types.h"
 #include "kernels/matrices.h"
 #include "ops/common.h"
 #include "ops/compositions.h"
@@ -17,11 +18,6 @@
 
 namespace afterglow::ops {
 namespace {
-
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
 
 /// The type that an array is computed in.
 DType computed_type(const Inference& inference, const Operand& input) {
@@ -126,10 +122,13 @@ class Loaded {
       offset += number % shape[axis] * strides[axis];
     const std::int64_t down = strides[shape.size() - 2], across = strides.back();
     copy_.reserve(static_cast<std::size_t>(rows * columns));
-    with_elements(stack.dtype, stack.data(), [&](const auto* source) {
-      for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t column = 0; column < columns; ++column)
-          copy_.push_back(static_cast<T>(source[offset + row * down + column * across]));
+    with_type(stack.dtype, [&]<class Element>(Element) {
+      if constexpr (!std::is_same_v<Element, HalfBits>) {  // is refused
+        const auto* const source = reinterpret_cast<const Element*>(stack.data());
+        for (std::int64_t row = 0; row < rows; ++row) {
+          for (std::int64_t column = 0; column < columns; ++column)
+            copy_.push_back(static_cast<T>(source[offset + row * down + column * across]));
+        }
       }
     });
     data_ = copy_.data();
@@ -137,27 +136,6 @@ class Loaded {
   const T* data() const { return data_; }
 
  private:
-  template <class Function>
-  static void with_elements(DType dtype, const void* data, Function function) {
-    switch (dtype) {
-      case DType::float32:
-        return function(static_cast<const float*>(data));
-      case DType::float64:
-        return function(static_cast<const double*>(data));
-      case DType::uint8:
-      case DType::boolean:
-        return function(static_cast<const std::uint8_t*>(data));
-      case DType::int8:
-        return function(static_cast<const std::int8_t*>(data));
-      case DType::int32:
-        return function(static_cast<const std::int32_t*>(data));
-      case DType::int64:
-        return function(static_cast<const std::int64_t*>(data));
-      case DType::float16:  // is refused
-        return;
-    }
-  }
-
   const T* data_;
   std::vector<T> copy_;
 };
@@ -775,18 +753,13 @@ struct Tensorsolve {
 Value tensorsolve(Composition& c, const Tensorsolve& given) {
   Value a = c[0];
   if (given.a_axes) {
-    Shape moved;
+    Shape order, moved;
     for (const std::int64_t axis : *given.a_axes) moved.push_back(normal_axis(c, axis, rank_of(a)));
-    Part part;
-    const auto add = [&](std::int64_t axis) {
-      part.shape.push_back(a.array.shape()[static_cast<std::size_t>(axis)]);
-      part.strides.push_back(a.array.layout->strides()[static_cast<std::size_t>(axis)]);
-    };
     for (std::int64_t axis = 0; axis < rank_of(a); ++axis) {
-      if (std::ranges::find(moved, axis) == moved.end()) add(axis);
+      if (std::ranges::find(moved, axis) == moved.end()) order.push_back(axis);
     }
-    std::ranges::for_each(moved, add);
-    a = copy(view(a, part));
+    order.insert(order.end(), moved.begin(), moved.end());
+    a = copy(reordered(a, order));
   }
   const auto shape = a.array.shape();
   const auto rest = shape.subspan(std::min(shape.size(), static_cast<std::size_t>(rank_of(c[1]))));
@@ -922,10 +895,7 @@ array(8.))",
              .kernel = determinant_kernel,
              .may_fail = true,
              .gradients = {reading_output_and({0}, through_determinant)},
-             .node = [](lazy::NodeForm& node) {
-               node.outputs = lazy::numbered_outputs(3);
-               node.usable = 1;
-             }});
+             .node = number_outputs<3>});
   table.add({.name = "cholesky",
              .mxnet_names = {"_npi_cholesky"},
              .spellings = {"np.linalg.cholesky(a)"},

@@ -13,12 +13,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::NodeForm;
-using lazy::required;
-
 /// A parameter of a layer, one number for each place of an axis of the data, as it lies along that.
 Value along(const Composition& c, const Value& vector, const Value& x, std::int64_t axis) {
   const std::int64_t extent = x.array.shape()[static_cast<std::size_t>(axis)];
@@ -164,8 +158,7 @@ Value embedding(Composition& c, const Embedding& given) {
 enum class DropoutMode { training, always };
 
 constexpr auto choices(DropoutMode) {
-  return std::array{Choice{"training", DropoutMode::training},
-                    Choice{"always", DropoutMode::always}};
+  return in_order<DropoutMode>("training", "always");
 }
 
 struct Dropout {
@@ -395,9 +388,7 @@ void form_with_deviation(NodeForm& node, const Parameters& given) {
 enum class Kind { relu, sigmoid, softrelu, softsign, tanh };
 
 constexpr auto choices(Kind) {
-  return std::array{Choice{"relu", Kind::relu}, Choice{"sigmoid", Kind::sigmoid},
-                    Choice{"softrelu", Kind::softrelu}, Choice{"softsign", Kind::softsign},
-                    Choice{"tanh", Kind::tanh}};
+  return in_order<Kind>("relu", "sigmoid", "softrelu", "softsign", "tanh");
 }
 
 struct Activation {
@@ -426,9 +417,7 @@ Value activation(Composition& c, const Activation& given) {
 enum class Leak { elu, gelu, leaky, prelu, rrelu, selu };
 
 constexpr auto choices(Leak) {
-  return std::array{Choice{"elu", Leak::elu},     Choice{"gelu", Leak::gelu},
-                    Choice{"leaky", Leak::leaky}, Choice{"prelu", Leak::prelu},
-                    Choice{"rrelu", Leak::rrelu}, Choice{"selu", Leak::selu}};
+  return in_order<Leak>("elu", "gelu", "leaky", "prelu", "rrelu", "selu");
 }
 
 struct LeakyReLU {

@@ -16,10 +16,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-
 std::int64_t size_of_axes(const Shape& shape, std::size_t first) {
   const auto extents = std::span(shape).subspan(std::min(first, shape.size()));
   return std::ranges::find(extents, -1) == extents.end() ? element_count(extents) : -1;
@@ -53,8 +49,7 @@ Value nothing_for_label(Gradient& c) {
 enum class Normalization { none, batch, valid };
 
 constexpr auto choices(Normalization) {
-  return std::array{Choice{"null", Normalization::none}, Choice{"batch", Normalization::batch},
-                    Choice{"valid", Normalization::valid}};
+  return in_order<Normalization>("null", "batch", "valid");
 }
 
 // --- softmax ---
@@ -118,10 +113,7 @@ Value from_classes(const SoftmaxOutput& given, const Value& probabilities, const
   const Value indices = in_type(shaped(label, places), dtype);
   Value wanted = one_hot(indices, rows[1], dtype);
   if (given.multi_output) {
-    const auto extents = wanted.array.shape();
-    const auto steps = wanted.array.layout->strides();
-    wanted =
-        view(wanted, {0, {extents[0], extents[2], extents[1]}, {steps[0], steps[2], steps[1]}});
+    wanted = reordered(wanted, {0, 2, 1});
   } else if (given.smooth_alpha != 0) {
     const double share =
         given.smooth_alpha / static_cast<double>(std::max<std::int64_t>(1, rows[1] - 1));

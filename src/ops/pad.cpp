@@ -10,16 +10,11 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::field;
-
 enum class PadMode { constant, edge, reflect, symmetric, maximum, minimum, wrap };
 
 constexpr auto choices(PadMode) {
-  return std::array{Choice{"constant", PadMode::constant}, Choice{"edge", PadMode::edge},
-                    Choice{"reflect", PadMode::reflect},   Choice{"symmetric", PadMode::symmetric},
-                    Choice{"maximum", PadMode::maximum},   Choice{"minimum", PadMode::minimum},
-                    Choice{"wrap", PadMode::wrap}};
+  return in_order<PadMode>("constant", "edge", "reflect", "symmetric", "maximum", "minimum",
+                           "wrap");
 }
 
 struct Pad {

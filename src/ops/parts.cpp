@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of arrays: blocks, and all parts that an axis is cut into. All of these copy.
 #include <algorithm>
-#include <vector>
 
 #include "ops/compositions.h"
 #include "ops/table.h"
@@ -9,9 +8,6 @@
 
 namespace afterglow::ops {
 namespace {
-
-using lazy::field;
-using lazy::required;
 
 // --- one part ---
 

@@ -12,21 +12,7 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::field;
-using lazy::required;
-
 // --- columns of an index array ---
-
-/// The arrays that lie along the first axis.
-std::vector<Value> rows_of(const Value& array) {
-  Part row = whole(array.array);
-  const std::int64_t count = row.shape[0], step = array.array.size() ? row.strides[0] : 0;
-  row.shape.erase(row.shape.begin());
-  row.strides.erase(row.strides.begin());
-  std::vector<Value> rows;
-  for (std::int64_t i = 0; i < count; ++i, row.offset += step) rows.push_back(view(array, row));
-  return rows;
-}
 
 /// One for each of the first axes of an array that has so many.
 std::vector<Value> index_arrays(const Composition& c, const Value& indices, std::size_t rank) {
@@ -35,7 +21,7 @@ std::vector<Value> index_arrays(const Composition& c, const Value& indices, std:
   if (count > rank)
     c.refuse(std::to_string(count) + " indices per element are too many for " +
              std::to_string(rank) + " dimensions");
-  return rows_of(indices);
+  return views_along(indices, 0);
 }
 
 /// A copy with values where the index arrays point.
@@ -121,7 +107,7 @@ Value ravel_multi_index(Composition& c, const FlatShape& given) {
   const Value& data = c[0];
   if (!rank_of(data) || data.array.shape()[0] != static_cast<std::int64_t>(given.shape.size()))
     c.refuse("data must have a row for each axis of " + to_string(given.shape));
-  const std::vector<Value> rows = rows_of(copy(data, DType::int64));
+  const std::vector<Value> rows = views_along(copy(data, DType::int64), 0);
   Value flat = rows[0];
   for (std::size_t axis = 1; axis < rows.size(); ++axis)
     flat = flat * given.shape[axis] + rows[axis];
@@ -144,7 +130,7 @@ Value unravel_index(Composition& c, const FlatShape& given) {
   Shape shape = shape_of(data);
   shape.insert(shape.begin(), static_cast<std::int64_t>(rank));
   Value result = full(0, shape, data.array.dtype, data.array.context());
-  const std::vector<Value> rows = rows_of(result);
+  const std::vector<Value> rows = views_along(result, 0);
   Value rest = copy(data, DType::int64);
   for (std::size_t axis = rank; axis-- > 0;) {
     Value row = rows[axis];

@@ -18,11 +18,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
-
 struct Dot {
   bool transpose_a = false;
   bool transpose_b = false;
@@ -88,49 +83,34 @@ std::vector<kernels::StackPlace> stack_places(const Layout& a, const Layout& b) 
   return places;
 }
 
-class ProductPass : public lazy::Pass {
- public:
-  explicit ProductPass(const Call& call, lazy::Epilogue epilogue = {})
-      : pass_(shape_of(call), call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(),
-              call.outputs[0].data(), call.settled.get<Product>().threads, std::move(epilogue),
-              call.settled.get<Product>().is_stack
-                  ? stack_places(*call.inputs[0].layout, *call.inputs[1].layout)
-                  : std::vector<kernels::StackPlace>(1)) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-  void finish() override { pass_.finish(); }
-
- private:
-  static kernels::ProductShape shape_of(const Call& call) {
-    const auto product = call.settled.get<Product>();
-    kernels::ProductShape shape;
-    shape.m = product.m;
-    shape.n = product.n;
-    shape.k = product.k;
-    shape.transpose_a = product.transpose_a;
-    shape.transpose_b = product.transpose_b;
-    if (!product.is_stack) {
-      shape.lda = shape.transpose_a ? shape.m : shape.k;
-      shape.ldb = shape.transpose_b ? shape.k : shape.n;
-      return shape;
-    }
-    const MatrixView a = *matrix_view(*call.inputs[0].layout);
-    const MatrixView b = *matrix_view(*call.inputs[1].layout);
+std::unique_ptr<lazy::Pass> product_kernel_then(const Call& call, lazy::Epilogue epilogue) {
+  const auto product = call.settled.get<Product>();
+  const Operand &left = call.inputs[0], &right = call.inputs[1], &output = call.outputs[0];
+  kernels::ProductShape shape;
+  shape.m = product.m;
+  shape.n = product.n;
+  shape.k = product.k;
+  shape.transpose_a = product.transpose_a;
+  shape.transpose_b = product.transpose_b;
+  std::vector<kernels::StackPlace> places(1);
+  if (product.is_stack) {
+    const MatrixView a = *matrix_view(*left.layout), b = *matrix_view(*right.layout);
     shape.transpose_a = a.transposed != product.transpose_a;
     shape.transpose_b = b.transposed != product.transpose_b;
     shape.lda = a.stride;
     shape.ldb = b.stride;
-    return shape;
+    places = stack_places(*left.layout, *right.layout);
+  } else {
+    shape.lda = shape.transpose_a ? shape.m : shape.k;
+    shape.ldb = shape.transpose_b ? shape.k : shape.n;
   }
-  kernels::ProductPass pass_;
-};
-
-std::unique_ptr<lazy::Pass> product_kernel(const Call& call) {
-  return std::make_unique<ProductPass>(call);
+  return kernel_pass<kernels::ProductPass>(shape, output.dtype, left.data(), right.data(),
+                                           output.data(), product.threads, std::move(epilogue),
+                                           std::move(places));
 }
 
-std::unique_ptr<lazy::Pass> product_kernel_then(const Call& call, lazy::Epilogue epilogue) {
-  return std::make_unique<ProductPass>(call, std::move(epilogue));
+std::unique_ptr<lazy::Pass> product_kernel(const Call& call) {
+  return product_kernel_then(call, {});
 }
 
 void set_product(const Inference& inference, Product product) {
@@ -359,16 +339,6 @@ Value flat(const Value& x) {
   return shaped(x, {x.array.size()});
 }
 
-/// A view with the axes in another order.
-Value reordered(const Value& x, const Shape& order) {
-  Part part;
-  for (const std::int64_t axis : order) {
-    part.shape.push_back(x.array.shape()[static_cast<std::size_t>(axis)]);
-    part.strides.push_back(x.array.layout->strides()[static_cast<std::size_t>(axis)]);
-  }
-  return view(x, part);
-}
-
 Value vdot(Composition& c) {
   return dot(flat(c[0]), flat(c[1]), false, false);
 }
@@ -560,19 +530,10 @@ struct Cross {
 
 /// Views of the elements of vectors along an axis.
 std::vector<Value> components(const Composition& c, const Value& x, std::int64_t axis) {
-  const auto place = static_cast<std::ptrdiff_t>(normal_axis(c, axis, rank_of(x)));
-  Part part = whole(x.array);
-  const std::int64_t count = part.shape[static_cast<std::size_t>(place)];
-  const std::int64_t step = part.strides[static_cast<std::size_t>(place)];
+  const std::int64_t place = normal_axis(c, axis, rank_of(x));
+  const std::int64_t count = x.array.shape()[static_cast<std::size_t>(place)];
   if (count < 2 || count > 3) c.refuse("needs vectors of 2 or 3 elements");
-  part.shape.erase(part.shape.begin() + place);
-  part.strides.erase(part.strides.begin() + place);
-  std::vector<Value> result;
-  for (std::int64_t i = 0; i < count; ++i) {
-    part.offset = i * step;
-    result.push_back(view(x, part));
-  }
-  return result;
+  return views_along(x, place);
 }
 
 /// left[i] * right[j] - left[j] * right[i], where a third element may be missing.

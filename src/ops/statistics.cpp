@@ -9,8 +9,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::field;
-
 /// The axes of a reduction, counted from the front. An array without dimensions may be reduced over
 /// axis 0 or -1.
 Shape reduced_axes(const Composition& c, const std::optional<Shape>& axes) {
