@@ -7,6 +7,7 @@
 #include "base/element_types.h"
 #include "bindings/array_type.h"
 #include "bindings/waiting.h"
+#include "ops/operators.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -75,6 +76,9 @@ class KeyReader {
   int axis_ = 0;
 };
 
+/// So many are worth several threads.
+constexpr std::int64_t many_elements = 1 << 16;
+
 /// Which elements are not 0. Waits for them.
 std::vector<std::uint8_t> truth_of(const Array& array) {
   const auto count = static_cast<std::size_t>(array.size());
@@ -121,7 +125,12 @@ std::optional<ops::Part> place_of_key(const Layout& layout, PyObject* key) {
 }
 
 nb::object true_positions(nb::handle mask) {
-  const Array& array = as_array(mask.ptr()).array;
+  const autograd::Handle& given = as_array(mask.ptr());
+  Array array = given.array;
+  if (array.dtype != DType::boolean && array.size() >= many_elements) {
+    const autograd::Unrecorded pause;
+    array = ops::not_equal(given, 0).array;
+  }
   const std::vector<std::uint8_t> truth = truth_of(array);
   const auto count = static_cast<std::int64_t>(truth.size()) - std::ranges::count(truth, 0);
   const std::int64_t shape[] = {count};
@@ -142,7 +151,7 @@ nb::object true_positions(nb::handle mask) {
   } else {
     fill();
   }
-  return nb::steal(wrap(std::move(positions), as_array(mask.ptr()).legacy));
+  return nb::steal(wrap(std::move(positions), given.legacy));
 }
 
 void bind_keys(nb::module_& module) {

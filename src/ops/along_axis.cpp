@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, sequences and norms along an axis, made of other ops: along the last axis they run as
 // one pass over memory.
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -78,9 +77,7 @@ Value length_mask(const Composition& c, const Value& length, const Shape& shape,
 
 template <bool logarithm>
 const lazy::Op& rows_op() {
-  static const lazy::Op& op =
-      logarithm ? op_named("log_softmax_of_rows") : op_named("softmax_of_rows");
-  return op;
+  return logarithm ? the_op<"log_softmax_of_rows">() : the_op<"softmax_of_rows">();
 }
 
 template <bool logarithm>

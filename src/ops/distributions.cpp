@@ -108,18 +108,18 @@ Value standard_gamma(const Target& target, DType dtype, const Value& shape) {
 // --- distributions, whatever their arguments are called ---
 
 Value uniform(const Target& target, const Value& low, const Value& high) {
-  static const lazy::Op& op = op_named("fill_uniform");
   if (low.is_number() && high.is_number())
-    return fill_result(op, target, low.number(), high.number());
+    return fill_result(the_op<"fill_uniform">(), target, low.number(), high.number());
   const Value from = typed(low, target.work()), to = typed(high, target.work());
-  return shifted(target, fill(op, target, target.work(), 0.0, 1.0), to - from, from);
+  return shifted(target, fill(the_op<"fill_uniform">(), target, target.work(), 0.0, 1.0), to - from,
+                 from);
 }
 
 Value normal(const Target& target, const Value& loc, const Value& scale) {
-  static const lazy::Op& op = op_named("fill_normal");
   if (loc.is_number() && scale.is_number())
-    return fill_result(op, target, loc.number(), scale.number());
-  return shifted(target, fill(op, target, target.work(), 0.0, 1.0), scale, loc);
+    return fill_result(the_op<"fill_normal">(), target, loc.number(), scale.number());
+  return shifted(target, fill(the_op<"fill_normal">(), target, target.work(), 0.0, 1.0), scale,
+                 loc);
 }
 
 Value exponential(const Target& target, const Value& scale) {

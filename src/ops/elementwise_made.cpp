@@ -110,8 +110,7 @@ void declare_elementwise_made(Table& table) {
 [1.         0.5        0.33333334])",
              .inputs = {"data"},
              .compose = [](Composition& c) {
-               static const lazy::Op &root = op_named("cbrt"), &inverse = op_named("reciprocal");
-               return apply(inverse, {}, apply(root, {}, c[0]));
+               return apply(the_op<"reciprocal">(), {}, apply(the_op<"cbrt">(), {}, c[0]));
              }});
   table.compose<HardSigmoid>(
       {.name = "hard_sigmoid",

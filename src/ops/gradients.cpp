@@ -13,11 +13,10 @@ class OpAccumulation : public autograd::Accumulation {
   }
   void write(autograd::Handle& target, const Value& value) const override { assign(target, value); }
   void add_to(autograd::Handle& target, const autograd::Handle& value) const override {
-    static const lazy::Op& op = op_named("add");
-    autograd::CallBuilder builder(op, target.legacy);
+    autograd::CallBuilder builder(the_op<"add">(), target.legacy);
     builder.add(target);
     builder.add(value);
-    builder.issue({op.defaults, {}, &target});
+    builder.issue({the_op<"add">().defaults, {}, &target});
   }
 };
 

@@ -507,8 +507,7 @@ std::vector<Value> indices_from(const Gradient& c, std::size_t first) {
 /// Writes, or adds, `values` to the elements of `target` that the indices name.
 Value scatter(const Value& target, const Value& values, std::span<const Value> indices,
               const Scatter& given) {
-  static const lazy::Op& op = op_named("scatter");
-  autograd::CallBuilder builder(op, false);
+  autograd::CallBuilder builder(the_op<"scatter">(), false);
   builder.add(target);
   builder.add(values);
   for (const Value& index : indices) builder.add(index);
@@ -516,8 +515,7 @@ Value scatter(const Value& target, const Value& values, std::span<const Value> i
 }
 
 Value gather(const Value& source, std::span<const Value> indices, const Take& given) {
-  static const lazy::Op& op = op_named("gather");
-  autograd::CallBuilder builder(op, false);
+  autograd::CallBuilder builder(the_op<"gather">(), false);
   builder.add(source);
   for (const Value& index : indices) builder.add(index);
   return builder.issue({lazy::write_arguments(given), {}, nullptr});

@@ -465,8 +465,7 @@ Value gaps(const Value& values) {
 }
 
 Value solve(const Value& a, const Value& b) {
-  static const lazy::Op& op = op_named("solve");
-  return apply(op, {}, a, b);
+  return apply(the_op<"solve">(), {}, a, b);
 }
 
 // --- gradients ---
@@ -526,9 +525,9 @@ Value through_svd(Gradient& c) {
   return fit_type(c, 0, result);
 }
 
-template <const char* op>
+template <Name op>
 Value through_packing(Gradient& c) {
-  return apply(op_named(op), lazy::write_arguments(c.parameters<Triangle>()), without_gaps(c.g));
+  return apply(the_op<op>(), lazy::write_arguments(c.parameters<Triangle>()), without_gaps(c.g));
 }
 
 // --- made of others ---
@@ -853,8 +852,6 @@ Value multi_dot(Composition& c) {
   return shaped(result, Shape(shape.begin() + is_row, shape.end() - is_column));
 }
 
-constexpr char extract_name[] = "extracttrian", make_name[] = "maketrian";
-
 }  // namespace
 
 void declare_linalg(Table& table) {
@@ -932,7 +929,7 @@ array([1. , 0.5]))",
              .may_fail = true,
              .gradients = {reading_output(through_svd)}});
   table.add<Triangle>(
-      {.name = extract_name,
+      {.name = "extracttrian",
        .mxnet_names = {"_linalg_extracttrian", "linalg_extracttrian"},
        .doc =
            R"(Return the elements of the triangle below (or above) a diagonal, which belongs to it.
@@ -944,9 +941,9 @@ array([1., 3., 4.], dtype=float32))",
        .inputs = {"A"},
        .infer = pack_infer,
        .kernel = packing_kernel<false>,
-       .gradients = {reading_nothing(through_packing<make_name>)}});
+       .gradients = {reading_nothing(through_packing<"maketrian">)}});
   table.add<Triangle>(
-      {.name = make_name,
+      {.name = "maketrian",
        .mxnet_names = {"_linalg_maketrian", "linalg_maketrian"},
        .doc = R"(Return matrices with the elements in a triangle and zeros elsewhere.
 
@@ -956,7 +953,7 @@ array([[1., 0.],
        .inputs = {"A"},
        .infer = unpack_infer,
        .kernel = packing_kernel<true>,
-       .gradients = {reading_nothing(through_packing<extract_name>)}});
+       .gradients = {reading_nothing(through_packing<"extracttrian">)}});
   table.compose<Gemm>(
       {.name = "gemm",
        .mxnet_names = {"_linalg_gemm", "linalg_gemm"},

@@ -2,7 +2,6 @@
 // Layers as ops, made of others. Chains of elementwise calls and reductions of rows are fused into
 // one pass, and gradients come from the ops that they are made of.
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "ops/compositions.h"
@@ -305,9 +304,8 @@ Value layer_norm(Composition& c, const LayerNorm& given) {
   const Value &x = c[0], &gamma = c[1], &beta = c[2];
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
   if (has_kernel(x, gamma, beta, axis)) {
-    static const lazy::Op& op = op_named("layer_norm");
     const lazy::Argument arguments[] = {given.eps};
-    autograd::CallBuilder builder(op, false);
+    autograd::CallBuilder builder(the_op<"layer_norm">(), false);
     for (const Value* input : {&x, &gamma, &beta}) builder.add(*input);
     std::vector<autograd::Handle> others;
     Value result = builder.issue({arguments, {}, nullptr}, &others);

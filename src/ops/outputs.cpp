@@ -3,7 +3,6 @@
 // gradient that of a loss, whatever gradient they are given. And copies whose gradient is another
 // than that of a copy.
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays with more elements around them.
 #include <algorithm>
-#include <array>
 
 #include "ops/compositions.h"
 #include "ops/table.h"

@@ -73,9 +73,9 @@ Value batch_take(Composition& c) {
   const Value &rows = c[0], &indices = c[1];
   if (rank_of(rows) != 2 || indices.array.size() != rows.array.shape()[0])
     c.refuse("needs two dimensions and an index per row");
-  static const lazy::Op& pick = op_named("pick");
   const lazy::Argument arguments[] = {std::int64_t{1}, false, std::string("clip")};
-  const Value picked = apply(pick, arguments, rows, shaped(indices, {indices.array.size()}));
+  const Value picked =
+      apply(the_op<"pick">(), arguments, rows, shaped(indices, {indices.array.size()}));
   return shaped(picked, shape_of(indices));
 }
 
@@ -116,8 +116,7 @@ Value ravel_multi_index(Composition& c, const FlatShape& given) {
 
 /// Of integers an integer, which is what mx.nd answers.
 Value quotient(const Value& left, std::int64_t right) {
-  static const lazy::Op& divide = op_named("divide");
-  autograd::CallBuilder builder(divide, true);
+  autograd::CallBuilder builder(the_op<"divide">(), true);
   builder.add(left);
   builder.add(Value(right));
   return builder.issue();

@@ -512,10 +512,9 @@ Value trace(Composition& c, const Trace& given) {
   const Shape last = {static_cast<std::int64_t>(diagonal.shape.size())};
   diagonal.shape.push_back(length);
   diagonal.strides.push_back(strides[first] + strides[second]);
-  static const lazy::Op& sum = op_named("sum");
   const DType dtype = x.array.dtype == DType::boolean ? DType::int64 : x.array.dtype;
   const lazy::Argument arguments[] = {last, false, false, static_cast<std::int64_t>(dtype)};
-  return apply(sum, arguments, Value(view(x, diagonal)));
+  return apply(the_op<"sum">(), arguments, Value(view(x, diagonal)));
 }
 
 struct Cross {

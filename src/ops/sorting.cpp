@@ -167,13 +167,11 @@ std::unique_ptr<lazy::Pass> search_kernel(const Call& call) {
 // --- gradients ---
 
 Value argsort(const Value& x, const Argsort& given) {
-  static const lazy::Op& op = op_named("argsort");
-  return apply(op, lazy::write_arguments(given), x);
+  return apply(the_op<"argsort">(), lazy::write_arguments(given), x);
 }
 
 /// The gradient of each element that was kept, and zeros for the others.
 Value put_where_sorted(Gradient& c) {
-  static const lazy::Op& gather = op_named("gather");
   const auto given = c.parameters<Sort>();
   const Shape shape = given.axis ? c.shape(0) : Shape{element_count(c.shape(0))};
   const auto rank = static_cast<std::int64_t>(shape.size());
@@ -181,7 +179,7 @@ Value put_where_sorted(Gradient& c) {
   const std::int64_t depth = c.g.array.shape()[static_cast<std::size_t>(axis)];
   const Value ranks =
       argsort(argsort(shaped(c[0], shape), {axis, given.is_ascend, 0, {}}), {axis, true, 0, {}});
-  autograd::CallBuilder builder(gather, false);
+  autograd::CallBuilder builder(the_op<"gather">(), false);
   const std::vector<Value> lines = indices_along(shape, axis, minimum(ranks, depth - 1));
   builder.add(c.g);
   for (const Value& line : lines) builder.add(line);
@@ -228,8 +226,8 @@ Value topk(Composition& c, const Topk& given) {
     const Value ranks = argsort(argsort(x, {axis, given.is_ascend, 0, {}}), {axis, true, 0, {}});
     return shaped(copy(ranks < count, x.array.dtype), shape_of(c[0]));
   }
-  static const lazy::Op& sort = op_named("sort");
-  const Value result = apply(sort, lazy::write_arguments(Sort{axis, given.is_ascend, count}), x);
+  const Value result =
+      apply(the_op<"sort">(), lazy::write_arguments(Sort{axis, given.is_ascend, count}), x);
   if (given.ret_typ == Wanted::both) c.add_output(places());
   return result;
 }
@@ -242,15 +240,15 @@ DType common_type(DType left, DType right) {
 }
 
 Value searchsorted(Composition& c, const Searchsorted& given) {
-  static const lazy::Op &search = op_named("search"), &take = op_named("take");
   Value line = c[0], values = c[1];
   if (line.is_number() || rank_of(line) != 1) c.refuse("a must have one dimension");
-  if (c[2]) line = apply(take, take.defaults, line, c[2]);
+  if (c[2]) line = apply(the_op<"take">(), the_op<"take">().defaults, line, c[2]);
   if (values.is_number())
     values = full(values.number(), {}, values.is_integer() ? DType::int64 : DType::float64,
                   line.array.context());
   const DType dtype = common_type(line.array.dtype, values.array.dtype);
-  return apply(search, lazy::write_arguments(given), in_type(line, dtype), in_type(values, dtype));
+  return apply(the_op<"search">(), lazy::write_arguments(given), in_type(line, dtype),
+               in_type(values, dtype));
 }
 
 struct Diff {

@@ -30,7 +30,8 @@ Table& the_table() {
           declare_shape,       declare_rearrange,     declare_reshape,          declare_pad,
           declare_parts,       declare_statistics,    declare_softmax,          declare_indexing,
           declare_picking,     declare_sorting,       declare_linalg,           declare_networks,
-          declare_outputs,     declare_along_axis,    declare_announced})
+          declare_outputs,     declare_along_axis,    declare_convolution,      declare_pooling,
+          declare_sampling,    declare_recurrence,    declare_detection,        declare_announced})
       declare(*all);
     return all;
   }();
