@@ -166,10 +166,20 @@ void tiled_product(const ProductShape& shape, const Real* a, const Real* b, Real
     kernel_table().tiled_product_double(product);
 }
 
-/// c (+)= op(a) op(b) by the library; every length fits an int.
+DType widened(DType dtype) {
+  return dtype == DType::float16 ? DType::float32 : dtype;
+}
+
+}  // namespace
+
 template <class Real>
-void library_product(const ProductShape& shape, const Real* a, const Real* b, Real* c,
-                     std::int64_t ldc, bool add) {
+void multiply(const ProductShape& shape, const Real* a, const Real* b, Real* c, std::int64_t ldc,
+              bool add) {
+  if (shape.m == 0 || shape.n == 0) return;
+  if (shape.k == 0) {
+    for (std::int64_t i = 0; i < shape.m && !add; ++i) std::fill_n(c + i * ldc, shape.n, Real(0));
+    return;
+  }
   const int m = static_cast<int>(shape.m), n = static_cast<int>(shape.n);
   const int k = static_cast<int>(shape.k);
   const int lda = static_cast<int>(shape.lda), ldb = static_cast<int>(shape.ldb);
@@ -212,11 +222,9 @@ void library_product(const ProductShape& shape, const Real* a, const Real* b, Re
   }
 }
 
-DType widened(DType dtype) {
-  return dtype == DType::float16 ? DType::float32 : dtype;
-}
-
-}  // namespace
+template void multiply(const ProductShape&, const float*, const float*, float*, std::int64_t, bool);
+template void multiply(const ProductShape&, const double*, const double*, double*, std::int64_t,
+                       bool);
 
 struct ProductPass::Piece {
   std::int64_t row, column, start;  ///< where it begins in m, n and k
@@ -327,13 +335,13 @@ void ProductPass::run_plain(const Piece& piece, std::int64_t matrix) const {
 
 void ProductPass::run_library(const Piece& piece, void* target, std::int64_t target_stride) const {
   if (dtype_ == DType::float32)
-    library_product(piece.shape, static_cast<const float*>(a_) + piece.a_offset(),
-                    static_cast<const float*>(b_) + piece.b_offset(), static_cast<float*>(target),
-                    target_stride, false);
+    multiply(piece.shape, static_cast<const float*>(a_) + piece.a_offset(),
+             static_cast<const float*>(b_) + piece.b_offset(), static_cast<float*>(target),
+             target_stride, false);
   else
-    library_product(piece.shape, static_cast<const double*>(a_) + piece.a_offset(),
-                    static_cast<const double*>(b_) + piece.b_offset(), static_cast<double*>(target),
-                    target_stride, false);
+    multiply(piece.shape, static_cast<const double*>(a_) + piece.a_offset(),
+             static_cast<const double*>(b_) + piece.b_offset(), static_cast<double*>(target),
+             target_stride, false);
 }
 
 /// float16 by way of float32, a panel at a time; `target` is float16, or float32 for a part.
@@ -360,7 +368,7 @@ void ProductPass::run_widened(const Piece& piece, void* target, std::int64_t tar
          shape.transpose_b ? shape.k : shape.n, shape.ldb, b);
     shape.lda = shape.transpose_a ? shape.m : shape.k;
     shape.ldb = shape.transpose_b ? shape.k : shape.n;
-    library_product(shape, a.data(), b.data(), sums.data(), shape.n, begin > 0);
+    multiply(shape, a.data(), b.data(), sums.data(), shape.n, begin > 0);
   }
   const std::int64_t columns = piece.shape.n;
   for (std::int64_t i = 0; i < piece.shape.m; ++i) {

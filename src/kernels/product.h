@@ -10,12 +10,18 @@
 
 namespace afterglow::kernels {
 
-/// c[m, n] = op(a)[m, k] * op(b)[k, n], row-major, c contiguous.
+/// c[m, n] = op(a)[m, k] * op(b)[k, n], row-major.
 struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
   std::int64_t lda = 0, ldb = 0;  ///< row strides of a and b as stored, in elements
 };
+
+/// One product on the calling thread, or added to what is there. c has rows of stride `ldc`; every
+/// length fits an int.
+template <class Real>
+void multiply(const ProductShape& shape, const Real* a, const Real* b, Real* c, std::int64_t ldc,
+              bool add = false);
 
 /// Where the factors of one product of a stack begin, in elements behind the first. The results
 /// follow each other without gaps.

@@ -129,6 +129,23 @@ struct TiledProduct {
 template <class Real>
 using TiledProductFunction = void (*)(const TiledProduct<Real>& product);
 
+/// One channel of an image and one filter that moves over it, as Windows have them in
+/// kernels/convolution.h.
+struct DepthwisePlane {
+  std::int64_t image[3], result[3], kernel[3], stride[3], dilate[3], pad[3];
+};
+template <class Real>
+struct DepthwiseFunctions {
+  void (*forward)(const DepthwisePlane& plane, const Real* image, const Real* weights, Real bias,
+                  Real* result);
+  /// Adds to the image what its windows give back.
+  void (*backward)(const DepthwisePlane& plane, const Real* result, const Real* weights,
+                   Real* image);
+  /// Adds to the weights.
+  void (*weights)(const DepthwisePlane& plane, const Real* image, const Real* result,
+                  Real* weights);
+};
+
 struct KernelTable {
   BlockFunction formulas[formula_count][dtype_count];
   /// The same with one element for the first input, or for all but the first; few have these.
@@ -158,6 +175,8 @@ struct KernelTable {
   TiledProductFunction<float> tiled_product_float;
   TiledProductFunction<double> tiled_product_double;
   std::int64_t tiled_side;  ///< of results up to which these are faster than the maths library
+  DepthwiseFunctions<float> depthwise_float;
+  DepthwiseFunctions<double> depthwise_double;
   FoldFunctions folds[fold_count][dtype_count];
   UniformFunction<float> uniform_float;
   UniformFunction<double> uniform_double;

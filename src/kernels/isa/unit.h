@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/isa/blocks.h"
+#include "kernels/isa/depthwise.h"
 #include "kernels/isa/folds.h"
 #include "kernels/isa/lines.h"
 #include "kernels/isa/moves.h"
@@ -94,6 +95,8 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.tiled_product_float = tiled_product<float>;
   table.tiled_product_double = tiled_product<double>;
   table.tiled_side = vector_size;
+  table.depthwise_float = depthwise_functions<float>;
+  table.depthwise_double = depthwise_functions<double>;
   table.uniform_float = uniform_float;
   table.uniform_double = uniform_double;
   table.normal_float = normal_float;
