@@ -154,8 +154,7 @@ struct PanelTiles {
     std::int64_t tap = 0;
     for (; taps - tap >= 4; tap += 4)
       add_dots<4>(values, source, offsets + tap, count, sums + tap * width);
-    for (; tap < taps; ++tap)
-      add_dots<1>(values, source, offsets + tap, count, sums + tap * width);
+    for (; tap < taps; ++tap) add_dots<1>(values, source, offsets + tap, count, sums + tap * width);
   }
 
   static constexpr PanelFunctions<Real> functions() {

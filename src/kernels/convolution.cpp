@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/patches.h"
+// Products of the weights with a matrix whose columns are what the windows see, which is never
+// there as a whole: panels of it are packed from images with zeros around them.
+#include "kernels/convolution.h"
 
 #include <algorithm>
 #include <numeric>
@@ -19,10 +21,6 @@ constexpr std::int64_t panels_together = 8;
 constexpr std::int64_t fewest_rows = 3;
 /// Operations of a share at least, where there are several, and at most.
 constexpr double small_share = 4e6, large_share = 1e9;
-
-std::int64_t volume(const Space& space) {
-  return space[0] * space[1] * space[2];
-}
 
 template <class Real>
 const PanelFunctions<Real>& panels() {
@@ -56,9 +54,8 @@ struct Padded {
     plane = extents[0] * extents[1] * pitch;
     for (const Gathering::Tap& tap : grid.taps) {
       const std::int64_t column = tap.offset[2] + low[2];
-      taps.push_back(
-          ((tap.offset[0] + low[0]) * extents[1] + tap.offset[1] + low[1]) * pitch +
-          column % grid.step[2] * lane + column / grid.step[2]);
+      taps.push_back(((tap.offset[0] + low[0]) * extents[1] + tap.offset[1] + low[1]) * pitch +
+                     column % grid.step[2] * lane + column / grid.step[2]);
     }
   }
 
@@ -99,7 +96,7 @@ struct Run {
 void find_runs(const Gathering& grid, std::int64_t begin, std::int64_t end,
                std::vector<Run>& runs) {
   runs.clear();
-  const std::int64_t places = volume(grid.grid);
+  const std::int64_t places = places_in(grid.grid);
   for (std::int64_t column = begin; column < end;) {
     const std::int64_t image = column / places, place = column % places;
     const std::int64_t x = place % grid.grid[2], row = place / grid.grid[2];
@@ -130,15 +127,16 @@ void store_runs(const Gathering& grid, const std::vector<Run>& runs, const Real*
 }
 
 /// The taps of a filter, in the order of its weights.
-std::vector<Gathering::Tap> all_taps(const PatchShape& shape) {
+std::vector<Gathering::Tap> all_taps(const Windows& windows) {
   std::vector<Gathering::Tap> taps;
   std::int64_t weight = 0;
-  for (std::int64_t z = 0; z < shape.kernel[0]; ++z)
-    for (std::int64_t y = 0; y < shape.kernel[1]; ++y)
-      for (std::int64_t x = 0; x < shape.kernel[2]; ++x)
-        taps.push_back({weight++,
-                        {z * shape.dilate[0] - shape.pad[0], y * shape.dilate[1] - shape.pad[1],
-                         x * shape.dilate[2] - shape.pad[2]}});
+  for (std::int64_t z = 0; z < windows.kernel[0]; ++z)
+    for (std::int64_t y = 0; y < windows.kernel[1]; ++y)
+      for (std::int64_t x = 0; x < windows.kernel[2]; ++x)
+        taps.push_back(
+            {weight++,
+             {z * windows.dilate[0] - windows.pad[0], y * windows.dilate[1] - windows.pad[1],
+              x * windows.dilate[2] - windows.pad[2]}});
   return taps;
 }
 
@@ -148,49 +146,49 @@ void flatten(Gathering& grid) {
   if (grid.taps.size() != 1 || grid.taps[0].offset != zero || grid.step != one ||
       grid.source != grid.grid || grid.target != grid.grid)
     return;
-  grid.source = grid.grid = grid.target = {1, 1, volume(grid.grid)};
+  grid.source = grid.grid = grid.target = {1, 1, places_in(grid.grid)};
 }
 
-Gathering convolution_grid(const PatchShape& shape) {
-  const std::int64_t weights = volume(shape.kernel);
-  Gathering grid = {.source = shape.image,
-                    .grid = shape.result,
-                    .step = shape.stride,
-                    .target = shape.result,
+Gathering convolution_grid(const Windows& windows) {
+  const std::int64_t weights = places_in(windows.kernel);
+  Gathering grid = {.source = windows.image,
+                    .grid = windows.result,
+                    .step = windows.stride,
+                    .target = windows.result,
                     .start = {0, 0, 0},
                     .spread = {1, 1, 1},
-                    .taps = all_taps(shape),
-                    .rows = shape.filters,
-                    .depth = shape.channels,
-                    .row_step = shape.channels * weights,
+                    .taps = all_taps(windows),
+                    .rows = windows.filters,
+                    .depth = windows.channels,
+                    .row_step = windows.channels * weights,
                     .depth_step = weights};
   flatten(grid);
   return grid;
 }
 
 /// One for each residue of the stride: which taps meet an element depends on it.
-std::vector<Gathering> transposed_grids(const PatchShape& shape) {
-  const std::int64_t weights = volume(shape.kernel);
+std::vector<Gathering> transposed_grids(const Windows& windows) {
+  const std::int64_t weights = places_in(windows.kernel);
   std::vector<Gathering> grids;
-  const Space& stride = shape.stride;
-  for (std::int64_t z = 0; z < std::min(stride[0], shape.image[0]); ++z) {
-    for (std::int64_t y = 0; y < std::min(stride[1], shape.image[1]); ++y) {
-      for (std::int64_t x = 0; x < std::min(stride[2], shape.image[2]); ++x) {
+  const Space& stride = windows.stride;
+  for (std::int64_t z = 0; z < std::min(stride[0], windows.image[0]); ++z) {
+    for (std::int64_t y = 0; y < std::min(stride[1], windows.image[1]); ++y) {
+      for (std::int64_t x = 0; x < std::min(stride[2], windows.image[2]); ++x) {
         const Space start = {z, y, x};
-        Gathering grid = {.source = shape.result,
+        Gathering grid = {.source = windows.result,
                           .grid = {},
                           .step = {1, 1, 1},
-                          .target = shape.image,
+                          .target = windows.image,
                           .start = start,
                           .spread = stride,
                           .taps = {},
-                          .rows = shape.channels,
-                          .depth = shape.filters,
+                          .rows = windows.channels,
+                          .depth = windows.filters,
                           .row_step = weights,
-                          .depth_step = shape.channels * weights};
+                          .depth_step = windows.channels * weights};
         for (int axis = 0; axis < 3; ++axis)
-          grid.grid[axis] = divide_up(shape.image[axis] - start[axis], stride[axis]);
-        for (const Gathering::Tap& tap : all_taps(shape)) {
+          grid.grid[axis] = divide_up(windows.image[axis] - start[axis], stride[axis]);
+        for (const Gathering::Tap& tap : all_taps(windows)) {
           bool meets = true;
           Space offset;
           for (int axis = 0; axis < 3; ++axis) {
@@ -230,7 +228,9 @@ class Room {
   }
 
  private:
-  static std::int64_t rounded(std::int64_t piece) { return (piece + 2 * slack - 1) / slack * slack; }
+  static std::int64_t rounded(std::int64_t piece) {
+    return (piece + 2 * slack - 1) / slack * slack;
+  }
 
   Real* next_;
 };
@@ -241,7 +241,8 @@ class GridTask {
  public:
   GridTask(const Gathering& grid, const Real* source, std::int64_t source_step, const Real* weight,
            const Real* bias, Real* target, std::int64_t target_step, std::int64_t images,
-           std::int64_t row_begin, std::int64_t row_end)
+           std::int64_t row_begin, std::int64_t row_end, std::int64_t first_channel,
+           std::int64_t channels, const GatheringPass::Epilogue& epilogue)
       : grid_(grid),
         padded_(grid),
         source_(source),
@@ -253,6 +254,9 @@ class GridTask {
         images_(images),
         row_begin_(row_begin),
         row_end_(row_end),
+        first_channel_(first_channel),
+        channels_(channels),
+        epilogue_(epilogue),
         depth_(grid.depth * static_cast<std::int64_t>(grid.taps.size())) {}
 
   void run() {
@@ -265,10 +269,10 @@ class GridTask {
  private:
   /// What is read of an image: all channels, padded.
   std::int64_t image_size() const { return grid_.depth * padded_.plane; }
-  std::int64_t target_plane() const { return volume(grid_.target); }
+  std::int64_t target_plane() const { return places_in(grid_.target); }
 
   void fill_image(std::int64_t image, Real* target) const {
-    const std::int64_t plane = volume(grid_.source);
+    const std::int64_t plane = places_in(grid_.source);
     for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
       padded_.fill(grid_, source_ + image * source_step_ + channel * plane,
                    target + channel * padded_.plane);
@@ -280,6 +284,12 @@ class GridTask {
                    grid_.taps[static_cast<std::size_t>(step % taps)].weight];
   }
   Real bias_of(std::int64_t row) const { return bias_ ? bias_[row] : Real(0); }
+
+  void complete(std::int64_t image, std::int64_t row_begin, std::int64_t row_end,
+                std::int64_t column_begin, std::int64_t column_end) const {
+    const std::int64_t first = image * channels_ + first_channel_;
+    if (epilogue_) epilogue_(first + row_begin, first + row_end, column_begin, column_end);
+  }
 
   /// A few rows: each is a filter over the padded source.
   void filter() const {
@@ -310,6 +320,7 @@ class GridTask {
             store_runs(grid_, runs, sums + line * padded_.pitch, &zero, target, target_step_);
           }
         }
+        complete(n, row, row + 1, 0, places_in(grid_.grid));
       }
     }
   }
@@ -317,7 +328,7 @@ class GridTask {
   /// The product of the rows' weights with a matrix whose columns are the patches.
   void multiply() {
     const PanelFunctions<Real>& functions = panels<Real>();
-    const std::int64_t rows = row_end_ - row_begin_, columns = images_ * volume(grid_.grid);
+    const std::int64_t rows = row_end_ - row_begin_, columns = images_ * places_in(grid_.grid);
     const std::int64_t groups = divide_up(rows, functions.rows);
     const std::int64_t panel = std::min(depth_, most_depth) * functions.columns;
     const std::int64_t tile = std::int64_t{functions.rows} * functions.columns;
@@ -337,8 +348,7 @@ class GridTask {
     std::vector<PanelPiece> pieces;
     const std::int64_t together = panels_together * functions.columns;
     for (std::int64_t begin = 0; begin < columns; begin += together) {
-      const std::int64_t count =
-          divide_up(std::min(together, columns - begin), functions.columns);
+      const std::int64_t count = divide_up(std::min(together, columns - begin), functions.columns);
       for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t first = begin + i * functions.columns;
         find_runs(grid_, first, std::min(columns, first + functions.columns),
@@ -359,6 +369,10 @@ class GridTask {
             run_tile(functions, group, groups, step, steps, right_ + i * panel,
                      runs[static_cast<std::size_t>(i)]);
       }
+      const std::int64_t places = places_in(grid_.grid), end = std::min(columns, begin + together);
+      for (std::int64_t n = begin / places; n * places < end; ++n)
+        complete(n, row_begin_, row_end_, std::max<std::int64_t>(0, begin - n * places),
+                 std::min(places, end - n * places));
     }
   }
 
@@ -392,8 +406,8 @@ class GridTask {
     const auto columns = static_cast<int>(last.column + last.count);
     const Real* const left = left_ + (group * depth_ + step) * functions.rows;
     constexpr Space one = {1, 1, 1};
-    const bool is_direct = grid_.spread == one && first.image == last.image &&
-                           columns % functions.width == 0;
+    const bool is_direct =
+        grid_.spread == one && first.image == last.image && columns % functions.width == 0;
     if (!is_direct) {
       functions.product({steps, left, panel, tile_, functions.columns, rows, columns, false});
       for (int i = 0; i < rows; ++i) {
@@ -420,40 +434,56 @@ class GridTask {
   const Real* bias_;
   Real* target_;
   std::int64_t target_step_, images_, row_begin_, row_end_;
+  std::int64_t first_channel_, channels_;  ///< of the target: of the group, and of all groups
+  const GatheringPass::Epilogue& epilogue_;
   const std::int64_t depth_;
   Real *images_padded_ = nullptr, *left_ = nullptr, *right_ = nullptr, *tile_ = nullptr;
 };
 
 }  // namespace
 
-PatchPass PatchPass::convolution(const PatchShape& shape, DType dtype, const void* image,
-                                 const void* weight, const void* bias, void* result) {
-  return {shape, dtype, image, weight, bias, result, {convolution_grid(shape)}};
+double Windows::operations() const {
+  constexpr double moving = 16;
+  const auto pieces = [](std::int64_t number) { return static_cast<double>(number); };
+  const double products =
+      pieces(count * groups * filters * places_in(result)) * pieces(channels * places_in(kernel));
+  return 2 * products + moving * pieces(count * groups) *
+                            pieces(channels * places_in(image) + filters * places_in(result));
 }
 
-PatchPass PatchPass::transposed(const PatchShape& shape, DType dtype, const void* result,
-                                const void* weight, const void* bias, void* image) {
-  return {shape, dtype, result, weight, bias, image, transposed_grids(shape)};
+ConvolutionPass::ConvolutionPass(const Windows& windows, DType dtype, const void* images,
+                                 const void* weights, const void* bias, void* results,
+                                 Epilogue epilogue)
+    : GatheringPass(windows, dtype, images, weights, bias, results, {convolution_grid(windows)},
+                    std::move(epilogue)) {}
+
+TransposedConvolutionPass::TransposedConvolutionPass(const Windows& windows, DType dtype,
+                                                     const void* results, const void* weights,
+                                                     const void* bias, void* images)
+    : GatheringPass(windows, dtype, results, weights, bias, images, transposed_grids(windows), {}) {
 }
 
-PatchPass::PatchPass(const PatchShape& shape, DType dtype, const void* source, const void* weight,
-                     const void* bias, void* target, std::vector<Gathering> grids)
-    : batch_(shape.batch),
-      groups_(shape.groups),
+GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* source,
+                             const void* weights, const void* bias, void* target,
+                             std::vector<Gathering> grids, Epilogue epilogue)
+    : batch_(windows.count),
+      groups_(windows.groups),
       dtype_(dtype),
       source_(source),
-      weight_(weight),
+      weights_(weights),
       bias_(bias),
       target_(target),
-      grids_(std::move(grids)) {
-  std::erase_if(grids_, [](const Gathering& grid) { return !volume(grid.grid); });
+      grids_(std::move(grids)),
+      epilogue_(std::move(epilogue)) {
+  std::erase_if(grids_, [](const Gathering& grid) { return !places_in(grid.grid); });
   if (grids_.empty() || !batch_ || !groups_ || !grids_[0].rows) return;
   // Enough images to fill some panels; rows are divided where there are few images.
   const Gathering& grid = grids_[0];
-  const double operations = 2.0 * static_cast<double>(volume(grid.grid) * grid.rows * grid.depth) *
+  const double operations = 2.0 *
+                            static_cast<double>(places_in(grid.grid) * grid.rows * grid.depth) *
                             static_cast<double>(grid.taps.size());
   constexpr std::int64_t enough_columns = 512;
-  images_ = std::clamp<std::int64_t>(divide_up(enough_columns, volume(grid.grid)), 1,
+  images_ = std::clamp<std::int64_t>(divide_up(enough_columns, places_in(grid.grid)), 1,
                                      divide_up(batch_, 2));
   while (images_ < batch_ && operations * static_cast<double>(images_) < small_share)
     images_ = std::min(batch_, 2 * images_);
@@ -468,7 +498,7 @@ PatchPass::PatchPass(const PatchShape& shape, DType dtype, const void* source, c
 }
 
 template <class Real>
-void PatchPass::run_share(std::int64_t share) const {
+void GatheringPass::run_share(std::int64_t share) const {
   const std::int64_t row_block = share % row_blocks_;
   share /= row_blocks_;
   const std::int64_t image_blocks = divide_up(batch_, images_);
@@ -476,7 +506,7 @@ void PatchPass::run_share(std::int64_t share) const {
   share /= image_blocks;
   const std::int64_t group = share % groups_;
   const Gathering& grid = grids_[static_cast<std::size_t>(share / groups_)];
-  const std::int64_t source_plane = volume(grid.source), target_plane = volume(grid.target);
+  const std::int64_t source_plane = places_in(grid.source), target_plane = places_in(grid.target);
   const std::int64_t source_step = groups_ * grid.depth * source_plane;
   const std::int64_t target_step = groups_ * grid.rows * target_plane;
   // A group has filters times channels of weights.
@@ -485,59 +515,60 @@ void PatchPass::run_share(std::int64_t share) const {
   GridTask<Real>(
       grid,
       static_cast<const Real*>(source_) + first * source_step + group * grid.depth * source_plane,
-      source_step, static_cast<const Real*>(weight_) + group * weights,
+      source_step, static_cast<const Real*>(weights_) + group * weights,
       bias ? bias + group * grid.rows : nullptr,
       static_cast<Real*>(target_) + first * target_step + group * grid.rows * target_plane,
       target_step, std::min(images_, batch_ - first), grid.rows * row_block / row_blocks_,
-      grid.rows * (row_block + 1) / row_blocks_)
+      grid.rows * (row_block + 1) / row_blocks_, (first * groups_ + group) * grid.rows,
+      groups_ * grid.rows, epilogue_)
       .run();
 }
 
-void PatchPass::run(int share) {
+void GatheringPass::run(int share) const {
   if (dtype_ == DType::float32)
     run_share<float>(share);
   else
     run_share<double>(share);
 }
 
-WeightPass::WeightPass(const PatchShape& shape, DType dtype, const void* image, const void* result,
-                       void* weight)
-    : shape_(shape),
+WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, const void* images,
+                                       const void* results, void* weights)
+    : windows_(windows),
       dtype_(dtype),
-      image_(image),
-      result_(result),
-      weight_(weight),
-      grid_(convolution_grid(shape)) {
-  const std::int64_t columns = shape.channels * volume(shape.kernel);
-  const std::int64_t weights = shape.groups * shape.filters * columns;
-  if (!weights) return;
+      images_(images),
+      results_(results),
+      weights_(weights),
+      grid_(convolution_grid(windows)) {
+  const std::int64_t columns = windows.channels * places_in(windows.kernel);
+  const std::int64_t count = windows.groups * windows.filters * columns;
+  if (!count) return;
   constexpr std::int64_t most_columns = 512, enough_shares = 8, most_parts_size = 1 << 22;
   column_blocks_ = divide_up(columns, most_columns);
   block_columns_ = divide_up(columns, column_blocks_);
-  const double operations = 2.0 * static_cast<double>(weights) *
-                            static_cast<double>(shape.batch * volume(shape.result));
-  std::int64_t wanted = divide_up(enough_shares, shape.groups * column_blocks_);
+  const double operations = 2.0 * static_cast<double>(count) *
+                            static_cast<double>(windows.count * places_in(windows.result));
+  std::int64_t wanted = divide_up(enough_shares, windows.groups * column_blocks_);
   wanted = std::min(wanted, static_cast<std::int64_t>(operations / small_share) + 1);
-  wanted = std::min(wanted, most_parts_size / weights + 1);
-  parts_ = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, shape.batch));
-  sums_.resize(static_cast<std::size_t>((parts_ - 1) * weights) * size_of(dtype));
-  shares_ = static_cast<int>(shape.groups * column_blocks_ * parts_);
+  wanted = std::min(wanted, most_parts_size / count + 1);
+  parts_ = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, windows.count));
+  sums_.resize(static_cast<std::size_t>((parts_ - 1) * count) * size_of(dtype));
+  shares_ = static_cast<int>(windows.groups * column_blocks_ * parts_);
 }
 
 template <class Real>
-void WeightPass::run_share(std::int64_t share) {
-  if (shape_.filters < fewest_rows) return run_dots<Real>(share);
+void WeightGradientPass::run_share(std::int64_t share) {
+  if (windows_.filters < fewest_rows) return run_dots<Real>(share);
   const PanelFunctions<Real>& functions = panels<Real>();
   const std::int64_t column_block = share % column_blocks_;
   share /= column_blocks_;
   const std::int64_t part = share % parts_, group = share / parts_;
   const auto taps = static_cast<std::int64_t>(grid_.taps.size());
-  const std::int64_t all_columns = shape_.channels * taps, rows = shape_.filters;
+  const std::int64_t all_columns = windows_.channels * taps, rows = windows_.filters;
   const std::int64_t begin = column_block * block_columns_;
   const std::int64_t columns = std::min(block_columns_, all_columns - begin);
   const std::int64_t first_channel = begin / taps;
   const std::int64_t channels = divide_up(begin + columns, taps) - first_channel;
-  const std::int64_t image_plane = volume(grid_.source), places = volume(grid_.grid);
+  const std::int64_t image_plane = places_in(grid_.source), places = places_in(grid_.grid);
   const Padded padded(grid_);
 
   const int lanes = functions.columns;
@@ -564,16 +595,16 @@ void WeightPass::run_share(std::int64_t share) {
   const MoveFunction move = move_function(dtype_);
   std::vector<Run> runs;
   std::vector<PanelPiece> pieces;
-  const std::int64_t first = shape_.batch * part / parts_,
-                     last = shape_.batch * (part + 1) / parts_;
+  const std::int64_t first = windows_.count * part / parts_,
+                     last = windows_.count * (part + 1) / parts_;
   for (std::int64_t n = first; n < last; ++n) {
     const Real* const planes =
-        static_cast<const Real*>(image_) +
-        ((n * shape_.groups + group) * shape_.channels + first_channel) * image_plane;
+        static_cast<const Real*>(images_) +
+        ((n * windows_.groups + group) * windows_.channels + first_channel) * image_plane;
     for (std::int64_t channel = 0; channel < channels; ++channel)
       padded.fill(grid_, planes + channel * image_plane, image + channel * padded.plane);
-    const Real* const gradients = static_cast<const Real*>(result_) +
-                                  (n * shape_.groups + group) * shape_.filters * places;
+    const Real* const gradients = static_cast<const Real*>(results_) +
+                                  (n * windows_.groups + group) * windows_.filters * places;
     for (std::int64_t place = 0; place < places; place += depth) {
       const std::int64_t steps = std::min(depth, places - place);
       for (std::int64_t each = 0; each < groups; ++each) {
@@ -602,27 +633,26 @@ void WeightPass::run_share(std::int64_t share) {
       }
     }
   }
-  const std::int64_t weights = shape_.groups * rows * all_columns;
-  Real* const target =
-      (part ? reinterpret_cast<Real*>(sums_.data()) + (part - 1) * weights
-            : static_cast<Real*>(weight_)) +
-      group * rows * all_columns + begin;
+  const std::int64_t weights = windows_.groups * rows * all_columns;
+  Real* const target = (part ? reinterpret_cast<Real*>(sums_.data()) + (part - 1) * weights
+                             : static_cast<Real*>(weights_)) +
+                       group * rows * all_columns + begin;
   for (std::int64_t row = 0; row < rows; ++row)
     std::copy_n(sums + row * sum_stride, columns, target + row * all_columns);
 }
 
 template <class Real>
-void WeightPass::run_dots(std::int64_t share) {
+void WeightGradientPass::run_dots(std::int64_t share) {
   const PanelFunctions<Real>& functions = panels<Real>();
   const std::int64_t column_block = share % column_blocks_;
   share /= column_blocks_;
   const std::int64_t part = share % parts_, group = share / parts_;
   const auto taps = static_cast<std::int64_t>(grid_.taps.size());
-  const std::int64_t all_columns = shape_.channels * taps, begin = column_block * block_columns_;
+  const std::int64_t all_columns = windows_.channels * taps, begin = column_block * block_columns_;
   const std::int64_t columns = std::min(block_columns_, all_columns - begin);
   const std::int64_t first_channel = begin / taps;
   const std::int64_t channels = divide_up(begin + columns, taps) - first_channel;
-  const std::int64_t image_plane = volume(grid_.source), places = volume(grid_.grid);
+  const std::int64_t image_plane = places_in(grid_.source), places = places_in(grid_.grid);
   const Padded padded(grid_);
   const std::int64_t rows_of_grid = grid_.grid[0] * grid_.grid[1], width = grid_.grid[2];
   // Rows of the grid are taken together, with zeros for what lies between them, where they can.
@@ -631,26 +661,27 @@ void WeightPass::run_dots(std::int64_t share) {
       divide_up(is_dense ? (grid_.grid[1] - 1) * padded.pitch + width : width, functions.width) *
       functions.width;
   const std::int64_t lanes = columns * functions.width;
-  Room<Real> room({channels * padded.plane + functions.width, length, shape_.filters * lanes});
+  Room<Real> room({channels * padded.plane + functions.width, length, windows_.filters * lanes});
   Real *const image = room.take(channels * padded.plane + functions.width),
-              *const line = room.take(length), *const sums = room.take(shape_.filters * lanes);
+              *const line = room.take(length), *const sums = room.take(windows_.filters * lanes);
   std::fill_n(image + channels * padded.plane, functions.width, Real(0));
   std::fill_n(line, length, Real(0));
-  std::fill_n(sums, shape_.filters * lanes, Real(0));
+  std::fill_n(sums, windows_.filters * lanes, Real(0));
   std::vector<std::int64_t> offsets;
   for (std::int64_t column = begin; column < begin + columns; ++column)
     offsets.push_back((column / taps - first_channel) * padded.plane +
                       padded.taps[static_cast<std::size_t>(column % taps)]);
-  for (std::int64_t n = shape_.batch * part / parts_; n < shape_.batch * (part + 1) / parts_; ++n) {
-    const std::int64_t place = n * shape_.groups + group;
+  for (std::int64_t n = windows_.count * part / parts_; n < windows_.count * (part + 1) / parts_;
+       ++n) {
+    const std::int64_t place = n * windows_.groups + group;
     for (std::int64_t channel = 0; channel < channels; ++channel)
       padded.fill(grid_,
-                  static_cast<const Real*>(image_) +
-                      (place * shape_.channels + first_channel + channel) * image_plane,
+                  static_cast<const Real*>(images_) +
+                      (place * windows_.channels + first_channel + channel) * image_plane,
                   image + channel * padded.plane);
-    for (std::int64_t row = 0; row < shape_.filters; ++row) {
+    for (std::int64_t row = 0; row < windows_.filters; ++row) {
       const Real* const gradients =
-          static_cast<const Real*>(result_) + (place * shape_.filters + row) * places;
+          static_cast<const Real*>(results_) + (place * windows_.filters + row) * places;
       if (is_dense) {
         for (std::int64_t y = 0; y < rows_of_grid; ++y)
           std::copy_n(gradients + y * width, width, line + y * padded.pitch);
@@ -664,11 +695,11 @@ void WeightPass::run_dots(std::int64_t share) {
       }
     }
   }
-  const std::int64_t weights = shape_.groups * shape_.filters * all_columns;
+  const std::int64_t weights = windows_.groups * windows_.filters * all_columns;
   Real* const target = (part ? reinterpret_cast<Real*>(sums_.data()) + (part - 1) * weights
-                             : static_cast<Real*>(weight_)) +
-                       group * shape_.filters * all_columns + begin;
-  for (std::int64_t row = 0; row < shape_.filters; ++row) {
+                             : static_cast<Real*>(weights_)) +
+                       group * windows_.filters * all_columns + begin;
+  for (std::int64_t row = 0; row < windows_.filters; ++row) {
     for (std::int64_t column = 0; column < columns; ++column) {
       const Real* const each = sums + row * lanes + column * functions.width;
       target[row * all_columns + column] = std::accumulate(each, each + functions.width, Real(0));
@@ -676,7 +707,7 @@ void WeightPass::run_dots(std::int64_t share) {
   }
 }
 
-void WeightPass::run(int share) {
+void WeightGradientPass::run(int share) {
   if (dtype_ == DType::float32)
     run_share<float>(share);
   else
@@ -684,18 +715,17 @@ void WeightPass::run(int share) {
 }
 
 template <class Real>
-void WeightPass::add_parts() {
+void WeightGradientPass::add_parts() {
   const std::int64_t weights =
-      shape_.groups * shape_.filters * shape_.channels * volume(shape_.kernel);
-  auto* const target = static_cast<Real*>(weight_);
+      windows_.groups * windows_.filters * windows_.channels * places_in(windows_.kernel);
+  auto* const target = static_cast<Real*>(weights_);
   for (std::int64_t part = 1; part < parts_; ++part) {
-    const Real* const source =
-        reinterpret_cast<const Real*>(sums_.data()) + (part - 1) * weights;
+    const Real* const source = reinterpret_cast<const Real*>(sums_.data()) + (part - 1) * weights;
     for (std::int64_t i = 0; i < weights; ++i) target[i] += source[i];
   }
 }
 
-void WeightPass::finish() {
+void WeightGradientPass::finish() {
   if (dtype_ == DType::float32)
     add_parts<float>();
   else
