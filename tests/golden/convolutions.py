@@ -90,7 +90,7 @@ CASES: dict[str, Case] = {
         (1, 2, 4, 3),
         {"kernel": (3, 3), "num_filter": 2, "stride": (2, 2), "target_shape": (8, 6)},
     ),
-    "transposed, distances": (
+    "transposed, apart": (
         _D,
         (1, 2, 3, 3),
         {"kernel": (3, 2), "num_filter": 2, "dilate": (2, 3)},
@@ -139,7 +139,7 @@ REFUSED: dict[str, tuple[str, list[tuple[int, ...]], dict[str, Any]]] = {
         {"kernel": (1, 1, 1, 1)},
     ),
     "no step": (_C, [(1, 2, 4, 4), (1, 2, 3, 3), (1,)], {"kernel": (3, 3), "stride": (0, 1)}),
-    "steps of one axis": (
+    "one step": (
         _C,
         [(1, 2, 4, 4), (1, 2, 3, 3), (1,)],
         {"kernel": (3, 3), "stride": (1,)},
@@ -150,7 +150,7 @@ REFUSED: dict[str, tuple[str, list[tuple[int, ...]], dict[str, Any]]] = {
         [(1, 2, 4, 4), (1, 2, 3, 3), (1,)],
         {"kernel": (3, 3), "num_filter": 0},
     ),
-    "unknown layout": (
+    "layout": (
         _C,
         [(1, 2, 4, 4), (1, 2, 3, 3), (1,)],
         {"kernel": (3, 3), "layout": "CHWN"},
