@@ -227,12 +227,12 @@ Value slide(const lazy::Op& op, const Sliding& given, std::span<const std::int64
 }
 
 Value convolve(const Sliding& given, const Shape& like, const Value& images, const Value& weights) {
-  return slide(the_op<"convolve">(), given, space_of(like), images, weights);
+  return slide(the_op<"convolve_images">(), given, space_of(like), images, weights);
 }
 
 Value deconvolve(const Sliding& given, const Shape& like, const Value& results,
                  const Value& weights) {
-  return slide(the_op<"deconvolve">(), given, space_of(like), results, weights);
+  return slide(the_op<"deconvolve_images">(), given, space_of(like), results, weights);
 }
 
 Value filter_gradient(const Sliding& given, const Shape& like, const Value& images,
@@ -495,7 +495,7 @@ Value convolution(Composition& c, const Convolution& given) {
   const Sliding sliding =
       sliding_of(completion, given, for_each_axis(completion, "pad", given.pad, given.kernel, 0),
                  space_of(completion.results[0], last));
-  return slide(c, the_op<"convolve">(), the_op<"convolve_with_bias">(), sliding, last);
+  return slide(c, the_op<"convolve_images">(), the_op<"convolve_images_biased">(), sliding, last);
 }
 
 Value deconvolution(Composition& c, const Deconvolution& given) {
@@ -504,30 +504,30 @@ Value deconvolution(Composition& c, const Deconvolution& given) {
   Placement placement = placement_of(completion, given, space_of(*completion.shapes[0], last));
   const Sliding sliding =
       sliding_of(completion, given, std::move(placement.pad), std::move(placement.extents));
-  return slide(c, the_op<"deconvolve">(), the_op<"deconvolve_with_bias">(), sliding, last);
+  return slide(c, the_op<"deconvolve_images">(), op_named("deconvolve_images_biased"), sliding, last);
 }
 
 }  // namespace
 
 void declare_convolution(Table& table) {
-  table.add<Sliding>({.name = "convolve",
+  table.add<Sliding>({.name = "convolve_images",
                       .inputs = {"images", "weights"},
                       .infer = convolve_infer,
                       .kernel = kernel_of<ConvolvePass>,
                       .kernel_then = convolve_kernel_then,
                       .gradients = through_convolve});
-  table.add<Sliding>({.name = "convolve_with_bias",
+  table.add<Sliding>({.name = "convolve_images_biased",
                       .inputs = {"images", "weights", "bias"},
                       .infer = convolve_infer,
                       .kernel = kernel_of<ConvolvePass>,
                       .kernel_then = convolve_kernel_then,
                       .gradients = and_bias(through_convolve)});
-  table.add<Sliding>({.name = "deconvolve",
+  table.add<Sliding>({.name = "deconvolve_images",
                       .inputs = {"results", "weights"},
                       .infer = deconvolve_infer,
                       .kernel = kernel_of<DeconvolvePass>,
                       .gradients = through_deconvolve});
-  table.add<Sliding>({.name = "deconvolve_with_bias",
+  table.add<Sliding>({.name = "deconvolve_images_biased",
                       .inputs = {"results", "weights", "bias"},
                       .infer = deconvolve_infer,
                       .kernel = kernel_of<DeconvolvePass>,
