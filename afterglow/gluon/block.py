@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -67,10 +67,6 @@ class _NameScope(Scope):
 
 #: Attributes that ``Block`` itself keeps.
 _OWN_CONTAINERS = frozenset(("_children", "_reg_params", "_names", "_flags"))
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
 
 
 class _SetByInit:
@@ -180,12 +176,12 @@ class Block(NamedKeywords):
         return f"{hint}{number}"
 
     def __repr__(self) -> str:
-        lines = "\n".join(
-            f"  ({name}): {_indented(repr(block))}"
-            for name, block in vars(self).items()
-            if isinstance(block, Block)
-        )
-        return f"{type(self).__name__}(\n{lines}\n)"
+        shown = (f"  ({name}): {block!r}".replace("\n", "\n  ") for name, block in self._shown())
+        return "{}(\n{}\n)".format(type(self).__name__, "\n".join(shown))
+
+    def _shown(self) -> Iterable[tuple[str, Any]]:
+        """Return the blocks that are printed, with their names."""
+        return [(name, one) for name, one in vars(self).items() if isinstance(one, Block)]
 
     def __setattr__(self, name: str, value: Any) -> None:
         old = vars(self).get(name)
@@ -343,16 +339,16 @@ class Block(NamedKeywords):
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Let ``hook(block, inputs, output)`` be called after ``forward``."""
-        self._changed()
-        handle = HookHandle()
-        handle.attach(self._forward_hooks, hook)
-        return handle
+        return self._attached(self._forward_hooks, hook)
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Let ``hook(block, inputs)`` be called before ``forward``."""
+        return self._attached(self._forward_pre_hooks, hook)
+
+    def _attached(self, hooks: Hooks, hook: Callable[..., Any]) -> HookHandle:
         self._changed()
         handle = HookHandle()
-        handle.attach(self._forward_pre_hooks, hook)
+        handle.attach(hooks, hook)
         return handle
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
