@@ -40,8 +40,6 @@ from .utils import HookHandle, Hooks, first_array, map_arrays
 
 __all__ = ["Block", "HybridBlock"]
 
-_functions: Any = ndarray
-
 
 class _Scope(threading.local):
     """The block in whose ``name_scope`` this thread makes others."""
@@ -367,7 +365,7 @@ class Block(NamedKeywords):
             last = {id(parameter): name for name, parameter in params.items()}
             params = {last[id(parameter)]: parameter for parameter in params.values()}
         values = {name: value._reduce().as_nd_ndarray() for name, value in params.items()}
-        _functions.save(filename, values)
+        ndarray.save(filename, values)
 
     def load_parameters(
         self,
@@ -383,16 +381,8 @@ class Block(NamedKeywords):
         params = self._structured_params()
         if not any("." in name or name in params for name in loaded):
             # Not by attributes but by full names, as ParameterDict.save and old programs have it.
-            self.collect_params().load_dict(
-                loaded,
-                ctx,
-                allow_missing,
-                ignore_extra,
-                self.prefix,
-                filename,
-                cast_dtype,
-                dtype_source,
-            )
+            given = (ctx, allow_missing, ignore_extra, self.prefix, filename)
+            self.collect_params().load_dict(loaded, *given, cast_dtype, dtype_source)
             return
         if not allow_missing:
             found = {id(params[name]) for name in loaded if name in params}
@@ -611,23 +601,15 @@ class HybridBlock(Block):
         self._active = active
         self._compiled.forget()
         self._changed()
-        self._flags = {
-            "backend": backend,
+        flags = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
             "inline_limit": inline_limit,
             "forward_bulk_size": forward_bulk_size,
             "backward_bulk_size": backward_bulk_size,
-            **kwargs,
         }
-        super().hybridize(
-            active,
-            static_alloc=static_alloc,
-            static_shape=static_shape,
-            inline_limit=inline_limit,
-            forward_bulk_size=forward_bulk_size,
-            backward_bulk_size=backward_bulk_size,
-        )
+        self._flags = {"backend": backend, **flags, **kwargs}
+        super().hybridize(active, **flags)
 
     def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
         """Hybridize, and pass one batch through the block."""
@@ -649,7 +631,7 @@ class HybridBlock(Block):
         except DeferredInitializationError:
             self._finish_deferred_init(x, *args)
             params = self._arrays(array)
-        return self.hybrid_forward(_functions, x, *args, **params)
+        return self.hybrid_forward(ndarray, x, *args, **params)
 
     def _composed(self, *args: Any) -> Any:
         """Return the outputs as symbols, with the parameters as variables."""
@@ -687,7 +669,7 @@ class HybridBlock(Block):
         }
         try:
             with autograd.pause(), suppress(AllKnown):
-                self.hybrid_forward(_functions, *args, **params)
+                self.hybrid_forward(ndarray, *args, **params)
         except (AttributeError, TypeError) as error:  # a function cannot go on with an Unknown
             self._refuse_unknown(error)
             raise
@@ -738,7 +720,7 @@ class HybridBlock(Block):
             if name in params:
                 kind = "aux" if name in states else "arg"
                 values[f"{kind}:{name}"] = params[name]._reduce().as_nd_ndarray()
-        _functions.save(f"{path}-{epoch:04d}.params", values)
+        ndarray.save(f"{path}-{epoch:04d}.params", values)
 
     def _graph(self) -> Any:
         """Return the outputs as symbols of inputs named data, or data0, data1 ..."""
@@ -748,6 +730,5 @@ class HybridBlock(Block):
         if is_np_array():
             inputs = [one.as_np_ndarray() for one in inputs]
         outputs = self(*inputs)
-        return (
-            symbol.Group(flat_symbols(outputs)) if isinstance(outputs, (list, tuple)) else outputs
-        )
+        is_one = not isinstance(outputs, (list, tuple))
+        return outputs if is_one else symbol.Group(flat_symbols(outputs))
