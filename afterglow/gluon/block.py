@@ -444,12 +444,13 @@ class Block(NamedKeywords):
     def summary(self, *inputs: Any) -> None:
         """Print a table of the blocks that these inputs pass, with shapes and parameters."""
         rows: list[tuple[str, str, int]] = [("Input", _shapes(list(inputs)), 0)]
-        counts = _Counts()
+        passed: list[Parameter] = []
         handles: list[HookHandle] = []
 
         def add_row(block: Block, _: Any, outputs: Any) -> None:
-            number = counts.add(block)
-            rows.append((f"{type(block).__name__}-{len(rows)}", _shapes(outputs), number))
+            params = block.params.values()
+            passed.extend(params)
+            rows.append((f"{type(block).__name__}-{len(rows)}", _shapes(outputs), _size(params)))
 
         def attach(block: Block) -> None:
             if not block._is_container():
@@ -461,34 +462,16 @@ class Block(NamedKeywords):
         finally:
             for handle in handles:
                 handle.detach()
-        for line in _table(rows, counts):
-            print(line)
+        print(*_table(rows, passed), sep="\n")
 
     def _is_container(self) -> bool:
         """Tell whether the block only passes its input on from child to child."""
         return False
 
 
-class _Counts:
-    """How many elements the parameters of the blocks have that inputs passed."""
-
-    def __init__(self) -> None:
-        self.total = self.trainable = self.shared = 0
-        self._seen: set[str] = set()
-
-    def add(self, block: Block) -> int:
-        """Count the parameters of a block; return how many elements they have."""
-        number = 0
-        for parameter in block.params.values():
-            size = prod(parameter.shape or ())
-            number += size
-            if parameter.grad_req != "null":
-                self.trainable += size
-            if parameter.name in self._seen:
-                self.shared += size
-            self._seen.add(parameter.name)
-        self.total += number
-        return number
+def _size(params: Iterable[Parameter]) -> int:
+    """Return how many elements parameters have."""
+    return sum(prod(parameter.shape or ()) for parameter in params)
 
 
 def _shapes(values: Any) -> str:
@@ -499,10 +482,11 @@ def _shapes(values: Any) -> str:
     return str(shapes)
 
 
-def _table(rows: list[tuple[str, str, int]], counts: _Counts) -> list[str]:
-    def line(*columns: Any) -> str:
-        return "{:>20}  {:>42} {:>15}".format(*columns)
-
+def _table(rows: list[tuple[str, str, int]], passed: list[Parameter]) -> list[str]:
+    """Return the lines of a table of blocks and of the parameters that inputs passed."""
+    line = "{:>20}  {:>42} {:>15}".format
+    total, unique = _size(passed), _size({one.name: one for one in passed}.values())
+    trainable = _size(one for one in passed if one.grad_req != "null")
     return [
         "-" * 80,
         line("Layer (type)", "Output Shape", "Param #"),
@@ -510,11 +494,11 @@ def _table(rows: list[tuple[str, str, int]], counts: _Counts) -> list[str]:
         *(line(*row) for row in rows),
         "=" * 80,
         "Parameters in forward computation graph, duplicate included",
-        f"   Total params: {counts.total}",
-        f"   Trainable params: {counts.trainable}",
-        f"   Non-trainable params: {counts.total - counts.trainable}",
-        f"Shared params in forward computation graph: {counts.shared}",
-        f"Unique parameters in model: {counts.total - counts.shared}",
+        f"   Total params: {total}",
+        f"   Trainable params: {trainable}",
+        f"   Non-trainable params: {total - trainable}",
+        f"Shared params in forward computation graph: {total - unique}",
+        f"Unique parameters in model: {unique}",
         "-" * 80,
     ]
 

@@ -48,13 +48,9 @@ def split_data(
             "even_split=False to allow uneven partitioning of data."
         )
     short, longer = divmod(size, num_slice)
-    parts, start = [], 0
-    for index in range(num_slice):
-        stop = start + short + (index < longer)
-        key = (slice(None),) * (batch_axis % len(data.shape)) + (slice(start, stop),)
-        parts.append(data[key])
-        start = stop
-    return parts
+    bounds = [short * index + min(index, longer) for index in range(num_slice + 1)]
+    before = (slice(None),) * (batch_axis % len(data.shape))
+    return [data[(*before, slice(*ends))] for ends in itertools.pairwise(bounds)]
 
 
 def split_and_load(
@@ -90,10 +86,8 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
     assert len(arrays) > 0, "clip_global_norm needs at least one array"
     first = arrays[0]
     squares = [operation("sum", array._legacy)(array * array) for array in arrays]
-    total: Any = squares[0]
-    for square in squares[1:]:
-        total = total + square.as_in_ctx(first.context)
-    norm = operation("sqrt", first._legacy)(total)
+    others = (square.as_in_ctx(first.context) for square in squares[1:])
+    norm = operation("sqrt", first._legacy)(sum(others, squares[0]))
     if check_isfinite:
         number = float(norm)
         if not isfinite(number):
