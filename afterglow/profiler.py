@@ -283,16 +283,13 @@ def dumps(
     reset: bool = False, format: str = "table", sort_by: str = "total", ascending: bool = False
 ) -> str:
     """Return tables of what took how long, in milliseconds; of counters, their values."""
-    assert format in ("table", "json"), (
-        f"Invalid value provided for format: {format}. Support: 'table', 'json'"
-    )
-    assert sort_by in ("total", "avg", "min", "max", "count"), (
-        f"Invalid value provided for sort_by: {sort_by}. "
-        "Support: 'total', 'avg', 'min', 'max', 'count'"
-    )
-    assert ascending in (False, True), (
-        f"Invalid value provided for ascending: {ascending}. Support: False, True"
-    )
+    for name, given, known in (
+        ("format", format, ("table", "json")),
+        ("sort_by", sort_by, ("total", "avg", "min", "max", "count")),
+        ("ascending", ascending, (False, True)),
+    ):
+        supported = ", ".join(map(repr, known))
+        assert given in known, f"Invalid value provided for {name}: {given}. Support: {supported}"
     recording = _recorded()
     if reset:
         _reset()

@@ -75,12 +75,11 @@ class SymbolBlock(HybridBlock):
             (graph.list_arguments(), types[0], "write"),
             (graph.list_auxiliary_states(), types[2], "null"),
         ):
+            given = {} if request == "write" else {"grad_req": "null"}
             for name, kind in zip(names, kinds, strict=True):
-                if name in inputs:
-                    continue
-                given = {} if request == "write" else {"grad_req": "null"}
-                dtype = "float32" if kind is None else kind
-                self.params.get(name, allow_deferred_init=True, dtype=dtype, **given)
+                if name not in inputs:
+                    dtype = "float32" if kind is None else kind
+                    self.params.get(name, allow_deferred_init=True, dtype=dtype, **given)
         prefix = len(commonprefix(list(self._params.keys())))  # noqa: RUF071 - letter by letter
         self._reg_params = {name[prefix:]: parameter for name, parameter in self._params.items()}
 

@@ -214,7 +214,5 @@ class Trainer(NamedKeywords):
 
 def _sums(arrays: list[Any]) -> list[Any]:
     """Return the sum of arrays on several devices, on each of them."""
-    total = arrays[0]
-    for array in arrays[1:]:
-        total = total + array.as_in_context(total.context)
+    total = sum((one.as_in_context(arrays[0].context) for one in arrays[1:]), arrays[0])
     return [total.as_in_context(array.context) for array in arrays]
