@@ -263,7 +263,6 @@ class Block(NamedKeywords):
                     f"{self.name}. Put blocks into nn.Sequential or nn.HybridSequential, or call "
                     "register_child() with each; make parameters by params.get(), or assign each "
                     "to an attribute.",
-                    UserWarning,
                     stacklevel=3,
                 )
 
@@ -404,9 +403,7 @@ class Block(NamedKeywords):
 
     def save_params(self, filename: str) -> None:
         """Write all parameters to a file by their full names. Deprecated."""
-        warnings.warn(
-            "save_params is deprecated. Please use save_parameters.", UserWarning, stacklevel=2
-        )
+        warnings.warn("save_params is deprecated. Please use save_parameters.", stacklevel=2)
         try:
             self.collect_params().save(filename, strip_prefix=self.prefix)
         except ValueError:  # children with names of their own: by attributes, as MXNet means to
@@ -420,9 +417,7 @@ class Block(NamedKeywords):
         ignore_extra: bool = False,
     ) -> None:
         """Read all parameters from a file. Deprecated."""
-        warnings.warn(
-            "load_params is deprecated. Please use load_parameters.", UserWarning, stacklevel=2
-        )
+        warnings.warn("load_params is deprecated. Please use load_parameters.", stacklevel=2)
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix: str) -> None:

@@ -241,7 +241,6 @@ class Parameter:
             warnings.warn(
                 f"Parameter '{self.name}' is already initialized, ignoring. Set force_reinit=True "
                 "to re-initialize.",
-                UserWarning,
                 stacklevel=2,
             )
             return
@@ -529,7 +528,6 @@ class Constant(Parameter):
             warnings.warn(
                 f'Constant parameter "{self.name}" does not support grad_req other than "null", '
                 f'and new value "{request}" is ignored.',
-                UserWarning,
                 stacklevel=2,
             )
 

@@ -93,7 +93,6 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
         if not isfinite(number):
             warnings.warn(
                 "nan or inf is detected. Clipping results will be undefined.",
-                UserWarning,
                 stacklevel=2,
             )
         scale: Any = max_norm / (number + 1e-8)

@@ -93,7 +93,6 @@ class Sequential(_Chain):
             warnings.warn(
                 f"All children of this Sequential layer '{self.prefix}' are HybridBlocks. Consider "
                 "using HybridSequential for the best performance.",
-                UserWarning,
                 stacklevel=2,
             )
         super().hybridize(active, **kwargs)
