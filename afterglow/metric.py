@@ -332,15 +332,20 @@ class Accuracy(EvalMetric):
 
 @alias("top_k_accuracy", "top_k_acc")
 @register
-class TopKAccuracy(EvalMetric, name="top_k_accuracy"):
+class TopKAccuracy(EvalMetric):
     """The share of labels among the classes with the highest scores."""
 
-    top_k: int = 1
-
-    def __post_init__(self) -> None:
-        if self.top_k <= 1:
+    def __init__(
+        self,
+        top_k: int = 1,
+        name: str = "top_k_accuracy",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        if top_k <= 1:
             raise ArrayValueError("Please use Accuracy if top_k is no more than 1")
-        self.name = f"{self.name}_{self.top_k}"
+        super().__init__(f"{name}_{top_k}", output_names, label_names, top_k=top_k)
+        self.top_k = top_k
 
     def measure(self, label: Host, pred: Host) -> tuple[float, float]:
         """Count the labels that are among the first."""
