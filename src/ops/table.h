@@ -93,6 +93,7 @@ void declare_indexing(Table& table);
 void declare_picking(Table& table);
 void declare_sorting(Table& table);
 void declare_linalg(Table& table);
+void declare_channels(Table& table);
 void declare_networks(Table& table);
 void declare_outputs(Table& table);
 void declare_along_axis(Table& table);

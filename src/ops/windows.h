@@ -12,21 +12,19 @@
 namespace afterglow::ops {
 
 /// The order of axes: batch, channels, then or between them space.
-enum class Axes { ncdhw, nchw, ncw, ndhwc, nhwc };
+enum class Axes { ncdhw, nchw, ncw, ndhwc, nhwc, nwc };
 
 constexpr auto choices(Axes) {
-  return in_order<Axes>("NCDHW", "NCHW", "NCW", "NDHWC", "NHWC");
+  return in_order<Axes>("NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC");
 }
 
-enum class PoolingAxes { ncdhw, nchw, ncw, ndhwc, nhwc, nwc };
-
-constexpr auto choices(PoolingAxes) {
-  return in_order<PoolingAxes>("NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC");
+inline bool channels_last(const std::optional<Axes>& layout) {
+  return layout && *layout >= Axes::ndhwc;
 }
 
-template <class Order>
-bool channels_last(const std::optional<Order>& layout) {
-  return layout && *layout >= Order::ndhwc;
+/// How many axes of space there are.
+inline std::size_t space_axes(Axes layout) {
+  return 3 - static_cast<std::size_t>(layout) % 3;
 }
 
 /// A number for each axis of space: those given, or the same for all.

@@ -10,6 +10,7 @@
 #include "kernels/isa/lines.h"
 #include "kernels/isa/moves.h"
 #include "kernels/isa/networks.h"
+#include "kernels/isa/panels.h"
 #include "kernels/isa/philox.h"
 #include "kernels/isa/products.h"
 #include "kernels/isa/rows.h"
@@ -66,9 +67,14 @@ constexpr void fill_folds(KernelTable& table, std::integer_sequence<int, folds..
 }
 
 template <class Real>
-constexpr RealFunctions<Real> functions_of_reals = {
-    softmax<Real>, layer_norm<Real>, places_in_rows<Real>, tiled_product<Real>,
-    uniform,       normal,           exponential};
+constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
+                                                    layer_norm<Real>,
+                                                    places_in_rows<Real>,
+                                                    tiled_product<Real>,
+                                                    PanelTiles<Real>::functions(),
+                                                    uniform,
+                                                    normal,
+                                                    exponential};
 
 template <int... formulas, int... dtypes>
 constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
