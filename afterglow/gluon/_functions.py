@@ -52,8 +52,24 @@ class _Arrays(World[Any]):
         return getattr(self, name)(x, axis=axes) if axes else x
 
     @staticmethod
-    def join(parts: list[Any], axis: int) -> Any:
+    def join(parts: list[Any], axis: int, name: str | None = None) -> Any:
         return WORLDS[parts[0]._legacy].concat(parts, axis=axis)
+
+    @staticmethod
+    def packed(weights: list[Any]) -> Any:
+        """Return the weights of recurrent layers one behind the other."""
+        return WORLDS[weights[0]._legacy].concat(weights, axis=0)
+
+    choose = staticmethod(where)
+
+    def elemwise_add(self, x: Any, y: Any, name: str | None = None) -> Any:
+        return self.add(x, y)
+
+    def elemwise_sub(self, x: Any, y: Any, name: str | None = None) -> Any:
+        return self.subtract(x, y)
+
+    def elemwise_mul(self, x: Any, y: Any, name: str | None = None) -> Any:
+        return self.multiply(x, y)
 
     @staticmethod
     def CTCLoss(pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
@@ -80,8 +96,19 @@ class _Symbols:
         """Return a reduction over all axes but that of the batch."""
         return getattr(_symbols, name)(x, axis=axis, exclude=True)
 
-    def join(self, parts: list[Any], axis: int) -> Any:
-        return _symbols.concat(*parts, dim=axis)
+    def join(self, parts: list[Any], axis: int, name: str | None = None) -> Any:
+        return _symbols.concat(*parts, dim=axis, name=name)
+
+    def stack(self, parts: list[Any], axis: int) -> Any:
+        return _symbols.stack(*parts, axis=axis)
+
+    def packed(self, weights: list[Any]) -> Any:
+        """Return the weights of recurrent layers one behind the other."""
+        return _symbols._internal._rnn_param_concat(*weights, dim=0)
+
+    def choose(self, condition: Any, left: Any, right: Any) -> Any:
+        """Return elements of one or the other, of symbols that are alike."""
+        return _symbols.where(condition, left, right)
 
     def CTCLoss(self, pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
         lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
@@ -105,8 +132,21 @@ class _NumpySymbols(_Symbols):
         first = x if axis == 0 else x.swapaxes(0, axis)
         return getattr(_symbols.np, name)(_symbols.npx.batch_flatten(first), axis=1)
 
-    def join(self, parts: list[Any], axis: int) -> Any:
+    def join(self, parts: list[Any], axis: int, name: str | None = None) -> Any:
         return _symbols.np.concatenate(parts, axis=axis)
+
+    def stack(self, parts: list[Any], axis: int) -> Any:
+        return _symbols.np.stack(parts, axis=axis)
+
+    def packed(self, weights: list[Any]) -> Any:
+        """Return the weights of recurrent layers one behind the other."""
+        return _symbols._internal._npi_rnn_param_concat(*weights, dim=0)
+
+    def tanh(self, x: Any, name: str | None = None) -> Any:
+        return _symbols.np.tanh(x)
+
+    def relu(self, x: Any, name: str | None = None) -> Any:
+        return _symbols.npx.relu(x)
 
     def sigmoid(self, x: Any, name: str | None = None) -> Any:
         return _symbols.npx.sigmoid(x)  # MXNet gives the node of a layer no name here
