@@ -140,7 +140,7 @@ class _NumpySymbols(_Symbols):
 
     def packed(self, weights: list[Any]) -> Any:
         """Return the weights of recurrent layers one behind the other."""
-        return _symbols._internal._npi_rnn_param_concat(*weights, dim=0)
+        return _symbols._internal._rnn_param_concat(*weights, dim=0)
 
     def tanh(self, x: Any, name: str | None = None) -> Any:
         return _symbols.np.tanh(x)

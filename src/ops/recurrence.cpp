@@ -103,21 +103,6 @@ void form_rnn(NodeForm& node, const RNN& given) {
   if (given.mode == Cell::lstm) node.outputs.push_back("statecell_output");
 }
 
-// --- weights in one vector ---
-
-struct PackWeights {
-  std::optional<std::int64_t> num_args;
-  std::int64_t dim = 1;
-  static constexpr auto fields =
-      std::tuple{field("num_args", &PackWeights::num_args, "how many arrays there are"),
-                 field("dim", &PackWeights::dim, "the axis along which they lie")};
-};
-
-Value pack_weights(Composition& c, const PackWeights& given) {
-  if (c.inputs().empty()) c.refuse("needs an array", ErrorKind::argument);
-  return concat(c.inputs(), normal_axis(c, given.dim, rank_of(c[0])));
-}
-
 // --- parts ---
 
 /// The parts between bounds along an axis.
@@ -326,11 +311,6 @@ Value rnn(Composition& c, const RNN& given) {
 }  // namespace
 
 void declare_recurrence(Table& table) {
-  table.compose<PackWeights>({.name = "rnn_param_concat",
-                              .mxnet_names = {"_rnn_param_concat", "_npi_rnn_param_concat"},
-                              .inputs = {"data"},
-                              .variadic = true,
-                              .compose = pack_weights});
   table.compose<RNN>({.name = "RNN",
                       .mxnet_names = {"RNN", "_npx_rnn"},
                       .doc = R"(Return the results of recurrent layers for all steps of sequences.

@@ -102,6 +102,11 @@ def state(func: Callable[..., Any], name: str, info: dict[str, Any]) -> Any:
     return made.as_np_ndarray() if is_np_array() else made
 
 
+def open_batch() -> int:
+    """Return the extent of a batch that is not known yet."""
+    return -1 if is_np_array() else 0
+
+
 def begin(cell: Any, begin_state: Any, inputs: Any, batch_axis: int) -> Any:
     """Return the states that a cell begins with: zeros like the inputs unless some are given."""
     if begin_state is not None:
@@ -109,7 +114,7 @@ def begin(cell: Any, begin_state: Any, inputs: Any, batch_axis: int) -> Any:
     if not is_merged(inputs):
         inputs, batch_axis = inputs[0], 0
     if isinstance(inputs, Symbol):
-        return cell.begin_state(func=symbol.zeros, batch_size=0)
+        return cell.begin_state(func=symbol.zeros, batch_size=open_batch())
     with inputs.context:
         states = cell.begin_state(func=ndarray.zeros, batch_size=inputs.shape[batch_axis])
     return [in_world(one, inputs._legacy) for one in states]

@@ -248,7 +248,7 @@ class _RNNLayer(HybridBlock):
 
     def _begin(self, inputs: Any) -> list[Any]:
         if not isinstance(inputs, Array):
-            return self.begin_state(0, func=_symbol_zeros)
+            return self.begin_state(_sequences.open_batch(), func=_symbol_zeros)
         batch_size = inputs.shape[self._layout.find("N")]  # type: ignore[attr-defined]
         states = self.begin_state(batch_size, ctx=inputs.context, dtype=inputs.dtype)  # type: ignore[attr-defined]
         return [in_world(one, inputs._legacy) for one in states]  # type: ignore[attr-defined]
