@@ -62,6 +62,19 @@ class _Arrays(World[Any]):
 
     choose = staticmethod(where)
 
+    def steps(self, x: Any, count: int, axis: int) -> list[Any]:
+        """Return what lies along an axis one by one."""
+        parts = self.SliceChannel(x, num_outputs=count, axis=axis, squeeze_axis=True)
+        return parts if isinstance(parts, list) else [parts]
+
+    @staticmethod
+    def plus(x: Any, y: Any) -> Any:
+        return x + y
+
+    @staticmethod
+    def times(x: Any, y: Any) -> Any:
+        return x * y
+
     def elemwise_add(self, x: Any, y: Any, name: str | None = None) -> Any:
         return self.add(x, y)
 
@@ -110,6 +123,18 @@ class _Symbols:
         """Return elements of one or the other, of symbols that are alike."""
         return _symbols.where(condition, left, right)
 
+    def steps(self, x: Any, count: int, axis: int) -> list[Any]:
+        """Return what lies along an axis one by one."""
+        return list(_symbols.split(x, axis=axis, num_outputs=count, squeeze_axis=1))
+
+    def plus(self, x: Any, y: Any) -> Any:
+        """Return the sums of symbols that are alike."""
+        return x + y
+
+    def times(self, x: Any, y: Any) -> Any:
+        """Return the products of symbols that are alike."""
+        return x * y
+
     def CTCLoss(self, pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
         lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
         given = {name: value for name, value in lengths.items() if value is not None}
@@ -141,6 +166,14 @@ class _NumpySymbols(_Symbols):
     def packed(self, weights: list[Any]) -> Any:
         """Return the weights of recurrent layers one behind the other."""
         return _symbols._internal._rnn_param_concat(*weights, dim=0)
+
+    def plus(self, x: Any, y: Any) -> Any:
+        """Return the sums of symbols that are alike; those of ``np`` would be stretched."""
+        return _symbols.elemwise_add(x, y)
+
+    def times(self, x: Any, y: Any) -> Any:
+        """Return the products of symbols that are alike."""
+        return _symbols.elemwise_mul(x, y)
 
     def tanh(self, x: Any, name: str | None = None) -> Any:
         return _symbols.np.tanh(x)

@@ -52,15 +52,8 @@ def steps_of(inputs: Any, length: int | None, axis: int) -> list[Any]:
             f"the inputs of shape {inputs.shape} have {inputs.shape[axis]} steps, not {length}"
         )
         length = inputs.shape[axis]
-    return _listed(
-        functions(inputs).SliceChannel(inputs, axis=axis, num_outputs=length, squeeze_axis=True)
-    )
-
-
-def _listed(parts: Any) -> list[Any]:
-    if isinstance(parts, Symbol) and len(parts) > 1:
-        return list(parts)
-    return list(parts) if isinstance(parts, (list, tuple)) else [parts]
+    steps: list[Any] = functions(inputs).steps(inputs, length, axis)
+    return steps
 
 
 def masked(sequence: Any, length: int, valid_length: Any, axis: int, merge: bool) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from ... import ndarray, symbol
 from ..._arrays.worlds import in_world
 from ..._core import Array
+from ...name import NameManager
 from .._functions import functions
 from ..block import HybridBlock
 from ..parameter import Parameter, tensor_types
@@ -223,7 +224,7 @@ class _RNNLayer(HybridBlock):
             for direction in "lr"[: self._dir]
             for product in ("i2h", "h2h", "h2r")
         ]
-        packed = f.packed([weights[name].reshape(-1) for name in names if name in weights])
+        packed = f.packed([f.reshape(weights[name], -1) for name in names if name in weights])
         lengths = {"sequence_length": sequence_length} if self._use_sequence_length else {}
         outputs, *after = f.RNN(
             inputs,
@@ -248,7 +249,8 @@ class _RNNLayer(HybridBlock):
 
     def _begin(self, inputs: Any) -> list[Any]:
         if not isinstance(inputs, Array):
-            return self.begin_state(_sequences.open_batch(), func=_symbol_zeros)
+            with NameManager():  # which adds no prefix: their names have it
+                return self.begin_state(_sequences.open_batch(), func=_symbol_zeros)
         batch_size = inputs.shape[self._layout.find("N")]  # type: ignore[attr-defined]
         states = self.begin_state(batch_size, ctx=inputs.context, dtype=inputs.dtype)  # type: ignore[attr-defined]
         return [in_world(one, inputs._legacy) for one in states]  # type: ignore[attr-defined]

@@ -63,7 +63,7 @@ class VariationalDropoutCell(ModifierCell):
             f = functions(x)
             mask = f.Dropout(f.ones_like(x), p=rate)
             setattr(self, f"drop_{what}_mask", mask)
-        return functions(x).elemwise_mul(x, mask)
+        return functions(x).times(x, mask)
 
     def hybrid_forward(self, F: Any, inputs: Any, states: Any) -> Any:
         """Take one step of the other cell."""
@@ -165,13 +165,13 @@ class LSTMPCell(_GatedCell):
         """Take one step."""
         f, prefix = functions(inputs), f"t{self._counter}_"
         i2h, h2h = self._products(prefix, inputs, states[0], **weights)
-        gates = f.SliceChannel(f.elemwise_add(i2h, h2h), num_outputs=4, name=f"{prefix}slice")
+        gates = f.SliceChannel(f.plus(i2h, h2h), num_outputs=4, name=f"{prefix}slice")
         opened = f.Activation(gates[0], act_type="sigmoid", name=f"{prefix}i")
         kept = f.Activation(gates[1], act_type="sigmoid", name=f"{prefix}f")
         proposed = f.Activation(gates[2], act_type="tanh", name=f"{prefix}c")
         shown = f.Activation(gates[3], act_type="sigmoid", name=f"{prefix}o")
         cell = f.elemwise_add(
-            f.elemwise_mul(kept, states[1]), f.elemwise_mul(opened, proposed), name=f"{prefix}state"
+            f.times(kept, states[1]), f.times(opened, proposed), name=f"{prefix}state"
         )
         hidden = f.elemwise_mul(
             shown, f.Activation(cell, act_type="tanh"), name=f"{prefix}hidden"
