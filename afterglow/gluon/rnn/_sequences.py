@@ -60,9 +60,7 @@ def masked(sequence: Any, length: int, valid_length: Any, axis: int, merge: bool
     """Return a sequence with zeros behind the valid lengths."""
     f = functions(sequence if is_merged(sequence) else sequence[0])
     data = sequence if is_merged(sequence) else f.stack(list(sequence), axis)
-    result = f.SequenceMask(
-        data, sequence_length=valid_length, use_sequence_length=True, axis=axis
-    )
+    result = f.SequenceMask(data, sequence_length=valid_length, use_sequence_length=True, axis=axis)
     return result if merge else steps_of(result, length, axis)
 
 

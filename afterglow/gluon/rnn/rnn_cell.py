@@ -121,10 +121,11 @@ class RecurrentCell(Block):
         """
         self.reset()
         axis = layout.find("T")
-        states = _sequences.begin(self, begin_state, inputs, layout.find("N"))
+        steps = _sequences.formatted(length, inputs, layout, False)
+        states = _sequences.begin(self, begin_state, steps, 0)
         outputs: Any = []
         passed = []
-        for one in _sequences.formatted(length, inputs, layout, False)[:length]:
+        for one in steps:
             output, states = self(one, states)
             outputs.append(output)
             passed.append(states)
@@ -437,8 +438,8 @@ class _Stack(RecurrentCell):
     ) -> tuple[Any, list[Any]]:
         """Return the outputs of all steps and the last states: one cell after the other."""
         self.reset()
-        states = _sequences.begin(self, begin_state, inputs, layout.find("N"))
         inputs = _sequences.formatted(length, inputs, layout, None)
+        states = _sequences.begin(self, begin_state, inputs, layout.find("N"))
         after: list[Any] = []
         cells = self._cells()
         for cell in cells:
@@ -760,9 +761,9 @@ class BidirectionalCell(HybridRecurrentCell):
     ) -> tuple[Any, list[Any]]:
         """Return the outputs of both cells side by side, and the last states of both."""
         self.reset()
-        states = _sequences.begin(self, begin_state, inputs, layout.find("N"))
         axis = layout.find("T")
         steps = _sequences.formatted(length, inputs, layout, False)
+        states = _sequences.begin(self, begin_state, steps, 0)
         l_cell, r_cell = self._children.values()
         count = len(l_cell.state_info())  # type: ignore[attr-defined]
         given = {"layout": layout, "valid_length": valid_length}

@@ -56,9 +56,7 @@ class _RNNLayer(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        assert layout in ("TNC", "NTC"), (
-            f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']"
-        )
+        assert layout in ("TNC", "NTC"), f"Invalid layout {layout}; must be one of ['TNC' or 'NTC']"
         self._hidden_size = hidden_size
         self._projection_size = projection_size or None
         self._num_layers = num_layers
@@ -159,9 +157,8 @@ class _RNNLayer(HybridBlock):
     def _unfuse(self) -> rnn_cell.HybridSequentialRNNCell:
         """Return a stack of cells that computes the same with the same parameters."""
         assert not self._projection_size, "_unfuse does not support projection layer yet!"
-        assert not self._lstm_state_clip_min and not self._lstm_state_clip_max, (
-            "_unfuse does not support state clipping yet!"
-        )
+        bounds = self._lstm_state_clip_min or self._lstm_state_clip_max
+        assert not bounds, "_unfuse does not support state clipping yet!"
         kinds: dict[str, tuple[Any, dict[str, Any]]] = {
             "rnn_relu": (rnn_cell.RNNCell, {"activation": "relu"}),
             "rnn_tanh": (rnn_cell.RNNCell, {"activation": "tanh"}),

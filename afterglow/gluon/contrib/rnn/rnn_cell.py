@@ -44,9 +44,7 @@ class VariationalDropoutCell(ModifierCell):
         return "vardrop"
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(p_out = {self.drop_outputs}, p_state = {self.drop_states})"
-        )
+        return f"{type(self).__name__}(p_out = {self.drop_outputs}, p_state = {self.drop_states})"
 
     def reset(self) -> None:
         """Begin a new sequence, with other masks."""
@@ -173,9 +171,7 @@ class LSTMPCell(_GatedCell):
         cell = f.elemwise_add(
             f.times(kept, states[1]), f.times(opened, proposed), name=f"{prefix}state"
         )
-        hidden = f.elemwise_mul(
-            shown, f.Activation(cell, act_type="tanh"), name=f"{prefix}hidden"
-        )
+        hidden = f.elemwise_mul(shown, f.Activation(cell, act_type="tanh"), name=f"{prefix}hidden")
         projected = f.FullyConnected(
             hidden,
             h2r_weight,
