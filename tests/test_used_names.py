@@ -113,6 +113,8 @@ OBJECTS: dict[str, tuple[Any, ...]] = {
         mx.gluon.nn.Dense(1),
         mx.gluon.nn.BatchNorm(),
         mx.gluon.nn.HybridSequential(),
+        mx.gluon.rnn.LSTM(1),
+        mx.gluon.rnn.LSTMCell(1),
     ),
     "gluon.Parameter": (mx.gluon.Parameter("weight", shape=(1,)),),
     "lr_scheduler.LRScheduler": (mx.lr_scheduler.LRScheduler(),),
