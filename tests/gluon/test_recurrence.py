@@ -310,6 +310,41 @@ def test_gradients_of_gradients() -> None:
         assert gradient[place] == pytest.approx(difference, rel=1e-5, abs=1e-7)
 
 
+def test_steps_of_wide_layers_take_several_calls() -> None:
+    layer = rnn.LSTM(1024, bidirectional=True, use_sequence_length=True, input_size=1)
+    layer.initialize()
+    x, lengths = nd.random.uniform(-1, 1, (10, 2, 1)), nd.array([9, 10])
+    x.attach_grad()
+    answers = []
+    for is_layer in (True, False):
+        with autograd.record():
+            if is_layer:
+                outputs = layer(x, sequence_length=lengths)
+            else:
+                outputs, _ = layer._unfuse().unroll(
+                    10, x, layout="TNC", merge_outputs=True, valid_length=lengths
+                )
+            total = (outputs * outputs).sum()
+        total.backward()
+        weight = layer.collect_params()[f"{layer.prefix}r0_h2h_weight"]
+        answers.append([one.asnumpy() for one in (outputs, x.grad, weight.grad())])
+    for one, other in zip(*answers, strict=True):
+        onp.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)
+
+
+def test_lengths_by_position() -> None:
+    """Inputs that are not there have no position, so lengths come right behind the state."""
+    arrays = [nd.ones((3, 2, 4)), nd.ones((1 * 2 * (4 + 2 + 2),)), nd.ones((1, 2, 2))]
+    given = {"mode": "rnn_tanh", "state_size": 2, "num_layers": 1, "use_sequence_length": True}
+    lengths = nd.array([1, 3])
+    wanted = nd.RNN(*arrays, sequence_length=lengths, **given).asnumpy()
+    assert (wanted[1:, 0] == 0).all()
+    assert onp.array_equal(nd.RNN(*arrays, lengths, **given).asnumpy(), wanted)
+    graph = sym.RNN(*(sym.var(name) for name in "abcd"), **given)
+    values = dict(zip("abcd", [*arrays, lengths], strict=True))
+    assert onp.array_equal(graph.eval(**values)[0].asnumpy(), wanted)
+
+
 # --- what is refused ---
 
 

@@ -48,7 +48,7 @@ def steps_of(inputs: Any, length: int | None, axis: int) -> list[Any]:
             "list(inputs) first or let unroll handle splitting."
         )
     else:
-        assert length is None or length == inputs.shape[axis], (  # type: ignore[attr-defined]
+        assert length is None or length == inputs.shape[axis], (
             f"the inputs of shape {inputs.shape} have {inputs.shape[axis]} steps, not {length}"
         )
         length = inputs.shape[axis]

@@ -188,7 +188,7 @@ class _RNNLayer(HybridBlock):
         super().cast(dtype)
         self._dtype = dtype
 
-    def __call__(
+    def __call__(  # type: ignore[override]
         self, inputs: Any, states: Any = None, sequence_length: Any = None, **kwargs: Any
     ) -> Any:
         """Return the outputs of all steps; with ``states`` also the last states."""
@@ -248,14 +248,14 @@ class _RNNLayer(HybridBlock):
         if not isinstance(inputs, Array):
             with NameManager():  # which adds no prefix: their names have it
                 return self.begin_state(_sequences.open_batch(), func=_symbol_zeros)
-        batch_size = inputs.shape[self._layout.find("N")]  # type: ignore[attr-defined]
+        batch_size = inputs.shape[self._layout.find("N")]
         states = self.begin_state(batch_size, ctx=inputs.context, dtype=inputs.dtype)  # type: ignore[attr-defined]
         return [in_world(one, inputs._legacy) for one in states]  # type: ignore[attr-defined]
 
     def _check(self, inputs: Any, states: list[Any]) -> None:
         if not isinstance(inputs, Array):
             return
-        batch_size = inputs.shape[self._layout.find("N")]  # type: ignore[attr-defined]
+        batch_size = inputs.shape[self._layout.find("N")]
         for state, info in zip(states, self.state_info(batch_size), strict=True):
             if state.shape != info["shape"]:
                 raise ValueError(
