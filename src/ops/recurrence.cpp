@@ -8,6 +8,7 @@
 
 #include "kernels/recurrence.h"
 #include "lazy/call.h"
+#include "ops/common.h"
 #include "ops/completing.h"
 #include "ops/compose.h"
 #include "ops/compositions.h"
@@ -273,7 +274,7 @@ double cost_of(const SettledRecurrence& settled) {
 }
 
 kernels::RecurrenceShape kernel_shape(const SettledRecurrence& settled, DType dtype,
-                                  const Operand& lengths) {
+                                      const Operand& lengths) {
   return {settled.cell,
           dtype,
           settled.backwards,
@@ -308,7 +309,8 @@ void infer_recurrence(Inference& inference, const Recurrence& given) {
 class RecurrencePass : public lazy::Pass {
  public:
   explicit RecurrencePass(const lazy::Call& call)
-      : pass_(kernel_shape(call.settled.get<SettledRecurrence>(), call.inputs[0].dtype, call.inputs[5]),
+      : pass_(kernel_shape(call.settled.get<SettledRecurrence>(), call.inputs[0].dtype,
+                           call.inputs[5]),
               {data_of(call.inputs[0]), data_of(call.inputs[1]), data_of(call.inputs[2]),
                data_of(call.inputs[3]), data_of(call.inputs[4]), call.outputs[0].data(),
                call.outputs[1].data(), call.outputs[2].data(),
@@ -340,7 +342,8 @@ void infer_gradient(Inference& inference, const Recurrence& given) {
 class RecurrenceGradientPass : public lazy::Pass {
  public:
   explicit RecurrenceGradientPass(const lazy::Call& call)
-      : pass_(kernel_shape(call.settled.get<SettledRecurrence>(), call.inputs[4].dtype, call.inputs[7]),
+      : pass_(kernel_shape(call.settled.get<SettledRecurrence>(), call.inputs[4].dtype,
+                           call.inputs[7]),
               arrays_of(call, call.settled.get<SettledRecurrence>())) {}
   int shares() const override { return pass_.shares(); }
   void run(int share) override { pass_.run(share); }
@@ -417,6 +420,11 @@ Value recorded_gradient(Gradient& c) {
   return result ? Value(result) : zeros(c, c.index);
 }
 
+/// Where gradients are recorded the kernel is not called: see recorded_gradient.
+[[noreturn]] Value never_recorded(Gradient&) {
+  throw Error(ErrorKind::not_implemented, "[recurrence_gradient] has no gradient");
+}
+
 /// A part of the gradients that the kernel computes together.
 Value part_of_gradient(Gradient& c, std::int64_t offset, const Shape& shape) {
   if (!c.memo) {
@@ -480,9 +488,7 @@ std::int64_t steps_of_call(std::int64_t rows, std::int64_t units) {
 }
 
 bool suits_kernel(const RNN& given, const Value& products) {
-  const DType dtype = products.array.dtype;
-  return !given.projection_size && !given.lstm_state_clip_min && products.array.size() &&
-         (dtype == DType::float32 || dtype == DType::float64);
+  return !given.projection_size && !given.lstm_state_clip_min && products.array.size();
 }
 
 Value by_kernel(const RNN& given, const Weights& weights, const Value& products,
@@ -561,6 +567,8 @@ void check_rnn(const Composition& c, const RNN& given, const Value& lengths) {
   need_shape_of(c, "state", c[2], {places, samples, extents.projected});
   if (is_lstm && !c[3]) c.refuse("mode 'lstm' needs state_cell", ErrorKind::type);
   if (is_lstm) need_shape_of(c, "state_cell", c[3], {places, samples, extents.units});
+  if (!is_floating(x.array.dtype))
+    c.refuse("needs elements of type float16, float32 or float64", ErrorKind::type);
   for (std::size_t i = 1; i < (is_lstm ? 4u : 3u); ++i) {
     if (c[i].array.dtype != x.array.dtype)
       c.refuse("needs data, parameters and states of one type", ErrorKind::type);
@@ -587,12 +595,16 @@ Value rnn(Composition& c, const RNN& given) {
   const Extents extents(given);
   const std::int64_t samples = c[0].array.shape()[1];
   const Value ends = given.use_sequence_length ? copy(lengths, DType::int64) : Value();
-  const std::vector<Weights> weights = unpacked(c[1], given, c[0].array.shape()[2]);
+  // float16 is rounded once, at the end.
+  const DType dtype = c[0].array.dtype, compute = compute_type(dtype);
+  const std::vector<Weights> weights =
+      unpacked(in_type(c[1], compute), given, c[0].array.shape()[2]);
   const std::int64_t places = extents.layers * extents.directions;
-  const std::vector<Value> hidden = cut(c[2], 0, places);
-  const std::vector<Value> cells = is_lstm ? cut(c[3], 0, places) : std::vector<Value>();
+  const std::vector<Value> hidden = cut(in_type(c[2], compute), 0, places);
+  const std::vector<Value> cells =
+      is_lstm ? cut(in_type(c[3], compute), 0, places) : std::vector<Value>();
   std::vector<Value> last_hidden, last_cells;
-  Value x = c[0];
+  Value x = in_type(c[0], compute);
   for (std::int64_t layer = 0; layer < extents.layers; ++layer) {
     std::vector<Value> results;
     for (std::int64_t direction = 0; direction < extents.directions; ++direction) {
@@ -609,10 +621,10 @@ Value rnn(Composition& c, const RNN& given) {
     if (given.p > 0 && layer + 1 < extents.layers) x = dropped(x, given.p);
   }
   if (given.state_outputs) {
-    c.add_output(concat(last_hidden, 0));
-    if (is_lstm) c.add_output(concat(last_cells, 0));
+    c.add_output(in_type(concat(last_hidden, 0), dtype));
+    if (is_lstm) c.add_output(in_type(concat(last_cells, 0), dtype));
   }
-  return x;
+  return in_type(x, dtype);
 }
 
 }  // namespace
@@ -633,7 +645,8 @@ void declare_recurrence(Table& table) {
                          .infer = infer_gradient,
                          .kernel = [](const lazy::Call& call) -> std::unique_ptr<lazy::Pass> {
                            return std::make_unique<RecurrenceGradientPass>(call);
-                         }});
+                         },
+                         .gradients = std::vector(8, reading_nothing(never_recorded))});
   table.compose<RNN>({.name = "RNN",
                       .mxnet_names = {"RNN", "_npx_rnn"},
                       .doc = R"(Return the results of recurrent layers for all steps of sequences.
