@@ -10,7 +10,7 @@ from typing import Any
 from ... import ndarray, symbol
 from ..._arrays.shapes import Shape
 from .._functions import functions
-from ..block import Block, HybridBlock, _indented
+from ..block import Block, HybridBlock
 from ..nn import LeakyReLU
 from ..parameter import Parameter, ParameterDict
 from . import _sequences
@@ -395,9 +395,8 @@ class _Stack(RecurrentCell):
     """What both kinds of stacks share: cells one above the other."""
 
     def __repr__(self) -> str:
-        lines = "\n".join(
-            f"({name}): {_indented(repr(cell))}" for name, cell in self._children.items()
-        )
+        shown = (f"({name}): {cell!r}" for name, cell in self._children.items())
+        lines = "\n".join(one.replace("\n", "\n  ") for one in shown)
         return f"{type(self).__name__}(\n{lines}\n)"
 
     def add(self, cell: RecurrentCell) -> None:
