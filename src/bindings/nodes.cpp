@@ -73,7 +73,7 @@ nb::tuple complete_shapes(const char* name, const nb::dict& parameters, const nb
   op.complete(completion);
   nb::list inputs, results;
   for (const std::optional<Shape>& shape : completion.shapes)
-    inputs.append(shape ? nb::object(to_tuple(*shape)) : nb::none());
+    inputs.append(shape ? to_tuple(*shape) : nb::none());
   for (const Shape& shape : completion.results) results.append(to_tuple(shape));
   return nb::make_tuple(inputs, results);
 }

@@ -10,11 +10,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::required;
-
 struct LRN {
   double alpha = 1e-4, beta = 0.75, knorm = 2;
   std::int64_t nsize = 0;

@@ -10,12 +10,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::NodeForm;
-using lazy::required;
-
 using Numbers = std::vector<double>;
 
 struct MultiBoxPrior {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of the elements of a window: announced, without a kernel yet.
-#include <array>
 #include <string>
 
 #include "ops/table.h"
@@ -9,23 +8,16 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::required;
-
 enum class PoolType { avg, lp, max, sum };
 
 constexpr auto choices(PoolType) {
-  return std::array{Choice{"avg", PoolType::avg}, Choice{"lp", PoolType::lp},
-                    Choice{"max", PoolType::max}, Choice{"sum", PoolType::sum}};
+  return in_order<PoolType>("avg", "lp", "max", "sum");
 }
 
 enum class Convention { full, same, valid };
 
 constexpr auto choices(Convention) {
-  return std::array{Choice{"full", Convention::full}, Choice{"same", Convention::same},
-                    Choice{"valid", Convention::valid}};
+  return in_order<Convention>("full", "same", "valid");
 }
 
 struct Pooling {

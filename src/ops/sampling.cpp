@@ -9,22 +9,11 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::NodeForm;
-using lazy::required;
-
 enum class Resize { like, odd_scale, size, to_even_down, to_even_up, to_odd_down, to_odd_up };
 
 constexpr auto choices(Resize) {
-  return std::array{Choice{"like", Resize::like},
-                    Choice{"odd_scale", Resize::odd_scale},
-                    Choice{"size", Resize::size},
-                    Choice{"to_even_down", Resize::to_even_down},
-                    Choice{"to_even_up", Resize::to_even_up},
-                    Choice{"to_odd_down", Resize::to_odd_down},
-                    Choice{"to_odd_up", Resize::to_odd_up}};
+  return in_order<Resize>("like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down",
+                          "to_odd_up");
 }
 
 struct BilinearResize2D {
