@@ -78,24 +78,15 @@ def _batch_norm(call: Call) -> Any:
     moved = axis != 1 and call.rank > 1
     if moved:
         data = call.add("Transpose", data, perm=order)
-    result = call.add(
-        "BatchNormalization",
-        data,
-        gamma,
-        beta,
-        mean,
-        variance,
-        epsilon=float(call.get("eps", 1e-3)),
-        momentum=float(call.get("momentum", 0.9)),
-    )
+    epsilon, momentum = float(call.get("eps", 1e-3)), float(call.get("momentum", 0.9))
+    values = (data, gamma, beta, mean, variance)
+    result = call.add("BatchNormalization", *values, epsilon=epsilon, momentum=momentum)
     if moved:
         result = call.add("Transpose", result, perm=[order.index(one) for one in range(call.rank)])
     return result
 
 
-@converts("BatchNormWithReLU")
-def _batch_norm_with_relu(call: Call) -> Any:
-    return call.add("Relu", _batch_norm(call))
+converts("BatchNormWithReLU")(lambda call: call.add("Relu", _batch_norm(call)))
 
 
 def _normalised(call: Call, data: str, axes: list[int], epsilon: float) -> Any:
@@ -215,8 +206,3 @@ def _lrn(call: Call) -> Any:
         bias=float(call.get("knorm", 2)),
         size=int(call.get("nsize")),
     )
-
-
-@converts("Dropout")
-def _dropout(call: Call) -> Any:
-    return call.add("Identity", call.inputs[0])
