@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from types import TracebackType
 
 from .. import memory
 
@@ -45,12 +44,7 @@ class Watch:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
         self._sample()

@@ -18,7 +18,7 @@ import pytest
 import afterglow as mx
 from afterglow import engine, memory, nd
 from afterglow.tour import resident
-from afterglow.tour.chapter import Chapter, Picture, Table
+from afterglow.tour.chapter import Chapter, Table
 from afterglow.tour.chapters import CHAPTERS
 from afterglow.tour.chapters.loops import Comparison, Loop, sample
 from afterglow.tour.chapters.memory import no_limit
@@ -298,14 +298,15 @@ def test_ticks_are_few_and_reach_far(end: float, most: int) -> None:
 @pytest.mark.parametrize("language", list(LANGUAGES))
 def test_both_languages_make_a_page_and_text(language: str) -> None:
     words = Words(language)
-    draw: Callable[[int], str] = lambda width: draw_cells(1, 3, width, "x")  # noqa: E731
+    draw: Callable[[int, str], str] = lambda width, label: draw_cells(1, 3, width, label)  # noqa: E731
     chapters = [
         Chapter(
             name,
             ["a < b"],
             Table(("", words("time")), [(words("each"), "1.00 s"), (words("once"), "2.00 s")]),
             f"<finding {number}>",
-            [Picture(words("overwritten.caption"), draw)],
+            words("overwritten.caption"),
+            draw,
         )
         for number, name in enumerate(CHAPTERS)
     ]

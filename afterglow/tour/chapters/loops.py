@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from ... import engine, nd
-from ..chapter import Chapter, Picture, Setting, Table
+from ..chapter import Chapter, Setting, Table
 from ..lanes import lanes_picture
 from ..quantities import duration
 from ..timeline import Recorder, Timeline, task_spans
@@ -250,11 +250,7 @@ def measure(setting: Setting) -> Chapter:
             ratio=words.times(first.each / first.once),
             predicted=duration(first.predicted_once),
         ),
-        [
-            Picture(
-                words("loops.caption", shown=shown, side=LARGE, reading=duration(large.reading)),
-                lambda width: lanes_picture(panels, words, width, words("loops.title")),
-            )
-        ],
+        words("loops.caption", shown=shown, side=LARGE, reading=duration(large.reading)),
+        lambda width, label: lanes_picture(panels, words, width, label),
         [_remark(name, one, words) for name, one in loops.items()],
     )
