@@ -133,19 +133,17 @@ def _no_sparse(name: str) -> NoReturn:
     raise ArrayNotImplementedError(f"[{name}] there are no sparse arrays")
 
 
-def rand_sparse_ndarray(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise: there are no sparse arrays."""
-    _no_sparse("rand_sparse_ndarray")
+def _of_sparse(name: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        """Raise: there are no sparse arrays."""
+        _no_sparse(name)
+
+    return refuse
 
 
-def create_sparse_array(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise: there are no sparse arrays."""
-    _no_sparse("create_sparse_array")
-
-
-def create_sparse_array_zd(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise: there are no sparse arrays."""
-    _no_sparse("create_sparse_array_zd")
+rand_sparse_ndarray = _of_sparse("rand_sparse_ndarray")
+create_sparse_array = _of_sparse("create_sparse_array")
+create_sparse_array_zd = _of_sparse("create_sparse_array_zd")
 
 
 def shuffle_csr_column_indices(csr: Any) -> NoReturn:
