@@ -13,8 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .cells import Cell, DocumentError
-from .tabs import without_tab
+from .cells import Cell, DocumentError, without_tab
 
 __all__ = ["cells_of_markdown"]
 

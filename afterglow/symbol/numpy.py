@@ -19,9 +19,8 @@ from ..error import (
     ArrayTypeError,
     MissingNameError,
 )
-from ._functions import function_of
 from ._ops import find
-from .symbol import Symbol, create
+from .symbol import Symbol, create, function_of
 
 
 class _Symbol(Symbol):

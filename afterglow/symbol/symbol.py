@@ -22,6 +22,7 @@ from ..error import (
     ArrayTypeError,
     ArrayValueError,
     FileError,
+    MissingNameError,
     MXNetError,
     NotImplementedForSymbol,
 )
@@ -37,8 +38,6 @@ from ._names import canonical
 from ._ops import Entry, find
 
 __all__ = ["Group", "Symbol", "Variable", "load", "load_json", "var"]
-
-Shape = tuple[int, ...]
 
 
 def _operator(name: str, is_swapped: bool = False) -> Callable[[Any, Any], Symbol]:
@@ -638,6 +637,26 @@ def create(
     except (KeyError, TypeError) as error:
         raise MXNetError(f"Invalid parameters of {entry.name}: {error}") from None
     return kind([(node, index) for index in range(count)])
+
+
+@cache
+def function_of(
+    op: str, module: str, public: str, hint: str | None = None
+) -> Callable[..., Symbol]:
+    """Return the function of a module that makes a symbol of an op; ``hint`` names the nodes."""
+    entry = find(op)
+    if not entry.is_known:
+        raise MissingNameError(module, public)
+
+    def function(*args: Any, **kwargs: Any) -> Symbol:
+        return create(op, args, kwargs, hint=hint)
+
+    function.__name__ = function.__qualname__ = public
+    if entry.function is None:
+        function.__doc__ = "Write the op down; it can be saved and loaded, but does not run yet."
+    else:
+        function.__doc__ = entry.function.__doc__
+    return function
 
 
 def _sorted(

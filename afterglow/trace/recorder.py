@@ -11,7 +11,6 @@ import numpy
 
 from .. import _core
 from ..error import MXNetError
-from ._texts import Texts
 from .recording import DROPPED, PENDING, RAN, Recording, Table
 
 __all__ = [
@@ -145,6 +144,21 @@ def clear() -> None:
     _marking = False
 
 
+class _Texts:
+    """A list of different texts, the first of them empty."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = [""]
+        self._numbers: dict[str, int] = {"": 0}
+
+    def number(self, text: str) -> int:
+        """Return the place of a text in the list; a new one is added."""
+        number = self._numbers.setdefault(text, len(self.all))
+        if number == len(self.all):
+            self.all.append(text)
+        return number
+
+
 class _Reader:
     """Makes tables of what the core kept."""
 
@@ -154,7 +168,7 @@ class _Reader:
         self._kept = kept
         self._marks = marks
         self._start: int = kept["start"]
-        self._texts = Texts()
+        self._texts = _Texts()
         self._lanes: dict[int, int] = {}  # by the system's number of the thread
         self._names: list[str] = []
         parts = [

@@ -16,7 +16,6 @@ from . import (  # noqa: F401 - each registers its converters
     products,
     reduce,
     shape,
-    sorting,
 )
 from .registry import find
 
