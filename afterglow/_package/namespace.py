@@ -18,8 +18,6 @@ from typing import Any, NoReturn
 from ..error import MissingNameError
 from ..version import MXNET_VERSION
 
-__all__ = ["SHORT", "did_you_mean", "explain", "mxnet_names", "mxnet_ops", "spelled", "tend"]
-
 #: How programs write the modules that have several names.
 SHORT = {
     "initializer": "init",

@@ -19,8 +19,6 @@ from .. import _core, engine, environment, memory
 from .._package import machine as _machine
 from ..version import MXNET_VERSION, version
 
-__all__ = ["add_arguments", "collect", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``afterglow info``."""

@@ -7,8 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Cell", "Document", "DocumentError", "without_tab"]
-
 #: The mark of cells for some frameworks only, as the books have it: ``%%tab mxnet``, ``#@tab all``.
 _TAB = re.compile(r"\s*(?:%%|#\s*@)tab[ \t]+(?P<names>[^\n]+)")
 

@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from .cells import Cell, DocumentError, without_tab
 
-__all__ = ["cells_of_markdown"]
-
 # Spaces are taken whole (*+), or a long line of them would be tried at every place.
 _OPENING = re.compile(r"(?P<indent>[ \t]*+)(?P<fence>`{3,}|~{3,})[ \t]*+(?P<info>[^`]*)$")
 

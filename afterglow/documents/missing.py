@@ -17,8 +17,6 @@ from typing import Any
 
 from ..books._figures import Nothing
 
-__all__ = ["display", "stand_in"]
-
 _FIGURES = {"matplotlib", "matplotlib_inline", "mpl_toolkits"}
 #: What ``IPython.display`` has to show things that a terminal cannot.
 _MEDIA = ("Audio", "HTML", "Image", "Javascript", "Latex", "Markdown", "Math", "SVG", "Video")

@@ -13,8 +13,6 @@ from typing import Any
 
 from .cells import Cell, DocumentError, without_tab
 
-__all__ = ["cells_of_notebook"]
-
 _SOURCE = re.compile(r'\s*"(?:source|input)":\s*\[\s*')
 
 

@@ -12,8 +12,6 @@ import numpy as onp
 
 from ..error import ArrayNotImplementedError
 
-__all__ = ["OPSET", "Call", "Graph", "onnx_module"]
-
 OPSET = 13
 
 Host = onp.ndarray[Any, Any]

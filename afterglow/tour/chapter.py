@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from .progress import Progress
 from .words import Words
 
-__all__ = ["Chapter", "Setting", "Table"]
-
 
 @dataclass(frozen=True)
 class Table:

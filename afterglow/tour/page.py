@@ -10,8 +10,6 @@ from .chapter import Chapter, Table
 from .drawing import DARK, LIGHT, STYLE
 from .words import Words
 
-__all__ = ["page"]
-
 #: Each picture is drawn twice, so that its letters keep their size on a phone.
 _WIDE, _NARROW = 820, 340
 

@@ -12,8 +12,6 @@ from .. import engine
 from .quantities import wrapped
 from .words import Words
 
-__all__ = ["Progress", "is_terminal"]
-
 _CELLS = 24
 _SECONDS = 0.1
 

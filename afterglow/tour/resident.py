@@ -9,8 +9,6 @@ import time
 
 from .. import memory
 
-__all__ = ["Watch", "resident_bytes"]
-
 _STATM = "/proc/self/statm"
 _SECONDS = 0.004
 

@@ -21,8 +21,6 @@ import numpy
 from .measures import Passes, passes, queue_depth, queue_waits, ran_by, short_site
 from .recording import DROPPED, Recording
 
-__all__ = ["write_events"]
-
 _Array = numpy.ndarray[Any, Any]
 
 #: Events that are put in words at a time.

@@ -24,8 +24,6 @@ import numpy
 from .recording import Recording, Table
 from .summary import summarize
 
-__all__ = ["write_page"]
-
 _Array = numpy.ndarray[Any, Any]
 
 _PARTS = Path(__file__).with_name("page")

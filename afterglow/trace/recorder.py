@@ -13,20 +13,6 @@ from .. import _core
 from ..error import MXNetError
 from .recording import DROPPED, PENDING, RAN, Recording, Table
 
-__all__ = [
-    "MOST_EVENTS",
-    "clear",
-    "current",
-    "is_paused",
-    "is_recording",
-    "mark",
-    "pause",
-    "resume",
-    "snapshot",
-    "start",
-    "stop",
-]
-
 #: Events that are kept by default: about 200 MB. A call takes about three.
 MOST_EVENTS = 5_000_000
 
