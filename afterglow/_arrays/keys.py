@@ -108,12 +108,6 @@ class _Truth(NamedTuple):
     mask: Any
 
 
-def find_block(array: Array, key: Any, legacy: bool) -> Block | None:
-    """Return the block that ``key`` names; ``None`` for a key with index arrays."""
-    named = read_key(array, key, legacy)
-    return named if isinstance(named, Block) else None
-
-
 def read_key(array: Array, key: Any, legacy: bool) -> Block | Selection:
     """Return what a key names, by NumPy's rules."""
     items = key if isinstance(key, tuple) else (key,)

@@ -73,13 +73,11 @@ class ndarray(NDArray):  # noqa: N801
     def __round__(self, ndigits: int | None = None) -> Any:
         return onp.round(self, ndigits or 0)
 
-    def __matmul__(self, other: Any) -> ndarray:
-        result: ndarray = _ops.matmul(self, need(other, "b"))
-        return result
+    def __matmul__(self, other: Any) -> Any:
+        return _ops.matmul(self, need(other, "b"))
 
-    def __rmatmul__(self, other: Any) -> ndarray:
-        result: ndarray = _ops.matmul(need(other), self)
-        return result
+    def __rmatmul__(self, other: Any) -> Any:
+        return _ops.matmul(need(other), self)
 
     def __imatmul__(self, other: Any) -> Self:
         _ops.matmul(self, need(other, "b"), self)

@@ -163,8 +163,7 @@ def median(
     """
     if not count_of(need(a), axis):
         number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32
-        result: ndarray = filled(nan, reduced_shape(a, axis, keepdims), number, a, out)
-        return result
+        return filled(nan, reduced_shape(a, axis, keepdims), number, a, out)  # type: ignore[no-any-return]
     return _quantile("median", a, 0.5, 1.0, axis, out, "linear", keepdims)
 
 

@@ -145,6 +145,14 @@ class _Texts:
         return number
 
 
+def _places(keys: _Array, wanted: _Array) -> tuple[_Array, _Array]:
+    """Return which of the wanted are among the ascending keys, and the places of those."""
+    place = numpy.searchsorted(keys, wanted)
+    found = place < len(keys)
+    found[found] = keys[place[found]] == wanted[found]
+    return found, place[found]
+
+
 class _Reader:
     """Makes tables of what the core kept."""
 
@@ -264,10 +272,8 @@ class _Reader:
         drops, _ = self._of(_DROPPED)
         drops = drops[numpy.argsort(drops["call"])]
         times = numpy.full(len(calls), -1, "i8")
-        if len(drops):
-            place = numpy.minimum(numpy.searchsorted(drops["call"], calls), len(drops) - 1)
-            found = drops["call"][place] == calls
-            times[found] = self._time(drops["begin"])[place[found]]
+        found, place = _places(drops["call"], calls)
+        times[found] = self._time(drops["begin"])[place]
         return times
 
     def _passes_of(self, calls: _Array, passes: _Array) -> _Array:
@@ -275,14 +281,12 @@ class _Reader:
         members, _ = self._of(_MEMBER)
         order = numpy.argsort(members["call"])
         followers, leaders = members["call"][order], members["begin"][order].astype("u8")
-        first = calls.copy()
-        if len(followers):
-            place = numpy.minimum(numpy.searchsorted(followers, calls), len(followers) - 1)
-            first = numpy.where(followers[place] == calls, leaders[place], calls)
-        if not len(passes):
-            return numpy.full(len(calls), -1, "i4")
-        place = numpy.minimum(numpy.searchsorted(passes, first), len(passes) - 1)
-        return numpy.where(passes[place] == first, place, -1).astype("i4")
+        first, numbers = calls.copy(), numpy.full(len(calls), -1, "i4")
+        found, place = _places(followers, calls)
+        first[found] = leaders[place]
+        found, place = _places(passes, first)
+        numbers[found] = place
+        return numbers
 
     def _waits(self) -> Table:
         events, threads = self._of(_WAIT)
