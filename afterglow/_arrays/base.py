@@ -51,10 +51,7 @@ class ArrayBase(Array):
         """The device that holds the array."""
         return context_of(self._context_numbers)
 
-    @property
-    def ctx(self) -> Context:
-        """The device that holds the array."""
-        return context_of(self._context_numbers)
+    ctx = context
 
     @property
     def stype(self) -> str:
