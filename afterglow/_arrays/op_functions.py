@@ -7,6 +7,7 @@ declarations (src/ops) and nowhere else.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -105,13 +106,14 @@ def functions(space: str, rare: RareForms | None = None) -> dict[str, Operation]
     for spelling in spellings():
         if spelling.space != space:
             continue
-        name = spelling.names[0]
+        names = [sys.intern(name) for name in spelling.names]  # found by comparing addresses
+        name = names[0]
         function: Any = op_function(spelling.op, spelling.number, (rare or {}).get(name))
         function.__name__ = function.__qualname__ = name
         function.__module__ = MODULES[space]
         doc = table()[spelling.op]["doc"]
         function.__doc__ = f"{name}({', '.join(spelling.arguments())})\n\n{doc}\n"
-        found |= dict.fromkeys(spelling.names, function)
+        found |= dict.fromkeys(names, function)
     return found
 
 

@@ -63,6 +63,7 @@ __all__ = [
     "fliplr",
     "flipud",
     "floor",
+    "full",
     "full_like",
     "greater",
     "greater_equal",
@@ -396,6 +397,14 @@ def floor(
     out: Any = None,
     **kwargs: Any,
 ) -> Any: ...
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: Any = "C",
+    ctx: Any = None,
+    out: Any = None,
+) -> ndarray: ...
 def full_like(
     a: Any,
     fill_value: Any,
@@ -612,7 +621,7 @@ def ones(
     dtype: Any = None,
     order: Any = "C",
     ctx: Any = None,
-) -> ndarray: ...
+) -> Any: ...
 def ones_like(
     a: Any,
     dtype: Any = None,
@@ -852,7 +861,7 @@ def zeros(
     dtype: Any = None,
     order: Any = "C",
     ctx: Any = None,
-) -> ndarray: ...
+) -> Any: ...
 def zeros_like(
     a: Any,
     dtype: Any = None,

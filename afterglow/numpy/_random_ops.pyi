@@ -18,6 +18,7 @@ __all__ = [
     "lognormal",
     "normal",
     "pareto",
+    "permutation",
     "poisson",
     "power",
     "randint",
@@ -140,4 +141,7 @@ def weibull(
     size: Any = None,
     ctx: Any = None,
     out: Any = None,
+) -> ndarray: ...
+def permutation(
+    x: Any,
 ) -> ndarray: ...

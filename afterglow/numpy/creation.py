@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._arrays.dtypes import BOOL, FLOAT32, FLOAT64, INT64, dtype_number
+from .._arrays.dtypes import FLOAT64, INT64, dtype_number
 from .._arrays.shapes import Shape, as_float, as_shape
 from .._arrays.worlds import NUMPY
 from .._core import Array, from_numpy
@@ -34,7 +34,6 @@ __all__ = [
     "diag_indices_from",
     "empty",
     "empty_like",
-    "full",
     "hamming",
     "hanning",
     "identity",
@@ -114,28 +113,6 @@ def empty(
     """
     _check_order(order)
     return NUMPY.empty(shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx))
-
-
-def full(
-    shape: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: str = "C",
-    ctx: Context | None = None,
-    out: ndarray | None = None,
-) -> ndarray:
-    """Return an array with the same number everywhere; an array as value is broadcast.
-
-    >>> np.full((2,), 7)
-    array([7., 7.])
-    """
-    _check_order(order)
-    extents = as_shape(shape)
-    if isinstance(fill_value, Array):
-        number = dtype_number(dtype, fill_value._dtype_number)
-        return NUMPY.copy(fill_value, shape=extents, dtype=number, out=out)
-    number = dtype_number(dtype, BOOL if isinstance(fill_value, (bool, onp.bool_)) else FLOAT32)
-    return NUMPY.copy(fill_value, number, extents, ctx=context_numbers(ctx), out=out)
 
 
 def empty_like(

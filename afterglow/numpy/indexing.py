@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._arrays.dtypes import BOOL, INT64
+from .._arrays.dtypes import INT64
 from .._arrays.op_functions import RareForms
 from .._arrays.shapes import Shape, as_shape, normal_axis
 from .._arrays.worlds import NUMPY
@@ -88,7 +88,7 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     """
     array: Any = need(a)
     if array.ndim == 1:
-        return (_places_of_truth(array),)
+        return (true_positions(array),)
     host, context = array.asnumpy(), array._context_numbers
     found = (host if host.ndim else host.reshape(1)).nonzero()
     return tuple([from_host(part, context, False, INT64) for part in found])
@@ -102,15 +102,7 @@ def flatnonzero(a: Any) -> ndarray:
     array([0, 3], dtype=int64)
     """
     array = need(a)
-    return _places_of_truth(array._shaped((array.size,)))
-
-
-def _places_of_truth(array: ndarray) -> ndarray:
-    """Return where in a row of elements those are that are not 0."""
-    # Many are worth several threads.
-    known = array._dtype_number == BOOL or array.size < 1 << 16
-    truth = array if known else NUMPY.not_equal(array, 0)
-    result: ndarray = true_positions(truth)
+    result: ndarray = true_positions(array._shaped((array.size,)))
     return result
 
 

@@ -41,7 +41,6 @@ __all__ = [
     "choice",
     "multinomial",
     "multivariate_normal",
-    "permutation",
     "rand",
     "randn",
     "seed",
@@ -151,16 +150,6 @@ def shuffle(x: ndarray) -> None:
     array(45.)
     """
     NUMPY.shuffle(_array(x, "x"), out=x)
-
-
-def permutation(x: Any) -> ndarray:
-    """Return a copy in random order; for a number, the integers below it in random order.
-
-    >>> np.random.permutation(10).sum()
-    array(45, dtype=int64)
-    """
-    number = x if isinstance(x, Array) else _integer("permutation", x)
-    return NUMPY.permutation(number, ctx=context_numbers(None))
 
 
 def choice(

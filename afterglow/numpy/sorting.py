@@ -86,11 +86,12 @@ def unique(
     ar = need(ar, "ar")
     if axis is not None:
         axis = normal_axis(axis, ar.ndim)
-    if axis is None and not (return_index or return_inverse or return_counts or is_recording()):
+    elif not (return_index or return_inverse or return_counts):
         alone = find_unique(ar)
-        if alone is None:
+        if alone is None and not is_recording():
             alone = from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
-        return alone
+        if alone is not None:
+            return alone
     options: Any = (True, return_inverse, return_counts, axis)
     _, first, *others = onp.unique(ar.asnumpy(), *options)
     context = ar._context_numbers

@@ -13,48 +13,58 @@ namespace {
 
 /// Memory of layouts of few dimensions that are gone, by rank. Guarded by the issuing right, like
 /// every count; never destroyed, for arrays may be released while the process ends.
+struct Spare {
+  std::size_t count;
+  std::array<void*, 1024> memory;
+};
 constexpr int most_spare_rank = 4;
-constexpr std::size_t most_spare = 1024;
-std::vector<void*>& spare(int rank) {
-  static auto* const lists = [] {
-    auto* made = new std::array<std::vector<void*>, most_spare_rank + 1>;
-    for (auto& list : *made) list.reserve(most_spare);  // giving one back must not fail
-    return made;
-  }();
-  return (*lists)[static_cast<std::size_t>(rank)];
+constinit std::array<Spare, most_spare_rank + 1> spare = {};
+
+[[noreturn]] void refuse_rank(int rank) {
+  throw Error(ErrorKind::value, "an array of " + std::to_string(rank) +
+                                    " dimensions was asked for; the most is " +
+                                    std::to_string(max_rank));
+}
+
+[[noreturn]] void refuse_negative(std::span<const std::int64_t> shape) {
+  throw Error(ErrorKind::value, "shape " + to_string(shape) + " has a negative dimension");
+}
+
+[[noreturn]] void refuse_size(std::span<const std::int64_t> shape) {
+  throw Error(ErrorKind::memory, "shape " + to_string(shape) + " is too large to address");
 }
 
 }  // namespace
 
 Layout* Layout::allocate(int rank, std::int64_t size) {
-  if (rank > max_rank) {
-    throw Error(ErrorKind::value, "an array of " + std::to_string(rank) +
-                                      " dimensions was asked for; the most is " +
-                                      std::to_string(max_rank));
+  if (rank <= most_spare_rank) {
+    Spare& mine = spare[static_cast<std::size_t>(rank)];
+    if (mine.count) return new (mine.memory[--mine.count]) Layout(rank, size);
   }
-  if (rank <= most_spare_rank && !spare(rank).empty()) {
-    void* memory = spare(rank).back();
-    spare(rank).pop_back();
-    return new (memory) Layout(rank, size);
-  }
+  if (rank > max_rank) refuse_rank(rank);
   void* memory = ::operator new(sizeof(Layout) + 2 * rank * sizeof(std::int64_t));
   return new (memory) Layout(rank, size);
 }
 
 void Layout::destroy(Layout* layout) {
-  const int rank = layout->rank();
-  if (rank <= most_spare_rank && spare(rank).size() < most_spare)
-    return spare(rank).push_back(layout);
+  if (layout->rank() <= most_spare_rank) {
+    Spare& mine = spare[static_cast<std::size_t>(layout->rank())];
+    if (mine.count < mine.memory.size()) {
+      mine.memory[mine.count++] = layout;
+      return;
+    }
+  }
   ::operator delete(layout);
 }
 
 Reference<Layout> Layout::contiguous(std::span<const std::int64_t> shape) {
   const int rank = static_cast<int>(shape.size());
   Layout* layout = allocate(rank, element_count(shape));
-  std::copy(shape.begin(), shape.end(), layout->numbers());
+  std::int64_t *const extents = layout->numbers(), *const strides = extents + rank;
   std::int64_t stride = 1;
   for (int axis = rank - 1; axis >= 0; --axis) {
-    layout->numbers()[rank + axis] = stride;
+    extents[axis] = shape[axis];
+    strides[axis] = stride;
     if (layout->size_)
       stride *= shape[axis];  // an empty array may have extents whose product overflows
   }
@@ -72,13 +82,14 @@ Reference<Layout> Layout::strided(std::span<const std::int64_t> shape,
 }
 
 bool is_contiguous(std::span<const std::int64_t> shape, std::span<const std::int64_t> strides) {
-  if (std::ranges::find(shape, 0) != shape.end()) return true;
-  std::int64_t expected = 1;
+  std::uint64_t expected = 1;  // may overflow where an extent in front of the large ones is 0
+  bool has_gaps = false;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
-    if (shape[axis] != 1 && strides[axis] != expected) return false;
-    expected *= shape[axis];
+    if (shape[axis] == 0) return true;
+    has_gaps |= shape[axis] != 1 && static_cast<std::uint64_t>(strides[axis]) != expected;
+    expected *= static_cast<std::uint64_t>(shape[axis]);
   }
-  return true;
+  return !has_gaps;
 }
 
 std::pair<std::int64_t, std::int64_t> Layout::extent() const {
@@ -100,19 +111,16 @@ bool same_shape(const Layout& left, const Layout& right) {
 }
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {
-  for (std::int64_t extent : shape) {
-    if (extent < 0) {
-      throw Error(ErrorKind::value, "shape " + to_string(shape) + " has a negative dimension");
-    }
-  }
-  if (std::ranges::find(shape, 0) != shape.end()) return 0;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 16;
   std::int64_t count = 1;
-  for (std::int64_t extent : shape) {
-    if (__builtin_mul_overflow(count, extent, &count) ||
-        count > std::numeric_limits<std::int64_t>::max() / 16) {
-      throw Error(ErrorKind::memory, "shape " + to_string(shape) + " is too large to address");
-    }
+  bool is_empty = false, is_too_large = false;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0) refuse_negative(shape);
+    is_empty |= extent == 0;
+    is_too_large |= __builtin_mul_overflow(count, extent, &count) || count > most;
   }
+  if (is_empty) return 0;
+  if (is_too_large) refuse_size(shape);
   return count;
 }
 

@@ -75,11 +75,11 @@ void CallBuilder::end(Handle& result) {
   result.held = node_ ? held_ : Held();
 }
 
-Handle CallBuilder::issue(const Options& options, std::vector<Handle>* more) {
+Value CallBuilder::issue(const Options& options, std::vector<Handle>* more) {
   draft_->site = front_end().site();
   if (recording_) begin(options);
   std::vector<Array> others;
-  Handle result;
+  Value result;
   result.legacy = legacy_;
   result.array = issue_statement(
       draft_,

@@ -42,9 +42,9 @@ class CallBuilder {
     Handle* out = nullptr;                           ///< write there
   };
   /// The first output; the others are added to `more`, which an op that has several needs.
-  Handle issue(const Options& options, std::vector<Handle>* more = nullptr);
+  Value issue(const Options& options, std::vector<Handle>* more = nullptr);
   /// The same with the defaults of all parameters.
-  Handle issue() { return issue({draft_->op->defaults, {}, nullptr}); }
+  Value issue() { return issue({draft_->op->defaults, {}, nullptr}); }
 
  private:
   void note(const Handle& handle);

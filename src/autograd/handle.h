@@ -70,21 +70,25 @@ class Value : public Handle {
  public:
   Value() = default;
   Value(Handle handle) : Handle(std::move(handle)) {}
-  Value(double number) : number_(number), is_number_(true) {}
-  Value(std::int64_t number) : integer_(number), is_number_(true), is_integer_(true) {}
+  Value(double number) : number_(number), kind_(Kind::number) {}
+  Value(std::int64_t number) : integer_(number), kind_(Kind::integer) {}
   Value(int number) : Value(std::int64_t{number}) {}
-  Value(bool number) : Value(std::int64_t{number}) {}
+  Value(bool number) : integer_(number), kind_(Kind::boolean) {}
 
-  bool is_number() const { return is_number_; }
-  bool is_integer() const { return is_integer_; }
-  double number() const { return is_integer_ ? static_cast<double>(integer_) : number_; }
+  bool is_number() const { return kind_ != Kind::array; }
+  bool is_integer() const { return kind_ >= Kind::integer; }  ///< 0 or 1 for truth values
+  bool is_boolean() const { return kind_ == Kind::boolean; }
+  double number() const { return is_integer() ? static_cast<double>(integer_) : number_; }
   std::int64_t integer() const { return integer_; }
 
  private:
-  double number_ = 0;
-  std::int64_t integer_ = 0;
-  bool is_number_ = false;
-  bool is_integer_ = false;
+  enum class Kind : std::uint8_t { array, number, integer, boolean };
+
+  union {
+    double number_ = 0;
+    std::int64_t integer_;
+  };
+  Kind kind_ = Kind::array;
 };
 
 }  // namespace afterglow::autograd

@@ -45,7 +45,7 @@ ArrayObject* allocate(PyTypeObject* type) {
   return object;
 }
 
-PyObject* make(Handle handle, PyTypeObject* type) {
+PyObject* make(Handle&& handle, PyTypeObject* type) {
   ArrayObject* object = allocate(type);
   if (!object) throw nb::python_error();
   const bool tracked = object->tracked;
@@ -154,12 +154,12 @@ bool is_array(PyObject* object) {
   return PyType_IsSubtype(type, base_type);
 }
 
-PyObject* wrap(Handle handle) {
+PyObject* wrap(Handle&& handle) {
   PyTypeObject* const type = handle.legacy ? legacy_class : numpy_class;
   return make(std::move(handle), type);
 }
 
-PyObject* wrap_like(Handle handle, PyObject* like) {
+PyObject* wrap_like(Handle&& handle, PyObject* like) {
   return make(std::move(handle), Py_TYPE(like));
 }
 

@@ -23,12 +23,12 @@ inline ArrayObject& as_array(PyObject* object) {
   return *reinterpret_cast<ArrayObject*>(object);
 }
 /// A new Python array of the class registered for nd (legacy) or np.
-PyObject* wrap(autograd::Handle handle);
+PyObject* wrap(autograd::Handle&& handle);
 inline PyObject* wrap(Array array, bool legacy) {
   return wrap(autograd::Handle{std::move(array), {}, {}, legacy});
 }
 /// The same of the class of `like`.
-PyObject* wrap_like(autograd::Handle handle, PyObject* like);
+PyObject* wrap_like(autograd::Handle&& handle, PyObject* like);
 
 /// Copies host memory into a new array, once there is room for it.
 void fill_from_host(const Array& array, const void* source);

@@ -6,6 +6,7 @@
 
 #include "bindings/array_type.h"
 #include "bindings/waiting.h"
+#include "ops/operators.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -100,6 +101,9 @@ std::optional<ops::Part> place_of_key(const Layout& layout, PyObject* key) {
 
 namespace {
 
+/// So many are worth several threads.
+constexpr std::int64_t many_elements = 1 << 16;
+
 /// Which elements are not 0. Waits for them.
 std::vector<std::uint8_t> truth_of(const Array& array) {
   const auto count = static_cast<std::size_t>(array.size());
@@ -142,7 +146,12 @@ std::vector<std::uint8_t> truth_of(const Array& array) {
 }  // namespace
 
 nb::object true_positions(nb::handle mask) {
-  const Array& array = as_array(mask.ptr()).array;
+  const autograd::Handle& given = as_array(mask.ptr());
+  Array array = given.array;
+  if (array.dtype != DType::boolean && array.size() >= many_elements) {
+    const autograd::Unrecorded pause;
+    array = ops::not_equal(given, 0).array;
+  }
   const std::vector<std::uint8_t> truth = truth_of(array);
   const auto count = static_cast<std::int64_t>(truth.size()) - std::ranges::count(truth, 0);
   const std::int64_t shape[] = {count};
@@ -163,7 +172,7 @@ nb::object true_positions(nb::handle mask) {
   } else {
     fill();
   }
-  return nb::steal(wrap(std::move(positions), as_array(mask.ptr()).legacy));
+  return nb::steal(wrap(std::move(positions), given.legacy));
 }
 
 void bind_keys(nb::module_& module) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -52,8 +53,17 @@ bool is_number(const lazy::Argument& argument) {
 /// More arguments than this no op has.
 constexpr std::size_t most_slots = 40;
 
+/// How an object becomes the value of a parameter.
+enum class Conversion : std::uint8_t { as_is, number, dtype, boolean, pairs, context };
+
 /// A spelling as calls need it. Lives as long as the process.
 struct Signature {
+  struct Argument {
+    PyObject* name;         ///< interned
+    bool may_be_left_out;   ///< and nothing needs to be done then
+    Conversion conversion;  ///< of a parameter
+  };
+
   const lazy::Op& op;
   Spelling spelling;
   bool legacy;
@@ -68,16 +78,20 @@ struct Signature {
   std::size_t by_position = 0;         ///< so many slots
   std::size_t out = most_slots;        ///< the slot of `out`
   std::optional<std::size_t> starred;  ///< the slot of all further arguments by position
-  std::vector<PyObject*> names;        ///< interned, one per slot
+  std::vector<Argument> arguments;     ///< one per slot
   /// So many arrays, and nothing else, are all that a call needs; 0 where that does not do.
   std::size_t arrays_alone = 0;
+  /// The values of all parameters by default, which a call borrows and changes: see Values.
+  mutable std::vector<lazy::Argument> values;
+  mutable bool values_are_lent = false;
 
   Signature(const lazy::Op& op, Spelling its, bool legacy, bool is_function, bool takes_numbers)
       : op(op),
         spelling(std::move(its)),
         legacy(legacy),
         is_function(is_function),
-        takes_numbers(takes_numbers) {
+        takes_numbers(takes_numbers),
+        values(spelling.defaults) {
     if (spelling.slots.size() > most_slots)
       throw Error(ErrorKind::value, std::string(op.name) + " has too many parameters");
     takes_options = spelling.takes(Role::options);
@@ -87,23 +101,36 @@ struct Signature {
       by_position += slot.by_position;
       if (slot.is_starred && slot.role == Role::inputs) starred = i;
       if (slot.role == Role::out) out = i;
-      names.push_back(PyUnicode_InternFromString(slot.name.c_str()));
-      if (!names.back()) throw nb::python_error();
+      const bool is_input = slot.role == Role::input || slot.role == Role::inputs;
+      arguments.push_back({PyUnicode_InternFromString(slot.name.c_str()),
+                           !is_input && !slot.required, conversion_of(slot)});
+      if (!arguments.back().name) throw nb::python_error();
     }
     arrays_alone = count_arrays_alone();
   }
 
  private:
+  Conversion conversion_of(const Spelling::Slot& slot) const {
+    if (slot.role != Role::parameter) return Conversion::as_is;
+    const std::string_view kind = op.parameters[slot.index].kind;
+    if (kind == lazy::FieldType<double>::kind) return Conversion::number;
+    if (!is_function) return Conversion::as_is;
+    if (kind == lazy::FieldType<DType>::kind) return Conversion::dtype;
+    if (kind == lazy::FieldType<bool>::kind) return Conversion::boolean;
+    if (kind == lazy::FieldType<lazy::Pairs>::kind) return Conversion::pairs;
+    if (kind == lazy::FieldType<Context>::kind) return Conversion::context;
+    return Conversion::as_is;
+  }
+
   std::size_t count_arrays_alone() const {
     const std::size_t inputs = op.inputs.size() - static_cast<std::size_t>(op.optional_inputs);
     if (op.variadic || (op.optional_inputs && !op.compose) || spelling.slots.size() < inputs)
       return 0;
     for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = spelling.slots[i];
-      const bool is_array = slot.role == Role::input && slot.required;
       const bool has_number = slot.role == Role::input && is_number(slot.default_value);
       const bool is_needed = slot.required || slot.role == Role::context || has_number;
-      if (i < inputs ? !is_array : is_needed) return 0;
+      if (i < inputs ? slot.role != Role::input : is_needed) return 0;
     }
     return inputs;
   }
@@ -154,13 +181,6 @@ class Few {
       std::uninitialized_value_construct_n(data(), count);
     count_ = count;
   }
-  void copy(std::span<const T> originals) {
-    if (originals.size() > inside)
-      many_.assign(originals.begin(), originals.end());
-    else
-      std::uninitialized_copy(originals.begin(), originals.end(), data());
-    count_ = originals.size();
-  }
 
  private:
   T* data() { return reinterpret_cast<T*>(room_); }
@@ -170,8 +190,42 @@ class Few {
   alignas(T) std::byte room_[inside * sizeof(T)];
 };
 
+/// The values of all parameters in one call: the defaults, and what is given in their place. They
+/// are borrowed from the signature. A call within another, which may ask Python or wait, has its
+/// own.
+class Values {
+ public:
+  explicit Values(const Signature& signature)
+      : signature_(signature), borrows_(!signature.values_are_lent) {
+    signature.values_are_lent = true;
+    if (!borrows_) own_ = signature.spelling.defaults;
+  }
+  ~Values() {
+    if (!borrows_) return;
+    for (; changed_; changed_ &= changed_ - 1) {
+      const auto index = static_cast<std::size_t>(std::countr_zero(changed_));
+      signature_.values[index] = signature_.spelling.defaults[index];
+    }
+    signature_.values_are_lent = false;
+  }
+  Values(const Values&) = delete;
+  Values& operator=(const Values&) = delete;
+
+  void set(std::size_t index, lazy::Argument&& value) {
+    changed_ |= std::uint64_t{1} << index;
+    (borrows_ ? signature_.values : own_)[index] = std::move(value);
+  }
+  std::span<const lazy::Argument> all() const { return borrows_ ? signature_.values : own_; }
+
+ private:
+  const Signature& signature_;
+  const bool borrows_;
+  std::uint64_t changed_ = 0;  ///< a bit for each
+  std::vector<lazy::Argument> own_;
+};
+
 /// A new array, or a list of them.
-PyObject* wrap_results(autograd::Handle first, std::span<const autograd::Handle> more) {
+PyObject* wrap_results(autograd::Value&& first, std::span<const autograd::Handle> more) {
   nb::object result = nb::steal(wrap(std::move(first)));
   if (more.empty()) return result.release().ptr();
   nb::list all = wrap_all(more);
@@ -183,7 +237,10 @@ PyObject* wrap_results(autograd::Handle first, std::span<const autograd::Handle>
 class CallArguments {
  public:
   CallArguments(const Signature& signature, bool has_rare_forms)
-      : signature_(signature), op_(signature.op), has_rare_forms_(has_rare_forms) {}
+      : signature_(signature),
+        op_(signature.op),
+        has_rare_forms_(has_rare_forms),
+        parameters_(signature) {}
 
   /// False for a rare form.
   bool sort(PyObject* const* values, std::size_t positional, PyObject* names) {
@@ -218,7 +275,7 @@ class CallArguments {
     for (std::size_t i = 0; i < signature_.spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = signature_.spelling.slots[i];
       if (!given_[i]) continue;
-      if (slot.role == Role::parameter) arguments[slot.index] = to_parameter(slot, given_[i]);
+      if (slot.role == Role::parameter) arguments[slot.index] = to_parameter(i, given_[i]);
       if (slot.role == Role::input) stand_ins.read(slot.index, &given_[i]);
     }
     stand_ins.complete(held_);
@@ -239,7 +296,8 @@ class CallArguments {
       context_ = to_context(to_shape(ask(numbers_of_context, {Py_None}).ptr()));
     const auto& slots = signature_.spelling.slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (!read(slots[i], given_[i])) return false;
+      if (!given_[i] && signature_.arguments[i].may_be_left_out) continue;
+      if (!read(i, given_[i])) return false;
     }
     return !has_rare_forms_ || !op_.is_plain || op_.is_plain(builder_->call());
   }
@@ -247,7 +305,7 @@ class CallArguments {
   PyObject* issue() {
     if (out_ && !is_array(out_)) return issue_into_several();
     std::vector<autograd::Handle> more;
-    autograd::Handle result = issue(out_ ? &as_array(out_) : nullptr, more);
+    autograd::Value result = issue(out_ ? &as_array(out_) : nullptr, more);
     if (!out_) return wrap_results(std::move(result), more);
     look_after(as_array(out_));
     if (more.empty()) return Py_NewRef(out_);
@@ -257,8 +315,8 @@ class CallArguments {
   }
 
  private:
-  autograd::Handle issue(autograd::Handle* out, std::vector<autograd::Handle>& more) {
-    const autograd::CallBuilder::Options options{arguments(), context_, out};
+  autograd::Value issue(autograd::Handle* out, std::vector<autograd::Handle>& more) {
+    const autograd::CallBuilder::Options options{parameters_.all(), context_, out};
     return builder_ ? builder_->issue(options, &more)
                     : ops::call(op_, values_.all(), options, signature_.legacy, &more);
   }
@@ -292,12 +350,12 @@ class CallArguments {
   static bool is_given_stand_in(PyObject* object) { return object && is_stand_in(object); }
 
   std::size_t slot_of(PyObject* name) const {
-    const auto& names = signature_.names;
+    const auto& known = signature_.arguments;
     std::size_t slot = 0;
-    while (slot < names.size() && names[slot] != name) ++slot;
-    if (slot < names.size()) return slot;
-    for (slot = 0; slot < names.size(); ++slot) {
-      if (PyUnicode_Compare(names[slot], name) == 0 &&
+    while (slot < known.size() && known[slot].name != name) ++slot;
+    if (slot < known.size()) return slot;
+    for (slot = 0; slot < known.size(); ++slot) {
+      if (PyUnicode_Compare(known[slot].name, name) == 0 &&
           !(signature_.spelling.slots[slot].is_starred))
         break;
     }
@@ -315,7 +373,8 @@ class CallArguments {
     return op_.inputs.empty();
   }
 
-  bool read(const Spelling::Slot& slot, PyObject* object) {
+  bool read(std::size_t position, PyObject* object) {
+    const Spelling::Slot& slot = signature_.spelling.slots[position];
     switch (slot.role) {
       case Role::input:
         return read_input(slot, object);
@@ -325,7 +384,7 @@ class CallArguments {
       case Role::parameter:
         if (object) {
           if (PyList_Check(object) && has_rare_forms_) return false;
-          own()[slot.index] = to_parameter(slot, object);
+          parameters_.set(slot.index, to_parameter(position, object));
         } else if (slot.required) {
           refuse("needs '" + slot.name + "'");
         }
@@ -383,6 +442,8 @@ class CallArguments {
   }
 
   void add(const Spelling::Slot& slot, std::size_t position, PyObject* object) {
+    if (builder_ && is_plain_array(object, signature_.legacy))
+      return builder_->add(static_cast<const autograd::Handle&>(as_array(object)));
     if (op_.takes_numbers && !is_array(object) && !PyObject_CheckBuffer(object)) {
       const lazy::Argument number = to_number(slot, object);
       if (!is_number(number) && !std::holds_alternative<bool>(number))
@@ -424,7 +485,7 @@ class CallArguments {
     lazy::Operand number;
     if (set_number(number, object)) {
       if (!op_.takes_numbers) refuse("takes arrays, not numbers");
-      value = to_value(number);
+      value = PyBool_Check(object) ? autograd::Value(object == Py_True) : to_value(number);
       return;
     }
     held_.push_back(nb::steal(convert_foreign(object, legacy, nullptr, false)));
@@ -432,24 +493,29 @@ class CallArguments {
     need_value(value, held_.back().ptr());  // an array now, or a number
   }
 
-  lazy::Argument to_parameter(const Spelling::Slot& slot, PyObject* object) const {
-    const std::string_view kind = op_.parameters[slot.index].kind;
-    if (object == Py_None) return to_argument(object);
-    if (kind == lazy::FieldType<double>::kind) return to_number(slot, object);
-    if (!signature_.is_function) return to_argument(object);
-    if (kind == lazy::FieldType<DType>::kind) {
-      if (const auto number = plain_dtype(object)) return *number;
-      return to_integer(ask(number_of_type, {object}).ptr());
+  lazy::Argument to_parameter(std::size_t position, PyObject* object) const {
+    if (object == Py_None) return std::monostate{};
+    switch (signature_.arguments[position].conversion) {
+      case Conversion::as_is:
+        return to_argument(object);
+      case Conversion::number:
+        return to_number(signature_.spelling.slots[position], object);
+      case Conversion::dtype: {
+        const auto number = plain_dtype(object);
+        return number ? *number : to_integer(ask(number_of_type, {object}).ptr());
+      }
+      case Conversion::boolean: {
+        if (PyUnicode_Check(object)) return to_argument(object);
+        const int is_true = PyObject_IsTrue(object);
+        if (is_true < 0) throw nb::python_error();
+        return is_true == 1;
+      }
+      case Conversion::pairs:
+        return to_pairs(object);
+      case Conversion::context:
+        return to_shape(ask(numbers_of_context, {object}).ptr());
     }
-    if (kind == lazy::FieldType<bool>::kind && !PyUnicode_Check(object)) {
-      const int is_true = PyObject_IsTrue(object);
-      if (is_true < 0) throw nb::python_error();
-      return is_true == 1;
-    }
-    if (kind == lazy::FieldType<lazy::Pairs>::kind) return to_pairs(object);
-    if (kind == lazy::FieldType<Context>::kind)
-      return to_shape(ask(numbers_of_context, {object}).ptr());
-    return to_argument(object);
+    return {};
   }
 
   /// Numbers of any size; an array without dimensions is waited for.
@@ -501,17 +567,6 @@ class CallArguments {
     return to_argument(object) == slot.default_value;
   }
 
-  /// The arguments with the defaults of those that are not given; a copy of them from the first on
-  /// that is.
-  std::span<lazy::Argument> own() {
-    if (own_.empty()) own_.copy(signature_.spelling.defaults);
-    return own_.all();
-  }
-
-  std::span<const lazy::Argument> arguments() {
-    return own_.empty() ? std::span(signature_.spelling.defaults) : own_.all();
-  }
-
   std::size_t given_inputs() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < signature_.spelling.slots.size(); ++i)
@@ -545,7 +600,7 @@ class CallArguments {
   std::vector<nb::object> held_;  ///< keeps inputs alive that the caller does not
   std::optional<autograd::CallBuilder> builder_;
   Few<autograd::Value, 3> values_;  ///< instead of the builder: inputs of a composition
-  Few<lazy::Argument, 5> own_;
+  Values parameters_;
   Context context_;
   PyObject* out_ = nullptr;
 };
@@ -566,7 +621,7 @@ class CallArguments {
   for (std::size_t i = 0; i < arrays.size(); ++i)
     static_cast<autograd::Handle&>(values.all()[i]) = as_array(arrays[i]);
   std::vector<autograd::Handle> more;
-  autograd::Handle result =
+  autograd::Value result =
       ops::call(signature.op, values.all(), {signature.spelling.defaults, {}, nullptr},
                 signature.legacy, &more);
   return wrap_results(std::move(result), more);
@@ -581,7 +636,7 @@ PyObject* call_with_arrays(const OperationObject& operation, std::span<PyObject*
   if (operation.rare && signature.op.is_plain && !signature.op.is_plain(builder.call()))
     return PyObject_Vectorcall(operation.rare, arrays.data(), arrays.size(), nullptr);
   std::vector<autograd::Handle> more;
-  autograd::Handle result = builder.issue({signature.spelling.defaults, {}, nullptr}, &more);
+  autograd::Value result = builder.issue({signature.spelling.defaults, {}, nullptr}, &more);
   return wrap_results(std::move(result), more);
 }
 

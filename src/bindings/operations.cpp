@@ -215,7 +215,8 @@ autograd::Value to_value(const lazy::Operand& number) {
 
 nb::list wrap_all(std::span<const autograd::Handle> handles) {
   nb::list result;
-  for (const autograd::Handle& handle : handles) result.append(nb::steal(wrap(handle)));
+  for (const autograd::Handle& handle : handles)
+    result.append(nb::steal(wrap(autograd::Handle(handle))));
   return result;
 }
 

@@ -30,11 +30,12 @@ nb::object unique_of_few(const Array& array) {
   return nb::steal(wrap(std::move(result), false));
 }
 
-/// The different elements, in order. None for what is left to NumPy.
+/// The different elements, in order. None for what is left to NumPy, and where they are recorded.
 nb::object unique(nb::handle object) {
   const autograd::Handle& given = as_array(object.ptr());
   const Array& array = given.array;
-  if (!array.size() || !array.layout->is_contiguous()) return nb::none();
+  if (!array.size() || !array.layout->is_contiguous() || autograd::state().recording)
+    return nb::none();
   if (array.size() <= few_elements) {
     switch (array.dtype) {
       case DType::float32:
@@ -49,11 +50,10 @@ nb::object unique(nb::handle object) {
         return nb::none();
     }
   }
-  static const lazy::Op& sort = ops::op_named("sort");
   const lazy::Argument arguments[] = {std::int64_t{0}, true, std::int64_t{0}};
-  const autograd::Unrecorded pause;
   const Array sorted =
-      ops::apply(sort, arguments, ops::Value(ops::shaped(given, {array.size()}))).array;
+      ops::apply(ops::the_op<"sort">(), arguments, ops::Value(ops::shaped(given, {array.size()})))
+          .array;
   wait_for(sorted);
   check_value(sorted);
   std::int64_t kept = 0;
@@ -61,17 +61,16 @@ nb::object unique(nb::handle object) {
     WithoutGil released;
     kept = kernels::drop_equal_neighbours(sorted.data(), sorted.dtype, sorted.size());
   }
-  const autograd::Handle front =
-      ops::contiguous_view(autograd::Handle{sorted, {}, {}, false}, 0, {kept});
+  autograd::Handle front = ops::contiguous_view(autograd::Handle{sorted, {}, {}, false}, 0, {kept});
   // A few of many must not keep the memory of all.
-  return nb::steal(wrap(kept > sorted.size() / 2 ? front : ops::copy(front)));
+  return nb::steal(wrap(kept > sorted.size() / 2 ? std::move(front) : ops::copy(front)));
 }
 
 }  // namespace
 
 void bind_unique(nb::module_& module) {
   module.def("unique", unique, nb::arg("array"),
-             "The different elements of an np array in order, or None for what NumPy does.");
+             "The different elements of an np array in order, or None for what Python does.");
 }
 
 }  // namespace afterglow::bindings

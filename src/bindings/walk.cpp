@@ -69,7 +69,7 @@ class PythonRules : public autograd::OtherRules {
 
  private:
   static nb::object to_python(const Handle& head) {
-    return head ? nb::steal(wrap(head)) : nb::none();
+    return head ? nb::steal(wrap(autograd::Handle(head))) : nb::none();
   }
 
   static nb::tuple rules_of(const Node& node) {

@@ -46,11 +46,11 @@ class OwnGradients {
   Reference<autograd::Node> node_;
 };
 
-Handle composed(const lazy::Op& op, autograd::Composition& composition,
-                std::span<const Value> inputs, std::span<const lazy::Argument> arguments) {
+Value composed(const lazy::Op& op, autograd::Composition& composition,
+               std::span<const Value> inputs, std::span<const lazy::Argument> arguments) {
   if (op.gradients.empty()) return op.compose(composition);
   const OwnGradients own(op, inputs, arguments);
-  Handle result;
+  Value result;
   {
     const autograd::Unrecorded pause;
     result = op.compose(composition);
@@ -70,8 +70,8 @@ void take(Handle& result, std::span<const Value> inputs, bool legacy) {
 
 }  // namespace
 
-Handle call(const lazy::Op& op, std::span<Value> inputs,
-            const autograd::CallBuilder::Options& options, bool legacy, std::vector<Handle>* more) {
+Value call(const lazy::Op& op, std::span<Value> inputs,
+           const autograd::CallBuilder::Options& options, bool legacy, std::vector<Handle>* more) {
   if (!op.compose) {
     autograd::CallBuilder builder(op, legacy);
     for (const Value& input : inputs) builder.add(input);
@@ -80,7 +80,7 @@ Handle call(const lazy::Op& op, std::span<Value> inputs,
   for (Value& input : inputs) input.legacy = false;
   autograd::Composition composition(op, inputs, options);
   const lazy::Composing scope(op);
-  Handle result = composed(op, composition, inputs, options.arguments);
+  Value result = composed(op, composition, inputs, options.arguments);
   for (Value& other : composition.more_outputs()) {
     if (!more) break;
     take(other, inputs, legacy);
@@ -88,7 +88,7 @@ Handle call(const lazy::Op& op, std::span<Value> inputs,
   }
   take(result, inputs, legacy);
   if (options.out) {
-    if (composition.has_taken_out()) return *options.out;
+    if (composition.has_taken_out()) return Value(*options.out);
     static const lazy::Op& copy = op_named("copy");
     autograd::CallBuilder builder(copy, legacy);
     builder.add(result);

@@ -13,8 +13,8 @@ namespace afterglow::ops {
 /// The first result; the others are added to `more`. A composition that refuses half-way has
 /// recorded nothing that anybody can reach. The inputs become values with NumPy's answers if the op
 /// is made of others.
-autograd::Handle call(const lazy::Op& op, std::span<autograd::Value> inputs,
-                      const autograd::CallBuilder::Options& options, bool legacy,
-                      std::vector<autograd::Handle>* more = nullptr);
+autograd::Value call(const lazy::Op& op, std::span<autograd::Value> inputs,
+                     const autograd::CallBuilder::Options& options, bool legacy,
+                     std::vector<autograd::Handle>* more = nullptr);
 
 }  // namespace afterglow::ops

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays out of nothing. `full` and its kin are the op "copy" of a number (ops/shape.cpp).
+// Arrays out of nothing.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -323,9 +323,12 @@ struct Eye {
       field("order", &Eye::order, "of the elements: 'C'")};
 };
 
-void need_row_major(const Composition& c, const std::string& order) {
+/// Of an Inference or a Composition.
+template <class Subject>
+void need_row_major(const Subject& subject, const std::string& order) {
   if (order != "C")
-    c.refuse("arrays are stored in order 'C', not '" + order + "'", ErrorKind::not_implemented);
+    subject.refuse("arrays are stored in order 'C', not '" + order + "'",
+                   ErrorKind::not_implemented);
 }
 
 /// Ones on a diagonal.
@@ -375,13 +378,39 @@ struct Filled {
                  field("stype", &Filled::stype, "of the storage: 'default'")};
 };
 
-template <int number>
-Value filled(Composition& c, const Filled& given) {
+/// A copy of the number, which is the call's own input.
+template <std::int64_t number>
+void filled_infer(Inference& inference, const Filled& given) {
+  need_row_major(inference, given.order);
+  if (given.stype && *given.stype != "default")
+    inference.refuse("arrays are dense, there is no storage type '" + *given.stype + "'",
+                     ErrorKind::not_implemented);
+  const DType dtype = given.dtype.value_or(DType::float32);
+  lazy::Operand& input = inference.call.inputs.emplace_back();
+  lazy::set_immediate(input, number);
+  settle(inference, input, dtype);
+  inference.add_output(given.shape, dtype);
+  finish_elementwise(inference, compute_type(dtype));
+}
+
+struct Full {
+  Shape shape;
+  std::optional<DType> dtype;
+  std::string order = "C";
+  static constexpr auto fields = std::tuple{
+      required("shape", &Full::shape, "of the result"),
+      field("dtype", &Full::dtype,
+            "of the result; by default that of an array, bool for truth values, else float32"),
+      field("order", &Full::order, "of the elements: 'C'")};
+};
+
+Value filled_with(Composition& c, const Full& given) {
   need_row_major(c, given.order);
-  if (given.stype.value_or("default") != "default")
-    c.refuse("arrays are dense, there is no storage type '" + *given.stype + "'",
-             ErrorKind::not_implemented);
-  return full(number, given.shape, given.dtype.value_or(DType::float32), c.context());
+  const Value& value = c[0];
+  const DType usual = value.is_boolean()  ? DType::boolean
+                      : value.is_number() ? DType::float32
+                                          : value.array.dtype;
+  return full(value, given.shape, given.dtype.value_or(usual), c.context());
 }
 
 struct Like {
@@ -541,7 +570,7 @@ array([[1., 1.],
                                  given.k == std::numeric_limits<std::int64_t>::min();
                              return triangle(c, is_least ? given.k : given.k - 1, false);
                            }});
-  table.compose<Filled>(
+  table.add<Filled>(
       {.name = "zeros",
        .mxnet_names = {"_zeros", "_npi_zeros"},
        .spellings = {"np.zeros(shape, dtype=None, order='C', ctx=None)",
@@ -555,12 +584,13 @@ array([0., 0.])
 >>> from afterglow import nd
 >>> nd.zeros((2,)).asnumpy()
 array([0., 0.], dtype=float32))",
-       .compose = filled<0>});
-  table.compose<Filled>({.name = "ones",
-                         .mxnet_names = {"_ones", "_npi_ones"},
-                         .spellings = {"np.ones(shape, dtype=None, order='C', ctx=None)",
-                                       "nd.ones(shape, ctx=None, dtype=None, out=None, name=None)"},
-                         .doc = R"(Return an array of ones.
+       .infer = filled_infer<0>,
+       .formula = kernels::Formula::copy});
+  table.add<Filled>({.name = "ones",
+                     .mxnet_names = {"_ones", "_npi_ones"},
+                     .spellings = {"np.ones(shape, dtype=None, order='C', ctx=None)",
+                                   "nd.ones(shape, ctx=None, dtype=None, out=None, name=None)"},
+                     .doc = R"(Return an array of ones.
 
 >>> from afterglow import np
 >>> np.ones((2,), dtype="int32")
@@ -569,7 +599,19 @@ array([1, 1], dtype=int32)
 >>> from afterglow import nd
 >>> nd.ones((2,), dtype="int32").asnumpy()
 array([1, 1], dtype=int32))",
-                         .compose = filled<1>});
+                     .infer = filled_infer<1>,
+                     .formula = kernels::Formula::copy});
+  table.compose<Full>(
+      {.name = "full",
+       .spellings = {"np.full(shape, fill_value, dtype=None, order='C', ctx=None, out=None)"},
+       .doc = R"(Return an array with the same number everywhere; an array as value is broadcast.
+
+>>> from afterglow import np
+>>> np.full((2,), 7)
+array([7., 7.]))",
+       .inputs = {"fill_value"},
+       .takes_numbers = true,
+       .compose = filled_with});
   table.compose<Like>(
       {.name = "zeros_like",
        .mxnet_names = {"zeros_like"},

@@ -12,22 +12,6 @@ namespace {
 
 using lazy::Argument;
 
-/// A name that a template can have.
-struct Name {
-  char text[24] = {};
-  template <std::size_t size>
-  consteval Name(const char (&literal)[size]) {
-    std::copy_n(literal, size, text);
-  }
-};
-
-/// Looked up once.
-template <Name name>
-const lazy::Op& the_op() {
-  static const lazy::Op& op = op_named(name.text);
-  return op;
-}
-
 Value unary(const lazy::Op& op, const Value& x) {
   return apply(op, op.defaults, x);
 }

@@ -3,6 +3,7 @@
 // mx.nd answers otherwise is settled by the op that was declared, not by what it is made of.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "autograd/call_builder.h"
@@ -13,6 +14,22 @@ namespace afterglow::ops {
 using autograd::Value;
 
 const lazy::Op& op_named(const char* name);
+
+/// A name that a template can have.
+struct Name {
+  char text[24] = {};
+  template <std::size_t size>
+  consteval Name(const char (&literal)[size]) {
+    std::copy_n(literal, size, text);
+  }
+};
+
+/// The same, looked up once.
+template <Name name>
+const lazy::Op& the_op() {
+  static const lazy::Op& op = op_named(name.text);
+  return op;
+}
 
 inline Shape shape_of(const Value& value) {
   return {value.array.shape().begin(), value.array.shape().end()};

@@ -490,7 +490,7 @@ void check_infer(Inference& inference, const CheckParameter& given) {
 
 /// A copy in random order; for a number, the integers below it.
 Value permutation(Composition& c) {
-  const lazy::Op& shuffle = op_named("shuffle");
+  const lazy::Op& shuffle = the_op<"shuffle">();
   if (!c[0].is_number()) return apply(shuffle, {}, c[0]);
   if (!c[0].is_integer() || c[0].integer() < 0)
     c.refuse("needs an array, or an integer that is not negative",
@@ -547,7 +547,16 @@ void declare_random(Table& table) {
              .kernel = shuffle_kernel,
              .gradients = {no_gradient}});
   table.add(
-      {.name = "permutation", .inputs = {"x"}, .takes_numbers = true, .compose = permutation});
+      {.name = "permutation",
+       .spellings = {"np.random.permutation(x)"},
+       .doc = R"(Return a copy in random order; for a number, the integers below it in random order.
+
+>>> from afterglow import np
+>>> np.random.permutation(10).sum()
+array(45, dtype=int64))",
+       .inputs = {"x"},
+       .takes_numbers = true,
+       .compose = permutation});
   table.add<CheckParameter>({.name = "check_parameter",
                              .inputs = {"data"},
                              .infer = check_infer,

@@ -74,6 +74,11 @@ Table& the_table() {
     declare_networks(*all);
     declare_outputs(*all);
     declare_along_axis(*all);
+    declare_convolution(*all);
+    declare_pooling(*all);
+    declare_sampling(*all);
+    declare_recurrence(*all);
+    declare_detection(*all);
     declare_announced(*all);
     return all;
   }();

@@ -70,6 +70,11 @@ void declare_linalg(Table& table);
 void declare_networks(Table& table);
 void declare_outputs(Table& table);
 void declare_along_axis(Table& table);
+void declare_convolution(Table& table);
+void declare_pooling(Table& table);
+void declare_sampling(Table& table);
+void declare_recurrence(Table& table);
+void declare_detection(Table& table);
 void declare_announced(Table& table);
 
 }  // namespace afterglow::ops
