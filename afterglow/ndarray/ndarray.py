@@ -93,19 +93,13 @@ class NDArray(ArrayBase):
     slice = shape.slice
     slice_axis = _ops.slice_axis
 
-    def zeros_like(self, **kwargs: Any) -> NDArray:
+    def zeros_like(self, **kwargs: Any) -> Any:
         """Return zeros of the same shape and type."""
         return self._filled_like(0)
 
-    def ones_like(self, **kwargs: Any) -> NDArray:
+    def ones_like(self, **kwargs: Any) -> Any:
         """Return ones of the same shape and type."""
         return self._filled_like(1)
-
-    def _filled_like(self, value: float) -> NDArray:
-        result: NDArray = self._copy(
-            value, shape=self.shape, dtype=self._dtype_number, ctx=self._context_numbers
-        )
-        return result
 
     # --- shapes ---
 

@@ -68,9 +68,9 @@ def _matrix_norm(x: ndarray, ord: Any, axes: Shape, keepdims: bool) -> ndarray:
     if rows == columns:
         raise ArrayValueError(f"[norm] the axes {axes} are the same")
     if ord in _of_singular_values:
-        values = _decompositions.singular_values(
-            _decompositions.floating("norm", _axes_last(x, rows, columns))
-        )
+        order = (*(axis for axis in range(x.ndim) if axis not in axes), rows, columns)
+        matrices = x if order == tuple(range(x.ndim)) else x._permuted(order)
+        values = _decompositions.singular_values(_decompositions.floating("norm", matrices))
         result = _of_singular_values[ord](values, (values.ndim - 1,))
         if not keepdims:
             return result
@@ -82,12 +82,6 @@ def _matrix_norm(x: ndarray, ord: Any, axes: Shape, keepdims: bool) -> ndarray:
     sums = NUMPY.norm1(x, (added,), True)
     choose = NUMPY.max if ord > 0 else NUMPY.min
     return choose(sums, (added, compared), keepdims)
-
-
-def _axes_last(x: ndarray, rows: int, columns: int) -> ndarray:
-    rest = [axis for axis in range(x.ndim) if axis not in (rows, columns)]
-    order = (*rest, rows, columns)
-    return x if order == tuple(range(x.ndim)) else x._permuted(order)
 
 
 RARE = {"norm": norm}

@@ -54,12 +54,8 @@ class Graph:
         """Return the name of a constant; equal ones are the same."""
         array = onp.asarray(value, dtype)
         for name, present in self.constants.items():
-            if (
-                name.startswith(stem)
-                and present.dtype == array.dtype
-                and present.shape == array.shape
-                and onp.array_equal(present, array)
-            ):
+            same = present.dtype == array.dtype and onp.array_equal(present, array)
+            if name.startswith(stem) and same:
                 return name
         name = self.new_name(stem)
         self.constants[name] = array

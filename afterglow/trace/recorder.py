@@ -130,21 +130,6 @@ def clear() -> None:
     _marking = False
 
 
-class _Texts:
-    """A list of different texts, the first of them empty."""
-
-    def __init__(self) -> None:
-        self.all: list[str] = [""]
-        self._numbers: dict[str, int] = {"": 0}
-
-    def number(self, text: str) -> int:
-        """Return the place of a text in the list; a new one is added."""
-        number = self._numbers.setdefault(text, len(self.all))
-        if number == len(self.all):
-            self.all.append(text)
-        return number
-
-
 def _places(keys: _Array, wanted: _Array) -> tuple[_Array, _Array]:
     """Return which of the wanted are among the ascending keys, and the places of those."""
     place = numpy.searchsorted(keys, wanted)
@@ -162,7 +147,7 @@ class _Reader:
         self._kept = kept
         self._marks = marks
         self._start: int = kept["start"]
-        self._texts = _Texts()
+        self._texts = {"": 0}  # each text once, with its number
         self._lanes: dict[int, int] = {}  # by the system's number of the thread
         self._names: list[str] = []
         parts = [
@@ -208,7 +193,7 @@ class _Reader:
             waits=self._waits(),
             memory=self._memory(),
             marks=self._mark_table(),
-            texts=self._texts.all,
+            texts=list(self._texts),
         )
 
     def _of(self, kind: int) -> tuple[_Array, _Array]:
@@ -221,9 +206,12 @@ class _Reader:
         since: _Array = numpy.maximum(times - self._start, 0)
         return since
 
+    def _number(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
     def _numbers(self, texts: list[str], chosen: _Array) -> _Array:
         """Return the numbers of texts that events refer to by places in a list of their own."""
-        numbers = numpy.array([self._texts.number(text) for text in texts] or [0], "i4")
+        numbers = numpy.array([self._number(text) for text in texts] or [0], "i4")
         result: _Array = numbers[chosen]
         return result
 
@@ -313,9 +301,9 @@ class _Reader:
             return numpy.array([number(one) for one in column], "i4")
 
         return {
-            "kind": numbers(kinds, self._texts.number),
-            "name": numbers(names, self._texts.number),
-            "domain": numbers(domains, self._texts.number),
+            "kind": numbers(kinds, self._number),
+            "name": numbers(names, self._number),
+            "domain": numbers(domains, self._number),
             "thread": numbers(threads, self._lanes.__getitem__),
             "begin": self._time(numpy.array(begins, "i8")),
             "end": self._time(numpy.array(ends, "i8")),

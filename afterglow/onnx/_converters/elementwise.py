@@ -53,18 +53,14 @@ convert_each(
         "trunc": lambda call: _signed(call, call.add("Floor", call.add("Abs", call.inputs[0]))),
         "log1p": lambda call: call.add("Log", call.add("Add", call.inputs[0], call.constant(1))),
         "expm1": lambda call: call.add("Sub", call.add("Exp", call.inputs[0]), call.constant(1)),
+        "hard_sigmoid": lambda call: call.add(
+            "HardSigmoid", call.inputs[0], alpha=call.get("alpha", 0.2), beta=call.get("beta", 0.5)
+        ),
         "logical_not": lambda call: _truth(
             call, call.add("Not", call.cast(call.inputs[0], "bool"))
         ),
     }
 )
-
-
-@converts("hard_sigmoid")
-def _hard_sigmoid(call: Call) -> Any:
-    return call.add(
-        "HardSigmoid", call.inputs[0], alpha=call.get("alpha", 0.2), beta=call.get("beta", 0.5)
-    )
 
 
 @converts("clip")

@@ -153,29 +153,17 @@ def _channels_first(call: Call) -> None:
         raise call.refuse(f"the layout {layout} is not supported")
 
 
-@converts("Convolution")
+@converts("Convolution", "Deconvolution")
 def _convolution(call: Call) -> Any:
     _channels_first(call)
-    window = _window(call)
-    dilations = list(call.get("dilate", ()) or [1] * len(window["kernel_shape"]))
-    return call.add(
-        "Conv", *call.inputs, group=int(call.get("num_group", 1)), dilations=dilations, **window
-    )
-
-
-@converts("Deconvolution")
-def _deconvolution(call: Call) -> Any:
-    _channels_first(call)
-    window = _window(call)
-    count = len(window["kernel_shape"])
-    return call.add(
-        "ConvTranspose",
-        *call.inputs,
-        group=int(call.get("num_group", 1)),
-        dilations=list(call.get("dilate", ()) or [1] * count),
-        output_padding=list(call.get("adj", ()) or [0] * count),
-        **window,
-    )
+    options = _window(call)
+    count = len(options["kernel_shape"])
+    options["group"] = int(call.get("num_group", 1))
+    options["dilations"] = list(call.get("dilate", ()) or [1] * count)
+    if call.op == "Convolution":
+        return call.add("Conv", *call.inputs, **options)
+    padding = list(call.get("adj", ()) or [0] * count)
+    return call.add("ConvTranspose", *call.inputs, output_padding=padding, **options)
 
 
 @converts("Pooling")
