@@ -86,10 +86,16 @@ class NDArray(ArrayBase):
         view = self.reshape(0, -1) if self.ndim > 1 else self.reshape(-1, 1)
         return view if inplace else self._copied(view)
 
-    transpose = _ops.transpose
+    def transpose(self, axes: Any = None, **kwargs: Any) -> NDArray:
+        """Return a copy with the axes in another order."""
+        return _ops.transpose(self, axes, **kwargs)
+
+    def broadcast_like(self, other: NDArray) -> NDArray:
+        """Return a copy stretched to the shape of another array."""
+        return _ops.broadcast_like(self, other)
+
     swapaxes = _ops.swapaxes
     broadcast_to = _ops.broadcast_to
-    broadcast_like = _ops.broadcast_like
     slice = shape.slice
     slice_axis = _ops.slice_axis
 

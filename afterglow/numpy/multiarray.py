@@ -137,7 +137,7 @@ class ndarray(NDArray):  # noqa: N801
     ravel = flatten
     squeeze = _ops.squeeze  # type: ignore[assignment]
 
-    def transpose(self, *axes: Any) -> ndarray:
+    def transpose(self, *axes: Any) -> ndarray:  # type: ignore[override]
         """Return a copy with the axes in another order."""
         return _ops.transpose(self, axes[0] if len(axes) == 1 else axes)
 
