@@ -20,8 +20,6 @@ from ..symbol._names import canonical
 from ._converters import find
 from ._graph import OPSET, Call, Graph, element_type, onnx_module
 
-__all__ = ["export_model", "get_operator_support"]
-
 #: The version of the file format that goes with the version of the ops.
 _IR_VERSION = 7
 

@@ -166,14 +166,7 @@ class Inference:
             if str(error).startswith("Error in operator"):
                 raise
             raise failed(node, error, ()) from error
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            IndexError,
-            OverflowError,
-            ArithmeticError,
-        ) as error:
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise failed(node, error, ()) from error
         for index, shape in enumerate(results):
             changed |= self._set((node, index), shape, node, f"output {index}")
