@@ -75,6 +75,7 @@ Table& the_table() {
     declare_outputs(*all);
     declare_along_axis(*all);
     declare_convolution(*all);
+    declare_deformable(*all);
     declare_pooling(*all);
     declare_sampling(*all);
     declare_recurrence(*all);
