@@ -177,12 +177,16 @@ def _deconvolution(call: Call) -> Any:
     _channels_first(call)
     window = _window(call)
     count = len(window["kernel_shape"])
+    if any(call.get("target_shape", ()) or ()):
+        del window["pads"]  # what is cut follows from the shape, the larger half in front
+        window["output_shape"] = list(call.output_shapes[0][2:])
+    else:
+        window["output_padding"] = list(call.get("adj", ()) or [0] * count)
     return call.add(
         "ConvTranspose",
         *call.inputs,
         group=int(call.get("num_group", 1)),
         dilations=list(call.get("dilate", ()) or [1] * count),
-        output_padding=list(call.get("adj", ()) or [0] * count),
         **window,
     )
 
