@@ -8,6 +8,8 @@ from .ndarray import NDArray
 
 __all__ = [
     "BatchNormWithReLU",
+    "DeformableConvolution",
+    "ModulatedDeformableConvolution",
     "SyncBatchNorm",
     "arange_like",
     "div_sqrt_dim",
@@ -36,6 +38,44 @@ def BatchNormWithReLU(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def DeformableConvolution(
+    data: NDArray,
+    offset: NDArray,
+    weight: NDArray,
+    bias: NDArray | None = None,
+    kernel: int | tuple[int, ...] | None = None,
+    stride: int | tuple[int, ...] = (),
+    dilate: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
+    num_filter: int | None = None,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool = False,
+    layout: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ModulatedDeformableConvolution(
+    data: NDArray,
+    offset: NDArray,
+    mask: NDArray,
+    weight: NDArray,
+    bias: NDArray | None = None,
+    kernel: int | tuple[int, ...] | None = None,
+    stride: int | tuple[int, ...] = (),
+    dilate: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
+    num_filter: int | None = None,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool = False,
+    im2col_step: int = 64,
+    layout: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def SyncBatchNorm(
     data: NDArray,
     gamma: NDArray,

@@ -31,8 +31,8 @@ Table& the_table() {
           declare_parts,       declare_statistics,    declare_softmax,          declare_indexing,
           declare_picking,     declare_sorting,       declare_linalg,           declare_channels,
           declare_networks,    declare_outputs,       declare_along_axis,       declare_convolution,
-          declare_pooling,     declare_sampling,      declare_recurrence,       declare_detection,
-          declare_announced})
+          declare_deformable,  declare_pooling,       declare_sampling,         declare_recurrence,
+          declare_detection,   declare_announced})
       declare(*all);
     return all;
   }();

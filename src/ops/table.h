@@ -98,6 +98,7 @@ void declare_networks(Table& table);
 void declare_outputs(Table& table);
 void declare_along_axis(Table& table);
 void declare_convolution(Table& table);
+void declare_deformable(Table& table);
 void declare_pooling(Table& table);
 void declare_sampling(Table& table);
 void declare_recurrence(Table& table);

@@ -13,6 +13,7 @@ import pytest
 
 from afterglow import gluon, nd, np, npx, sym
 from afterglow.gluon import loss, nn, rnn
+from afterglow.gluon.contrib import cnn
 from afterglow.gluon.contrib import nn as contrib_nn
 from afterglow.gluon.contrib import rnn as contrib_rnn
 
@@ -59,6 +60,18 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "PReLU, channels": (lambda: nn.PReLU(in_channels=3), [IMAGE]),
     "SELU": (nn.SELU, [ROWS]),
     "Swish": (lambda: nn.Swish(1.5), [ROWS]),
+    "DeformableConvolution": (
+        lambda: cnn.DeformableConvolution(
+            4, 3, 2, 1, activation="relu", offset_bias_initializer="uniform"
+        ),
+        [IMAGE],
+    ),
+    "ModulatedDeformableConvolution": (
+        lambda: cnn.ModulatedDeformableConvolution(
+            4, (2, 3), use_bias=False, offset_bias_initializer="uniform"
+        ),
+        [IMAGE],
+    ),
     "HybridConcurrent": (lambda: _sequence(contrib_nn.HybridConcurrent(axis=1)), [ROWS]),
     "Identity": (contrib_nn.Identity, [ROWS]),
     "PixelShuffle1D": (lambda: contrib_nn.PixelShuffle1D(3), [(2, 6, 5)]),
@@ -159,7 +172,7 @@ def _sequence(net: Any) -> Any:
 def test_every_class_is_here() -> None:
     found = {
         name
-        for module in (nn, loss, contrib_nn, rnn, contrib_rnn)
+        for module in (nn, loss, contrib_nn, cnn, rnn, contrib_rnn)
         for name in module.__all__
         for kind in [getattr(module, name)]
         if inspect.isclass(kind) and issubclass(kind, gluon.Block) and kind.__name__ == name

@@ -162,8 +162,12 @@ def _convolution(call: Call) -> Any:
     options["dilations"] = list(call.get("dilate", ()) or [1] * count)
     if call.op == "Convolution":
         return call.add("Conv", *call.inputs, **options)
-    padding = list(call.get("adj", ()) or [0] * count)
-    return call.add("ConvTranspose", *call.inputs, output_padding=padding, **options)
+    if any(call.get("target_shape", ()) or ()):
+        del options["pads"]  # what is cut follows from the shape, the larger half in front
+        options["output_shape"] = list(call.output_shapes[0][2:])
+    else:
+        options["output_padding"] = list(call.get("adj", ()) or [0] * count)
+    return call.add("ConvTranspose", *call.inputs, **options)
 
 
 @converts("Pooling")
