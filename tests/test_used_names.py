@@ -17,7 +17,7 @@ import afterglow as mx
 
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
-_WINDOWS = "convolution and pooling"
+_WINDOWS = "pooling"
 _IMAGES = "images"
 _ZOO = "the model zoo"
 _DETECTION = "detection of objects"
@@ -46,21 +46,19 @@ LATER: dict[str, str] = {
     **{
         f"gluon.nn.{name}": _WINDOWS
         for name in (
-            *("Conv1D", "Conv2D", "Conv2DTranspose", "Conv3D", "MaxPool1D", "MaxPool2D"),
-            *("MaxPool3D", "AvgPool2D", "GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"),
+            *("MaxPool1D", "MaxPool2D", "MaxPool3D", "AvgPool2D"),
+            *("GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"),
         )
     },
     "gluon.data.Dataset.synsets": _IMAGES,
     "gluon.HybridBlock.features": _ZOO,
     "gluon.HybridBlock.output": _ZOO,
-    "nd.Convolution": _WINDOWS,
     "nd.Pooling": _WINDOWS,
     "nd.UpSampling": _WINDOWS,
     "nd.ROIPooling": _DETECTION,
     "nd.contrib.MultiBoxDetection": _DETECTION,
     "nd.contrib.MultiBoxPrior": _DETECTION,
     "nd.contrib.MultiBoxTarget": _DETECTION,
-    "npx.convolution": _WINDOWS,
     "npx.pooling": _WINDOWS,
     "npx.roi_pooling": _DETECTION,
     "npx.multibox_prior": _DETECTION,
