@@ -10,7 +10,7 @@ from typing import Any
 from ... import ndarray, symbol
 from ..._arrays.shapes import Shape
 from .._functions import functions
-from ..block import Block, HybridBlock, _indented
+from ..block import Block, HybridBlock
 from ..nn import LeakyReLU
 from ..parameter import Parameter, ParameterDict
 from . import _sequences
@@ -39,7 +39,7 @@ _symbol_zeros: Any = symbol.zeros
 _NAMED = frozenset(("tanh", "relu", "sigmoid", "softsign"))
 
 
-def activated(x: Any, activation: Any, name: str) -> Any:
+def activated(x: Any, activation: Any, name: str | None = None) -> Any:
     """Return the activation of each element, by its name or by a layer."""
     f = functions(x)
     if activation in _NAMED:
@@ -395,10 +395,10 @@ class _Stack(RecurrentCell):
     """What both kinds of stacks share: cells one above the other."""
 
     def __repr__(self) -> str:
-        lines = "\n".join(
-            f"({name}): {_indented(repr(cell))}" for name, cell in self._children.items()
+        shown = (
+            f"({name}): {cell!r}".replace("\n", "\n  ") for name, cell in self._children.items()
         )
-        return f"{type(self).__name__}(\n{lines}\n)"
+        return "{}(\n{}\n)".format(type(self).__name__, "\n".join(shown))
 
     def add(self, cell: RecurrentCell) -> None:
         """Put a cell on top."""
