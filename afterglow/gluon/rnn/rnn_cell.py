@@ -395,10 +395,9 @@ class _Stack(RecurrentCell):
     """What both kinds of stacks share: cells one above the other."""
 
     def __repr__(self) -> str:
-        shown = (
-            f"({name}): {cell!r}".replace("\n", "\n  ") for name, cell in self._children.items()
-        )
-        return "{}(\n{}\n)".format(type(self).__name__, "\n".join(shown))
+        shown = (f"({name}): {cell!r}" for name, cell in self._children.items())
+        lines = "\n".join(one.replace("\n", "\n  ") for one in shown)
+        return f"{type(self).__name__}(\n{lines}\n)"
 
     def add(self, cell: RecurrentCell) -> None:
         """Put a cell on top."""
