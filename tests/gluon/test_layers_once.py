@@ -89,6 +89,42 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "LSTMCell": (lambda: _Unrolled(rnn.LSTMCell(3)), [SEQUENCES]),
     "GRUCell": (lambda: _Unrolled(rnn.GRUCell(3)), [SEQUENCES]),
     "LSTMPCell": (lambda: _Unrolled(contrib_rnn.LSTMPCell(3, 2)), [SEQUENCES]),
+    "Conv1DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DRNNCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv1DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DLSTMCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv1DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DGRUCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv2DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DRNNCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv2DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DLSTMCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv2DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DGRUCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv3DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DRNNCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
+    "Conv3DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DLSTMCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
+    "Conv3DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DGRUCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
     "DropoutCell": (lambda: _Unrolled(rnn.DropoutCell(0.5)), [SEQUENCES]),
     "ResidualCell": (lambda: _Unrolled(rnn.ResidualCell(rnn.GRUCell(6))), [SEQUENCES]),
     "BidirectionalCell": (
