@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/elementwise.h"
+#include "kernels/pooling.h"
 #include "kernels/reduce.h"
 
 namespace afterglow::kernels {
@@ -129,6 +130,18 @@ struct TiledProduct {
 template <class Real>
 using TiledProductFunction = void (*)(const TiledProduct<Real>& product);
 
+/// Work on the windows of one image, for some of its lanes.
+template <class Real>
+struct WindowsCall {
+  WindowWork work;
+  const Windows& windows;
+  std::int64_t lanes;
+  const Real *data, *results, *values;
+  Real *target, *scratch;
+};
+template <class Real>
+using WindowsFunction = void (*)(const WindowsCall<Real>& call);
+
 struct KernelTable {
   BlockFunction formulas[formula_count][dtype_count];
   /// The same with one element for the first input, or for all but the first; few have these.
@@ -158,6 +171,8 @@ struct KernelTable {
   TiledProductFunction<float> tiled_product_float;
   TiledProductFunction<double> tiled_product_double;
   std::int64_t tiled_side;  ///< of results up to which these are faster than the maths library
+  WindowsFunction<float> windows_float;
+  WindowsFunction<double> windows_double;
   FoldFunctions folds[fold_count][dtype_count];
   UniformFunction<float> uniform_float;
   UniformFunction<double> uniform_double;

@@ -13,6 +13,7 @@
 #include "kernels/isa/philox.h"
 #include "kernels/isa/products.h"
 #include "kernels/isa/rows.h"
+#include "kernels/isa/windows.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -94,6 +95,8 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.tiled_product_float = tiled_product<float>;
   table.tiled_product_double = tiled_product<double>;
   table.tiled_side = vector_size;
+  table.windows_float = run_windows<float>;
+  table.windows_double = run_windows<double>;
   table.uniform_float = uniform_float;
   table.uniform_double = uniform_double;
   table.normal_float = normal_float;
