@@ -78,7 +78,7 @@ namespace {
 /// Rows and results of it that a call may write to in between.
 std::int64_t room_of(const Windows& windows) {
   const WindowAxis& columns = windows.columns;
-  return 2 * (columns.extent + columns.stride + columns.results) + lane_block;
+  return 2 * (columns.extent + columns.stride) + 4 * (columns.results + 1) + lane_block;
 }
 
 void call_windows(const WindowsCall<float>& call) {

@@ -7,9 +7,10 @@
 #include <limits>
 #include <string>
 
+#include "kernels/regions.h"
 #include "ops/common.h"
-#include "ops/compositions.h"
 #include "ops/gradients.h"
+#include "ops/images.h"
 #include "ops/table.h"
 #include "ops/windows.h"
 
@@ -49,21 +50,6 @@ struct Settled {
   bool is_mean, counts_pad, is_adaptive, channels_last;
 };
 
-/// Refuses inputs that are no images of one type.
-void need_images(const Inference& inference) {
-  const Operand& first = inference.call.inputs[0];
-  for (const Operand& input : inference.call.inputs) {
-    if (input.is_immediate() || !input.layout->is_contiguous())
-      inference.refuse("needs contiguous arrays");
-    if (input.dtype != first.dtype) inference.refuse("needs arrays of one type", ErrorKind::type);
-    const int rank = input.layout->rank();
-    if (rank != first.layout->rank() || rank < 3 || rank > 5)
-      inference.refuse("needs arrays of 3 to 5 dimensions");
-  }
-  if (!is_floating(first.dtype))
-    inference.refuse("needs float16, float32 or float64", ErrorKind::type);
-}
-
 bool is_like(const Operand& one, const Operand& other) {
   return std::ranges::equal(one.shape(), other.shape());
 }
@@ -89,7 +75,7 @@ Shape resized(const Inference& inference, const Operand& images, const Windows& 
 template <WindowWork work>
 void windows_infer(Inference& inference, const Windows& given) {
   Call& call = inference.call;
-  need_images(inference);
+  need_images(inference, 3, 5);
   const Shape other = resized(inference, call.inputs[0], given);
   if constexpr (work == WindowWork::maximum_gradient || work == WindowWork::maximum_taken) {
     constexpr std::size_t of_results = work == WindowWork::maximum_gradient ? 0 : 1;
@@ -169,10 +155,6 @@ class WindowsPass : public lazy::Pass {
 template <WindowWork work>
 std::unique_ptr<lazy::Pass> windows_kernel(const Call& call) {
   return std::make_unique<WindowsPass<work>>(call);
-}
-
-Value contiguous(const Value& x) {
-  return x.array.layout->is_contiguous() ? x : copy(x);
 }
 
 Value windowed(const lazy::Op& op, const Value& x, const Windows& windows) {
@@ -326,23 +308,6 @@ void complete_pooling(Completion& completion, const Pooling& given) {
   completion.results = {image.shape(image.channels)};
 }
 
-/// What `complete` says of the first input, or refuses.
-template <class Parameters>
-Shape completed(const Composition& c, void (*complete)(Completion&, const Parameters&),
-                const Parameters& given) {
-  Completion completion{c.op(), {}, {}};
-  for (const Value& input : c.inputs()) completion.shapes.emplace_back(shape_of(input));
-  complete(completion, given);
-  return completion.results.at(0);
-}
-
-void need_real(const Composition& c) {
-  for (const Value& input : c.inputs()) {
-    if (!is_floating(input.array.dtype))
-      c.refuse("needs float16, float32 or float64", ErrorKind::type);
-  }
-}
-
 /// Powers of float16 are float32, and the result is rounded once.
 Value norm_of_windows(const Value& x, std::int64_t power, const Windows& windows) {
   const Value wide = in_type(x, compute_type(x.array.dtype));
@@ -440,14 +405,130 @@ Value local_response_norm(Composition& c, const LRN& given) {
     c.refuse("nsize is " + std::to_string(given.nsize) + "; it must be positive");
   const Value x = in_type(contiguous(c[0]), compute_type(c[0].array.dtype));
   const Value squares = shaped(x * x, {shape[0], shape[1], shape[2] * shape[3]});
+  const std::int64_t reach = (given.nsize - 1) / 2;  // to both sides, as MXNet does it
   const Value sums = windowed(the_op<"sum_windows">(), squares,
-                              {.kernel = {given.nsize},
+                              {.kernel = {2 * reach + 1},
                                .stride = {1},
-                               .pad = {given.nsize / 2},
+                               .pad = {reach},
                                .sizes = {shape[1]},
                                .channels_last = true});
   const Value scale = given.knorm + sums * (given.alpha / static_cast<double>(given.nsize));
   return in_type(x * power(shaped(scale, shape), -given.beta), c[0].array.dtype);
+}
+
+// --- regions of interest ---
+
+struct Regions {
+  Shape size;
+  double scale = 1;
+  bool is_aligned = false;
+  std::int64_t samples = -1;
+  bool by_position = false, shifts = false;
+  static constexpr auto fields = std::tuple{
+      required("size", &Regions::size, "height and width of the result"),
+      required("scale", &Regions::scale, "of the data to the image"),
+      field("is_aligned", &Regions::is_aligned, "whether samples are taken"),
+      field("samples", &Regions::samples, "along each axis of a part"),
+      field("by_position", &Regions::by_position, "whether parts have channels of their own"),
+      field("shifts", &Regions::shifts, "whether centres of elements lie at halves")};
+};
+
+/// What the kernel needs to know beside shapes.
+struct SettledRegions {
+  double scale;
+  std::int64_t samples;
+  bool is_aligned, by_position, shifts;
+};
+
+/// Refuses data and regions that do not fit; the shape of the result.
+Shape regions_of(Inference& inference, const Regions& given, const Operand& data,
+                 const Operand& regions) {
+  for (const Operand& input : inference.call.inputs) {
+    if (input.is_immediate() || !input.layout->is_contiguous())
+      inference.refuse("needs contiguous arrays");
+    if (input.dtype != data.dtype || !is_floating(input.dtype))
+      inference.refuse("needs arrays of one type of real numbers", ErrorKind::type);
+  }
+  if (data.layout->rank() != 4 || regions.layout->rank() != 2 || regions.shape()[1] != 5)
+    inference.refuse("needs images of 4 dimensions and regions of 5 numbers");
+  if (given.size.size() != 2 || given.size[0] < 1 || given.size[1] < 1)
+    inference.refuse("needs a height and a width");
+  const std::int64_t parts = given.by_position ? given.size[0] * given.size[1] : 1;
+  if (data.shape()[1] % parts)
+    inference.refuse("channels must be a multiple of " + std::to_string(parts) +
+                     ", for each position its own");
+  inference.call.settled.set(SettledRegions{given.scale, given.samples, given.is_aligned,
+                                            given.by_position, given.shifts});
+  return {regions.shape()[0], data.shape()[1] / parts, given.size[0], given.size[1]};
+}
+
+void regions_infer(Inference& inference, const Regions& given) {
+  Call& call = inference.call;
+  const Shape result = regions_of(inference, given, call.inputs[0], call.inputs[1]);
+  const DType dtype = call.inputs[0].dtype;
+  inference.add_output(result, dtype);
+  call.cost = 500 + 20 * static_cast<double>(call.outputs[0].size());
+}
+
+void regions_gradient_infer(Inference& inference, const Regions& given) {
+  Call& call = inference.call;
+  const Shape result = regions_of(inference, given, call.inputs[1], call.inputs[2]);
+  if (!std::ranges::equal(call.inputs[0].shape(), result))
+    inference.refuse("needs values of shape " + to_string(result));
+  const Operand data = call.inputs[1];
+  inference.add_output(data.shape(), data.dtype);
+  call.cost =
+      500 + 20 * static_cast<double>(call.inputs[0].size()) + static_cast<double>(data.size());
+}
+
+template <bool is_gradient>
+class RegionsPass : public lazy::Pass {
+ public:
+  explicit RegionsPass(const Call& call)
+      : pass_(shape(call), call.inputs[0].dtype, call.inputs[is_gradient ? 1 : 0].data(),
+              call.inputs[is_gradient ? 2 : 1].data(),
+              is_gradient ? call.inputs[0].data() : nullptr, call.outputs[0].data()) {}
+  int shares() const override { return pass_.shares(); }
+  void run(int share) override { pass_.run(share); }
+
+ private:
+  static kernels::Regions shape(const Call& call) {
+    const auto data = call.inputs[is_gradient ? 1 : 0].shape();
+    const auto result = is_gradient ? call.inputs[0].shape() : call.outputs[0].shape();
+    const auto settled = call.settled.get<SettledRegions>();
+    return {data[0],         data[1],
+            data[2],         data[3],
+            result[0],       result[1],
+            result[2],       result[3],
+            settled.scale,   settled.is_aligned,
+            settled.samples, settled.by_position,
+            settled.shifts};
+  }
+  kernels::RegionsPass pass_;
+};
+
+template <bool is_gradient>
+std::unique_ptr<lazy::Pass> regions_kernel(const Call& call) {
+  return std::make_unique<RegionsPass<is_gradient>>(call);
+}
+
+Value through_regions(Gradient& c) {
+  const auto arguments = lazy::write_arguments(c.parameters<Regions>());
+  return apply(op_named("regions_gradient"), arguments, contiguous(c.g), c[0], c[1]);
+}
+
+/// Samples depend on data like sums do; what the greatest element of a gradient is nobody asks.
+Value through_regions_gradient(Gradient& c) {
+  const auto given = c.parameters<Regions>();
+  if (!given.is_aligned)
+    throw Error(ErrorKind::value, "[regions_gradient] has no gradient, for ROIPooling");
+  return apply(op_named("regions"), lazy::write_arguments(given), contiguous(c.g), c[2]);
+}
+
+Value regions(const Composition& c, const Regions& given) {
+  need_real(c);
+  return apply(op_named("regions"), lazy::write_arguments(given), contiguous(c[0]),
+               contiguous(in_type(c[1], c[0].array.dtype)));
 }
 
 struct ROIPooling {
@@ -457,6 +538,119 @@ struct ROIPooling {
       required("pooled_size", &ROIPooling::pooled_size, "height and width of the result"),
       required("spatial_scale", &ROIPooling::spatial_scale, "of the data to the image")};
 };
+
+template <class Parameters>
+void need_regions(const Completion& completion, const Parameters& given) {
+  need_rank(completion, 0, 4);
+  need_rank(completion, 1, 2);
+  need_size(completion, "pooled_size", given.pooled_size);
+  const std::int64_t numbers = extent_of(completion.shapes[1], 1);
+  if (numbers >= 0 && numbers != 5)
+    completion.refuse("rois has shape " + to_string(*completion.shapes[1]) +
+                      "; it needs 5 numbers in each row");
+}
+
+void complete_roi_pooling(Completion& completion, const ROIPooling& given) {
+  need_regions(completion, given);
+  if (completion.shapes[0])
+    completion.results = {{extent_of(completion.shapes[1], 0), (*completion.shapes[0])[1],
+                           given.pooled_size[0], given.pooled_size[1]}};
+}
+
+Value roi_pooling(Composition& c, const ROIPooling& given) {
+  completed(c, complete_roi_pooling, given);
+  return regions(c, {.size = given.pooled_size, .scale = given.spatial_scale});
+}
+
+struct ROIAlign {
+  Shape pooled_size;
+  double spatial_scale = 1;
+  std::int64_t sample_ratio = -1;
+  bool position_sensitive = false, aligned = false;
+  static constexpr auto fields =
+      std::tuple{required("pooled_size", &ROIAlign::pooled_size, "height and width of the result"),
+                 required("spatial_scale", &ROIAlign::spatial_scale, "of the data to the image"),
+                 field("sample_ratio", &ROIAlign::sample_ratio,
+                       "samples along each axis of a part; -1: as many as it has elements"),
+                 field("position_sensitive", &ROIAlign::position_sensitive,
+                       "whether parts have channels of their own"),
+                 field("aligned", &ROIAlign::aligned, "whether centres of elements lie at halves")};
+};
+
+void complete_roi_align(Completion& completion, const ROIAlign& given) {
+  need_regions(completion, given);
+  if (!completion.shapes[0]) return;
+  std::int64_t channels = (*completion.shapes[0])[1];
+  const std::int64_t parts = given.pooled_size[0] * given.pooled_size[1];
+  if (given.position_sensitive && channels >= 0) {
+    if (channels % parts)
+      completion.refuse("data has " + std::to_string(channels) +
+                        " channels; it needs a multiple of " + std::to_string(parts) +
+                        ", for each position its own");
+    channels /= parts;
+  }
+  completion.results = {
+      {extent_of(completion.shapes[1], 0), channels, given.pooled_size[0], given.pooled_size[1]}};
+}
+
+Value roi_align(Composition& c, const ROIAlign& given) {
+  completed(c, complete_roi_align, given);
+  return regions(c, {.size = given.pooled_size,
+                     .scale = given.spatial_scale,
+                     .is_aligned = true,
+                     .samples = given.sample_ratio,
+                     .by_position = given.position_sensitive,
+                     .shifts = given.aligned});
+}
+
+void declare_regions(Table& table) {
+  table.add<Regions>({.name = "regions",
+                      .inputs = {"data", "rois"},
+                      .infer = regions_infer,
+                      .kernel = regions_kernel<false>,
+                      .may_fail = true,
+                      .gradients = {reading({0, 1}, through_regions), flat}});
+  table.add<Regions>({.name = "regions_gradient",
+                      .inputs = {"values", "data", "rois"},
+                      .infer = regions_gradient_infer,
+                      .kernel = regions_kernel<true>,
+                      .may_fail = true,
+                      .gradients = {reading({2}, through_regions_gradient), flat, flat}});
+  table.compose<ROIPooling>({.name = "ROIPooling",
+                             .mxnet_names = {"ROIPooling", "_npx_roi_pooling"},
+                             .doc = R"(Return the greatest elements of parts of regions of images.
+
+A row of ``rois`` is (number of the image, left, top, right, bottom), in the units of an image that
+``spatial_scale`` brings to the data.
+
+>>> from afterglow import nd
+>>> x = nd.arange(16).reshape((1, 1, 4, 4))
+>>> rois = nd.array([[0, 0, 0, 3, 3]])
+>>> print(nd.ROIPooling(x, rois, pooled_size=(2, 2), spatial_scale=1).asnumpy())
+[[[[ 5.  7.]
+   [13. 15.]]]])",
+                             .inputs = {"data", "rois"},
+                             .compose = roi_pooling,
+                             .complete = complete_roi_pooling,
+                             .node = hide_outputs<2>});
+  table.compose<ROIAlign>({.name = "ROIAlign",
+                           .mxnet_names = {"_contrib_ROIAlign"},
+                           .doc = R"(Return means of samples in parts of regions of images.
+
+Samples lie between elements and are interpolated; ``sample_ratio`` says how many. A row of ``rois``
+is (number of the image, left, top, right, bottom), in the units of an image that
+``spatial_scale`` brings to the data.
+
+>>> from afterglow import nd
+>>> x = nd.arange(16).reshape((1, 1, 4, 4))
+>>> rois = nd.array([[0, 0, 0, 2, 2]])
+>>> print(nd.contrib.ROIAlign(x, rois, pooled_size=(2, 2), spatial_scale=1).asnumpy())
+[[[[2.5 3.5]
+   [6.5 7.5]]]])",
+                           .inputs = {"data", "rois"},
+                           .compose = roi_align,
+                           .complete = complete_roi_align});
+}
 
 }  // namespace
 
@@ -508,21 +702,7 @@ These are ``nsize`` channels around their own: the local response normalisation 
                       .complete = complete_as_first,
                       .in_graphs = {.alike = true},
                       .node = hide_outputs<2>});
-  table.announce<ROIPooling>({.name = "ROIPooling",
-                              .mxnet_names = {"ROIPooling", "_npx_roi_pooling"},
-                              .inputs = {"data", "rois"},
-                              .complete =
-                                  [](Completion& completion, const ROIPooling& given) {
-                                    need_rank(completion, 0, 4);
-                                    need_rank(completion, 1, 2);
-                                    need_size(completion, "pooled_size", given.pooled_size);
-                                    if (completion.shapes[0])
-                                      completion.results = {{extent_of(completion.shapes[1], 0),
-                                                             (*completion.shapes[0])[1],
-                                                             given.pooled_size[0],
-                                                             given.pooled_size[1]}};
-                                  },
-                              .node = hide_outputs<2>});
+  declare_regions(table);
 }
 
 }  // namespace afterglow::ops

@@ -404,12 +404,110 @@ void spread_image(const Windows& windows, const T* values, T* target, T* scratch
   }
 }
 
+/// Windows of two or three columns, two apart. What goes to each of their columns is found for all
+/// results first; the first and the third column of neighbours are the same place then.
+template <int kernel, class T>
+void give_pairs(const WindowAxis& columns, const T* row, const T* maxima, T* left, bool is_new,
+                T* target, T* scratch) {
+  const std::int64_t width = columns.extent, results = columns.results, pad = columns.pad;
+  // [kernel][1 + results], so that there is one before the first and one behind the last.
+  const std::int64_t length = results + 1;
+  T* const given = scratch + 1;
+  const Reach first = reach_of(columns, 0), last = reach_of(columns, kernel - 1);
+  const std::int64_t begin = at_most(first.begin, results), end = at_least(last.end, begin);
+  const auto edge = [&](std::int64_t w) {
+    for (int k = 0; k < kernel; ++k) {
+      const std::int64_t column = begin_of(columns, w) + k;
+      const bool here = column >= 0 && column < width && row[column] == maxima[w];
+      given[k * length + w] = here ? left[w] : T(0);
+      if (here) left[w] = 0;
+    }
+  };
+  for (std::int64_t w = 0; w < begin; ++w) edge(w);
+  for (std::int64_t w = end; w < results; ++w) edge(w);
+  const T* const inside = row - pad;
+#pragma GCC ivdep
+  for (std::int64_t w = begin; w < end; ++w) {
+    T value = left[w];
+    const T greatest = maxima[w];
+    for (int k = 0; k < kernel; ++k) {
+      const bool here = inside[2 * w + k] == greatest;
+      given[k * length + w] = here ? value : T(0);
+      value = here ? T(0) : value;
+    }
+    left[w] = value;
+  }
+  given[results] = 0;
+  if constexpr (kernel == 3) given[2 * length - 1] = 0;
+  const auto shared = [&](std::int64_t pair) -> T {
+    if constexpr (kernel == 3) return given[pair] + given[2 * length + pair - 1];
+    return given[pair];
+  };
+  // Pairs of columns that are both there.
+  const std::int64_t pairs_begin = (pad + 1) / 2;
+  const std::int64_t pairs_end = at_least(at_most((width + pad) / 2, results), pairs_begin);
+  T* const pairs = target - pad;
+  const T* const middle = given + length;
+  if (is_new) {
+    for (std::int64_t i = 0; i < at_most(2 * pairs_begin - pad, width); ++i) target[i] = 0;
+    for (std::int64_t i = at_least(2 * pairs_end - pad, 0); i < width; ++i) target[i] = 0;
+#pragma GCC ivdep
+    for (std::int64_t j = pairs_begin; j < pairs_end; ++j) {
+      pairs[2 * j] = shared(j);
+      pairs[2 * j + 1] = middle[j];
+    }
+  } else {
+#pragma GCC ivdep
+    for (std::int64_t j = pairs_begin; j < pairs_end; ++j) {
+      pairs[2 * j] += shared(j);
+      pairs[2 * j + 1] += middle[j];
+    }
+  }
+  // What is left of a pair at either end, and the third column of the last window.
+  if (pad % 2 && pad / 2 < results && width > 0) target[0] += middle[pad / 2];
+  const std::int64_t behind = 2 * pairs_end - pad;
+  if (behind >= 0 && behind < width && pairs_end < results + (kernel == 3 ? 1 : 0))
+    target[behind] += shared(pairs_end);
+}
+
+/// For few results to a row, one by one.
+template <class T>
+void give_few(const Windows& windows, const T* data, const T* maxima, const T* values, T* target) {
+  const std::int64_t width = windows.columns.extent;
+  __builtin_memset(
+      target, 0,
+      static_cast<std::size_t>(windows.depth.extent * windows.rows.extent * width) * sizeof(T));
+  for (std::int64_t d = 0; d < windows.depth.results; ++d) {
+    const Span depth = span_of(windows, windows.depth, d);
+    for (std::int64_t r = 0; r < windows.rows.results; ++r) {
+      const Span rows = span_of(windows, windows.rows, r);
+      for (std::int64_t w = 0; w < windows.columns.results; ++w, ++maxima, ++values) {
+        const Span columns = span_of(windows, windows.columns, w);
+        const auto find = [&]() -> std::int64_t {
+          for (std::int64_t plane = depth.begin; plane < depth.end; ++plane) {
+            for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+              const std::int64_t first = (plane * windows.rows.extent + row) * width;
+              for (std::int64_t i = columns.begin; i < columns.end; ++i) {
+                if (data[first + i] == *maxima) return first + i;
+              }
+            }
+          }
+          return -1;
+        };
+        const std::int64_t place = find();
+        if (place >= 0) target[place] += *values;
+      }
+    }
+  }
+}
+
 /// Values go to the first place of their window that has its maximum. `scratch` as before.
 template <class T>
 void give_image(const Windows& windows, const T* data, const T* maxima, const T* values, T* target,
                 T* scratch) {
   const WindowAxis& columns = windows.columns;
   const std::int64_t width = columns.extent, stride = columns.stride, results = columns.results;
+  if (results < 8) return give_few(windows, data, maxima, values, target);
   const std::int64_t length = width / stride + 1;
   T *const left = scratch, *const split_data = left + results,
            *const split_target = split_data + length * stride;
@@ -424,6 +522,10 @@ void give_image(const Windows& windows, const T* data, const T* maxima, const T*
         const T* const row = data + at * width;
         T* const into = target + at * width;
         const bool is_new = met.meet(at);
+        if (stride == 2 && columns.kernel == 2)
+          return give_pairs<2>(columns, row, maxima + first, left, is_new, into, split_data);
+        if (stride == 2 && columns.kernel == 3)
+          return give_pairs<3>(columns, row, maxima + first, left, is_new, into, split_data);
         if (stride == 1) {
           if (is_new) __builtin_memset(into, 0, static_cast<std::size_t>(width) * sizeof(T));
           for (std::int64_t k = 0; k < columns.kernel; ++k) {
