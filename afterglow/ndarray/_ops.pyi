@@ -10,18 +10,22 @@ __all__ = [
     "Activation",
     "BatchNorm",
     "BatchNorm_v1",
+    "BilinearSampler",
     "BlockGrad",
     "Cast",
     "Concat",
+    "Correlation",
     "Crop",
     "Dropout",
     "ElementWiseSum",
     "Embedding",
     "Flatten",
     "FullyConnected",
+    "GridGenerator",
     "GroupNorm",
     "InstanceNorm",
     "L2Normalization",
+    "LRN",
     "LayerNorm",
     "LeakyReLU",
     "LinearRegressionOutput",
@@ -29,6 +33,8 @@ __all__ = [
     "MAERegressionOutput",
     "MakeLoss",
     "Pad",
+    "Pooling",
+    "ROIPooling",
     "Reshape",
     "SVMOutput",
     "SequenceLast",
@@ -38,7 +44,9 @@ __all__ = [
     "Softmax",
     "SoftmaxActivation",
     "SoftmaxOutput",
+    "SpatialTransformer",
     "SwapAxis",
+    "UpSampling",
     "abs",
     "add",
     "add_n",
@@ -256,8 +264,27 @@ def BatchNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def BilinearSampler(
+    data: NDArray,
+    grid: NDArray,
+    cudnn_off: bool | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def BlockGrad(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def Correlation(
+    data1: NDArray,
+    data2: NDArray,
+    kernel_size: int = 1,
+    max_displacement: int = 1,
+    stride1: int = 1,
+    stride2: int = 1,
+    pad_size: int = 0,
+    is_multiply: bool = True,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -304,6 +331,13 @@ def FullyConnected(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def GridGenerator(
+    data: NDArray,
+    transform_type: str | None = None,
+    target_shape: int | tuple[int, ...] = (0, 0),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def GroupNorm(
     data: NDArray,
     gamma: NDArray,
@@ -326,6 +360,15 @@ def L2Normalization(
     data: NDArray,
     eps: float = 1e-10,
     mode: str = "instance",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def LRN(
+    data: NDArray,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    knorm: float = 2.0,
+    nsize: int | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -383,6 +426,29 @@ def pad(
     mode: str,
     pad_width: str,
     constant_value: float = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def Pooling(
+    data: NDArray,
+    kernel: int | tuple[int, ...] = (),
+    pool_type: str = "max",
+    global_pool: bool = False,
+    cudnn_off: bool = False,
+    pooling_convention: str = "valid",
+    stride: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ROIPooling(
+    data: NDArray,
+    rois: NDArray,
+    pooled_size: int | tuple[int, ...] | None = None,
+    spatial_scale: float | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -454,6 +520,27 @@ def SoftmaxOutput(
     normalization: str = "null",
     out_grad: bool = False,
     smooth_alpha: float = 0.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SpatialTransformer(
+    data: NDArray,
+    loc: NDArray,
+    target_shape: int | tuple[int, ...] = (0, 0),
+    transform_type: str | None = None,
+    sampler_type: str | None = None,
+    cudnn_off: bool | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def UpSampling(
+    *data: NDArray,
+    scale: int | None = None,
+    num_filter: int = 0,
+    sample_type: str | None = None,
+    multi_input_mode: str = "concat",
+    num_args: int | None = None,
+    workspace: int = 512,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

@@ -29,9 +29,11 @@ __all__ = [
     "log_softmax",
     "one_hot",
     "pick",
+    "pooling",
     "relu",
     "reshape",
     "reshape_like",
+    "roi_pooling",
     "sequence_mask",
     "sigmoid",
     "smooth_l1",
@@ -117,6 +119,29 @@ def leaky_relu(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def pooling(
+    data: ndarray,
+    kernel: int | tuple[int, ...] = (),
+    pool_type: str = "max",
+    global_pool: bool = False,
+    cudnn_off: bool = False,
+    pooling_convention: str = "valid",
+    stride: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: str | None = None,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def roi_pooling(
+    data: ndarray,
+    rois: ndarray,
+    pooled_size: int | tuple[int, ...] | None = None,
+    spatial_scale: float | None = None,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
 def sequence_mask(
     data: ndarray,
     sequence_length: ndarray | None = None,

@@ -324,7 +324,7 @@ Value norm_of_windows(const Value& x, std::int64_t power, const Windows& windows
   // Where there is nothing but zeros the gradient is zero.
   const Value is_zero = equal(sums, 0);
   const Value safe = where(is_zero, 1, sums);
-  const Value root = power == 2 ? sqrt(safe) : apply(op_named("cbrt"), {}, safe);
+  const Value root = power == 2 ? sqrt(safe) : apply(the_op<"cbrt">(), {}, safe);
   return in_type(where(is_zero, 0, root), x.array.dtype);
 }
 
@@ -514,7 +514,7 @@ std::unique_ptr<lazy::Pass> regions_kernel(const Call& call) {
 
 Value through_regions(Gradient& c) {
   const auto arguments = lazy::write_arguments(c.parameters<Regions>());
-  return apply(op_named("regions_gradient"), arguments, contiguous(c.g), c[0], c[1]);
+  return apply(the_op<"regions_gradient">(), arguments, contiguous(c.g), c[0], c[1]);
 }
 
 /// Samples depend on data like sums do; what the greatest element of a gradient is nobody asks.
@@ -522,12 +522,12 @@ Value through_regions_gradient(Gradient& c) {
   const auto given = c.parameters<Regions>();
   if (!given.is_aligned)
     throw Error(ErrorKind::value, "[regions_gradient] has no gradient, for ROIPooling");
-  return apply(op_named("regions"), lazy::write_arguments(given), contiguous(c.g), c[2]);
+  return apply(the_op<"regions">(), lazy::write_arguments(given), contiguous(c.g), c[2]);
 }
 
 Value regions(const Composition& c, const Regions& given) {
   need_real(c);
-  return apply(op_named("regions"), lazy::write_arguments(given), contiguous(c[0]),
+  return apply(the_op<"regions">(), lazy::write_arguments(given), contiguous(c[0]),
                contiguous(in_type(c[1], c[0].array.dtype)));
 }
 

@@ -138,11 +138,11 @@ std::unique_ptr<lazy::Pass> resize_kernel(const Call& call) {
 }
 
 /// Both ways are linear, so each is the gradient of the other.
-template <Name other>
+template <const lazy::Op& (*other)()>
 Value through_resize(Gradient& c) {
   auto given = c.parameters<Resizing>();
   given.sizes = {c.shape(0)[2], c.shape(0)[3]};
-  return apply(op_named(other.text), lazy::write_arguments(given), contiguous(c.g));
+  return apply(other(), lazy::write_arguments(given), contiguous(c.g));
 }
 
 Value bilinear_resize(Composition& c, const BilinearResize2D& given) {
@@ -153,7 +153,7 @@ Value bilinear_resize(Composition& c, const BilinearResize2D& given) {
     c.refuse("needs scale_height and scale_width, for mode 'odd_scale'");
   if (given.mode == Resize::like && !c[1]) c.refuse("needs like, for mode 'like'");
   const Resizing resizing = {{result[2], result[3]}, given.align_corners};
-  return apply(op_named("resize_images"), lazy::write_arguments(resizing), contiguous(c[0]));
+  return apply(the_op<"resize_images">(), lazy::write_arguments(resizing), contiguous(c[0]));
 }
 
 enum class Sampling { bilinear, nearest };
@@ -172,12 +172,15 @@ struct UpSampling {
   std::int64_t scale = 1, num_filter = 0;
   Sampling sample_type = Sampling::nearest;
   Joining multi_input_mode = Joining::concat;
+  std::optional<std::int64_t> num_args;
   std::int64_t workspace = 512;
   static constexpr auto fields = std::tuple{
       required("scale", &UpSampling::scale, "times which extents are taken"),
       field("num_filter", &UpSampling::num_filter, "channels of the result, for 'bilinear'"),
       required("sample_type", &UpSampling::sample_type, "how places in between are found"),
       field("multi_input_mode", &UpSampling::multi_input_mode, "what becomes of several inputs"),
+      field("num_args", &UpSampling::num_args,
+            "how many arrays there are: is taken and has no effect"),
       field("workspace", &UpSampling::workspace, "is taken and has no effect")};
 };
 
@@ -459,16 +462,16 @@ void sample_grid_infer(Inference& inference) {
 }
 
 Value sample(const Value& data, const Value& grid) {
-  return apply(op_named("sample_images"), {}, contiguous(data), contiguous(grid));
+  return apply(the_op<"sample_images">(), {}, contiguous(data), contiguous(grid));
 }
 
 Value given_to_data(const Value& values, const Value& grid, const Shape& data) {
   const lazy::Argument arguments[] = {Shape{data[2], data[3]}};
-  return apply(op_named("sample_data_gradient"), arguments, contiguous(values), grid);
+  return apply(the_op<"sample_data_gradient">(), arguments, contiguous(values), grid);
 }
 
 Value given_to_grid(const Value& values, const Value& data, const Value& grid) {
-  return apply(op_named("sample_grid_gradient"), {}, contiguous(values), contiguous(data), grid);
+  return apply(the_op<"sample_grid_gradient">(), {}, contiguous(values), contiguous(data), grid);
 }
 
 void complete_sampler(Completion& completion, const BilinearSampler&) {
@@ -631,16 +634,16 @@ void compare_gradient_infer(Inference& inference, const Correlation& given) {
                         static_cast<double>(call.inputs[0].size());
 }
 
-template <Name name>
+template <const lazy::Op& (*op)()>
 Value through_correlation(Gradient& c) {
   const auto arguments = lazy::write_arguments(c.parameters<Correlation>());
-  return apply(op_named(name.text), arguments, contiguous(c.g), c[0], c[1]);
+  return apply(op(), arguments, contiguous(c.g), c[0], c[1]);
 }
 
 Value correlation(Composition& c, const Correlation& given) {
   completed(c, complete_correlation, given);
   need_real(c);
-  return apply(op_named("compare_patches"), lazy::write_arguments(given), contiguous(c[0]),
+  return apply(the_op<"compare_patches">(), lazy::write_arguments(given), contiguous(c[0]),
                contiguous(c[1]));
 }
 
@@ -650,8 +653,8 @@ void declare_patches(Table& table) {
        .inputs = {"data1", "data2"},
        .infer = compare_infer,
        .kernel = patches_kernel<PatchesWork::compare>,
-       .gradients = {reading({0, 1}, through_correlation<"patches_gradient1">),
-                     reading({0, 1}, through_correlation<"patches_gradient2">)}});
+       .gradients = {reading({0, 1}, through_correlation<the_op<"patches_gradient1">>),
+                     reading({0, 1}, through_correlation<the_op<"patches_gradient2">>)}});
   table.add<Correlation>({.name = "patches_gradient1",
                           .inputs = {"values", "data1", "data2"},
                           .infer = compare_gradient_infer,
@@ -669,12 +672,12 @@ void declare_sampling(Table& table) {
                        .inputs = {"data"},
                        .infer = resize_infer,
                        .kernel = resize_kernel<false>,
-                       .gradients = {reading_nothing(through_resize<"resize_gradient">)}});
+                       .gradients = {reading_nothing(through_resize<the_op<"resize_gradient">>)}});
   table.add<Resizing>({.name = "resize_gradient",
                        .inputs = {"values"},
                        .infer = resize_infer,
                        .kernel = resize_kernel<true>,
-                       .gradients = {reading_nothing(through_resize<"resize_images">)}});
+                       .gradients = {reading_nothing(through_resize<the_op<"resize_images">>)}});
   declare_samplers(table);
   declare_patches(table);
   table.compose<BilinearResize2D>(
