@@ -17,7 +17,6 @@ import afterglow as mx
 
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
-_WINDOWS = "convolution and pooling"
 _RECURRENT = "recurrent layers"
 _IMAGES = "images"
 _ZOO = "the model zoo"
@@ -46,28 +45,14 @@ LATER: dict[str, str] = {
         for namespace, reason in LATER_NAMESPACES.items()
         for name in NAMES[namespace]
     },
-    **{
-        f"gluon.nn.{name}": _WINDOWS
-        for name in (
-            *("Conv1D", "Conv2D", "Conv2DTranspose", "Conv3D", "MaxPool1D", "MaxPool2D"),
-            *("MaxPool3D", "AvgPool2D", "GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"),
-        )
-    },
     "gluon.data.Dataset.synsets": _IMAGES,
     "gluon.HybridBlock.begin_state": _RECURRENT,
     "gluon.HybridBlock.unroll": _RECURRENT,
     "gluon.HybridBlock.features": _ZOO,
     "gluon.HybridBlock.output": _ZOO,
-    "nd.Convolution": _WINDOWS,
-    "nd.Pooling": _WINDOWS,
-    "nd.UpSampling": _WINDOWS,
-    "nd.ROIPooling": _DETECTION,
     "nd.contrib.MultiBoxDetection": _DETECTION,
     "nd.contrib.MultiBoxPrior": _DETECTION,
     "nd.contrib.MultiBoxTarget": _DETECTION,
-    "npx.convolution": _WINDOWS,
-    "npx.pooling": _WINDOWS,
-    "npx.roi_pooling": _DETECTION,
     "npx.multibox_prior": _DETECTION,
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,

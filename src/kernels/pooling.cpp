@@ -2,8 +2,8 @@
 #include "kernels/pooling.h"
 
 #include <algorithm>
-#include <vector>
 
+#include "kernels/scratch.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
 
@@ -18,7 +18,7 @@ bool is_whole(const WindowAxis& axis) {
 }
 
 /// One window over all of the image is one row.
-Windows simplified(Windows windows) {
+PoolingWindows simplified(PoolingWindows windows) {
   WindowAxis* const axes[] = {&windows.depth, &windows.rows, &windows.columns};
   if (windows.is_adaptive) {
     for (const WindowAxis* axis : axes) {
@@ -37,15 +37,14 @@ Windows simplified(Windows windows) {
 
 template <class T>
 T* scratch(std::int64_t count) {
-  static thread_local std::vector<T> memory;
-  if (static_cast<std::int64_t>(memory.size()) < count)
-    memory.resize(static_cast<std::size_t>(count));
-  return memory.data();
+  static thread_local Scratch memory;
+  return reinterpret_cast<T*>(memory.of_size(count * static_cast<std::int64_t>(sizeof(T))));
 }
 
 }  // namespace
 
-WindowsPass::WindowsPass(WindowWork work, const Windows& windows, DType dtype, const Arrays& arrays)
+PoolingPass::PoolingPass(WindowWork work, const PoolingWindows& windows, DType dtype,
+                         const Arrays& arrays)
     : work_(work),
       windows_(simplified(windows)),
       dtype_(dtype),
@@ -58,7 +57,7 @@ WindowsPass::WindowsPass(WindowWork work, const Windows& windows, DType dtype, c
   if (units_) shares_ = static_cast<int>(std::min(divide_up(size, share_size), units_));
 }
 
-void WindowsPass::run(int share) const {
+void PoolingPass::run(int share) const {
   const std::int64_t blocks = divide_up(windows_.lanes, lane_block);
   const Range range = range_of(units_, shares_, share);
   for (std::int64_t unit = range.begin; unit < range.end; ++unit) {
@@ -76,7 +75,7 @@ void WindowsPass::run(int share) const {
 namespace {
 
 /// Rows and results of it that a call may write to in between.
-std::int64_t room_of(const Windows& windows) {
+std::int64_t room_of(const PoolingWindows& windows) {
   const WindowAxis& columns = windows.columns;
   return 2 * (columns.extent + columns.stride) + 4 * (columns.results + 1) + lane_block;
 }
@@ -99,7 +98,7 @@ bool has_target_per_place(WindowWork work) {
 }  // namespace
 
 template <class Real>
-void WindowsPass::run_lanes(std::int64_t image, std::int64_t first, std::int64_t lanes) const {
+void PoolingPass::run_lanes(std::int64_t image, std::int64_t first, std::int64_t lanes) const {
   const auto at = [&](const void* array, bool per_place) {
     return array ? static_cast<const Real*>(array) +
                        image * (per_place ? places_ : results_) * windows_.lanes + first
@@ -112,7 +111,7 @@ void WindowsPass::run_lanes(std::int64_t image, std::int64_t first, std::int64_t
 }
 
 /// float16 is brought to float32, an image or a block of its lanes at a time.
-void WindowsPass::run_halves(std::int64_t image, std::int64_t first, std::int64_t lanes) const {
+void PoolingPass::run_halves(std::int64_t image, std::int64_t first, std::int64_t lanes) const {
   const CastFunction widen = cast_function(DType::float16, DType::float32);
   const CastFunction narrow = cast_function(DType::float32, DType::float16);
   const std::int64_t room = room_of(windows_);
@@ -135,7 +134,7 @@ void WindowsPass::run_halves(std::int64_t image, std::int64_t first, std::int64_
     });
     return values;
   };
-  Windows packed = windows_;
+  PoolingWindows packed = windows_;
   packed.lanes = lanes;
   const float *const data = wide(arrays_.data, true), *const results = wide(arrays_.results, false),
                      *const values = wide(arrays_.values, has_values_per_place(work_));

@@ -16,7 +16,7 @@ struct WindowAxis {
 
 /// Windows over images, in memory [image][depth][row][column][lane]: lanes are channels where
 /// these come last, else there is one and every channel is an image.
-struct Windows {
+struct PoolingWindows {
   WindowAxis depth, rows, columns;
   std::int64_t images, lanes;
   bool is_mean;      ///< of sums: by the number of places
@@ -33,7 +33,7 @@ enum class WindowWork : std::uint8_t {
 };
 
 /// For float16, float32 and float64. A share is a range of images, or of lanes of them.
-class WindowsPass {
+class PoolingPass {
  public:
   struct Arrays {
     const void* data;     ///< one per place
@@ -41,7 +41,7 @@ class WindowsPass {
     const void* values;   ///< what gradients are made of, or what is taken
     void* target;
   };
-  WindowsPass(WindowWork work, const Windows& windows, DType dtype, const Arrays& arrays);
+  PoolingPass(WindowWork work, const PoolingWindows& windows, DType dtype, const Arrays& arrays);
   int shares() const { return shares_; }
   void run(int share) const;
 
@@ -51,7 +51,7 @@ class WindowsPass {
   void run_halves(std::int64_t image, std::int64_t first, std::int64_t lanes) const;
 
   WindowWork work_;
-  Windows windows_;
+  PoolingWindows windows_;
   DType dtype_;
   Arrays arrays_;
   std::int64_t places_, results_;  ///< of an image

@@ -98,7 +98,8 @@ void windows_infer(Inference& inference, const Windows& given) {
 }
 
 /// Windows over `places` with one of `results` each.
-kernels::Windows windows_of(const Call& call, const Operand& places, const Operand& results) {
+kernels::PoolingWindows windows_of(const Call& call, const Operand& places,
+                                   const Operand& results) {
   const auto settled = call.settled.get<Settled>();
   const auto from = places.shape(), to = results.shape();
   const std::size_t rank = from.size(), begin = settled.channels_last ? 1 : 2;
@@ -141,7 +142,7 @@ class WindowsPass : public lazy::Pass {
       return call.inputs[0];
     return call.outputs[0];
   }
-  static kernels::WindowsPass::Arrays arrays(const Call& call) {
+  static kernels::PoolingPass::Arrays arrays(const Call& call) {
     void* const target = call.outputs[0].data();
     if constexpr (is_forward) return {call.inputs[0].data(), nullptr, nullptr, target};
     if constexpr (work == WindowWork::sum_gradient)
@@ -149,7 +150,7 @@ class WindowsPass : public lazy::Pass {
     return {call.inputs[1].data(), call.inputs[2].data(), call.inputs[0].data(), target};
   }
 
-  kernels::WindowsPass pass_;
+  kernels::PoolingPass pass_;
 };
 
 template <WindowWork work>
@@ -247,7 +248,7 @@ struct Pooling {
   Shape stride, pad;
   std::optional<std::int64_t> p_value;
   std::optional<bool> count_include_pad;
-  std::optional<PoolingAxes> layout;
+  std::optional<Axes> layout;
   static constexpr auto fields = std::tuple{
       field("kernel", &Pooling::kernel, "extents of the window"),
       field("pool_type", &Pooling::pool_type, "what becomes of it"),
@@ -262,20 +263,14 @@ struct Pooling {
       field("layout", &Pooling::layout, "the order of the axes; channels behind the batch")};
 };
 
-std::size_t rank_of(PoolingAxes layout) {
-  return layout == PoolingAxes::ncw || layout == PoolingAxes::nwc       ? 3
-         : layout == PoolingAxes::ncdhw || layout == PoolingAxes::ndhwc ? 5
-                                                                        : 4;
-}
-
 void complete_pooling(Completion& completion, const Pooling& given) {
   const auto& data = completion.shapes[0];
   if (!data) return;
   if (data->size() < 3 || data->size() > 5)
     completion.refuse("data has shape " + to_string(*data) + "; it needs 3 to 5 dimensions");
-  if (given.layout && rank_of(*given.layout) != data->size())
+  if (given.layout && space_axes(*given.layout) + 2 != data->size())
     completion.refuse("data of shape " + to_string(*data) + " does not fit the layout " +
-                      std::get<std::string>(lazy::FieldType<PoolingAxes>::write(*given.layout)));
+                      std::get<std::string>(lazy::FieldType<Axes>::write(*given.layout)));
   const Shape kernel = given.global_pool ? Shape(data->size() - 2, 1) : given.kernel;
   Image image(completion, kernel, channels_last(given.layout));
   if (given.global_pool) {

@@ -58,6 +58,10 @@ _add("nearest, two", "UpSampling", [(1, 2, 2, 3), (1, 1, 4, 6)], scale=2, sample
      num_args=2)  # fmt: skip
 _add("nearest, summed", "UpSampling", [(1, 2, 2, 3), (1, 2, 4, 6)], scale=2, num_args=2,
      sample_type="nearest", multi_input_mode="sum")  # fmt: skip
+_add("bilinear", "UpSampling", [(1, 2, 3, 4), (2, 1, 4, 4)], scale=2, sample_type="bilinear",
+     num_filter=2, num_args=2)  # fmt: skip
+_add("bilinear, odd", "UpSampling", [(1, 2, 2, 3), (2, 1, 5, 5)], scale=3, sample_type="bilinear",
+     num_filter=2, num_args=2)  # fmt: skip
 _add("resize", "contrib.BilinearResize2D", [_IMAGE], height=4, width=9)
 _add("resize, centres", "contrib.BilinearResize2D", [_IMAGE], height=4, width=9,
      align_corners=False)  # fmt: skip

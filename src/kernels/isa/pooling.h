@@ -53,7 +53,8 @@ AFTERGLOW_INLINE std::int64_t begin_of(const WindowAxis& axis, std::int64_t resu
   return result * axis.stride - axis.pad;
 }
 
-AFTERGLOW_INLINE Span span_of(const Windows& windows, const WindowAxis& axis, std::int64_t result) {
+AFTERGLOW_INLINE Span span_of(const PoolingWindows& windows, const WindowAxis& axis,
+                              std::int64_t result) {
   if (windows.is_adaptive) {
     const std::int64_t begin = result * axis.extent / axis.results;
     const std::int64_t end = ((result + 1) * axis.extent + axis.results - 1) / axis.results;
@@ -68,8 +69,8 @@ AFTERGLOW_INLINE Span span_of(const Windows& windows, const WindowAxis& axis, st
 
 /// The rows of a window, one after the other.
 template <class Step>
-AFTERGLOW_INLINE void for_each_row(const Windows& windows, const Span& depth, const Span& rows,
-                                   Step&& step) {
+AFTERGLOW_INLINE void for_each_row(const PoolingWindows& windows, const Span& depth,
+                                   const Span& rows, Step&& step) {
   for (std::int64_t d = depth.begin; d < depth.end; ++d) {
     for (std::int64_t r = rows.begin; r < rows.end; ++r) step(d * windows.rows.extent + r);
   }
@@ -87,8 +88,8 @@ AFTERGLOW_INLINE Reach reach_of(const WindowAxis& axis, std::int64_t offset) {
 
 /// Elements of one row, or of all rows of a window joined place by place.
 template <class Rule, class T>
-const T* join_rows(const Windows& windows, const Span& depth, const Span& rows, const T* data,
-                   T* joined) {
+const T* join_rows(const PoolingWindows& windows, const Span& depth, const Span& rows,
+                   const T* data, T* joined) {
   const std::int64_t width = windows.columns.extent;
   const T* waiting[3];
   int count = 0;
@@ -175,7 +176,7 @@ AFTERGLOW_INLINE bool takes_stretches(const WindowAxis& columns) {
 }
 
 template <class Rule, class T>
-void join_columns(const Windows& windows, const T* row, T* target) {
+void join_columns(const PoolingWindows& windows, const T* row, T* target) {
   const WindowAxis& columns = windows.columns;
   if (windows.is_adaptive || takes_stretches(columns)) {
     for (std::int64_t w = 0; w < columns.results; ++w) {
@@ -231,14 +232,14 @@ void divide(T* values, const T* counts, std::int64_t of_rows, std::int64_t count
 
 /// How many columns the windows of each result count.
 template <class T>
-void count_columns(const Windows& windows, T* counts) {
+void count_columns(const PoolingWindows& windows, T* counts) {
   for (std::int64_t w = 0; w < windows.columns.results; ++w)
     counts[w] = static_cast<T>(span_of(windows, windows.columns, w).counted);
 }
 
 /// Channels first: one lane. `scratch` has room for a row of places and one of results.
 template <class Rule, class T>
-void join_image(const Windows& windows, const T* data, T* target, T* scratch) {
+void join_image(const PoolingWindows& windows, const T* data, T* target, T* scratch) {
   T *const joined = scratch, *const counts = scratch + windows.columns.extent;
   if (windows.is_mean) count_columns(windows, counts);
   for (std::int64_t d = 0; d < windows.depth.results; ++d) {
@@ -258,7 +259,7 @@ void join_image(const Windows& windows, const T* data, T* target, T* scratch) {
 template <class T>
 class RowsInTurn {
  public:
-  RowsInTurn(const Windows& windows, T* target)
+  RowsInTurn(const PoolingWindows& windows, T* target)
       : target_(target),
         width_(windows.columns.extent),
         rows_(windows.depth.extent * windows.rows.extent) {}
@@ -348,7 +349,7 @@ AFTERGLOW_INLINE void unite(const T* phases, std::int64_t width, std::int64_t st
 /// Adds the value of each result to all columns of its window. `scratch` has room for a row of
 /// places and a stride more.
 template <class T>
-void spread_columns(const Windows& windows, const T* values, T* target, T* scratch) {
+void spread_columns(const PoolingWindows& windows, const T* values, T* target, T* scratch) {
   const WindowAxis& columns = windows.columns;
   const std::int64_t width = columns.extent, stride = columns.stride;
   if (windows.is_adaptive || takes_stretches(columns)) {
@@ -381,7 +382,7 @@ void spread_columns(const Windows& windows, const T* values, T* target, T* scrat
 
 /// `scratch` has room for two rows of places, with a stride more, and two of results.
 template <class T>
-void spread_image(const Windows& windows, const T* values, T* target, T* scratch) {
+void spread_image(const PoolingWindows& windows, const T* values, T* target, T* scratch) {
   const std::int64_t width = windows.columns.extent, results = windows.columns.results;
   T *const counts = scratch, *const shares = counts + results, *const spread = shares + results,
            *const phases = spread + width;
@@ -472,7 +473,8 @@ void give_pairs(const WindowAxis& columns, const T* row, const T* maxima, T* lef
 
 /// For few results to a row, one by one.
 template <class T>
-void give_few(const Windows& windows, const T* data, const T* maxima, const T* values, T* target) {
+void give_few(const PoolingWindows& windows, const T* data, const T* maxima, const T* values,
+              T* target) {
   const std::int64_t width = windows.columns.extent;
   __builtin_memset(
       target, 0,
@@ -503,8 +505,8 @@ void give_few(const Windows& windows, const T* data, const T* maxima, const T* v
 
 /// Values go to the first place of their window that has its maximum. `scratch` as before.
 template <class T>
-void give_image(const Windows& windows, const T* data, const T* maxima, const T* values, T* target,
-                T* scratch) {
+void give_image(const PoolingWindows& windows, const T* data, const T* maxima, const T* values,
+                T* target, T* scratch) {
   const WindowAxis& columns = windows.columns;
   const std::int64_t width = columns.extent, stride = columns.stride, results = columns.results;
   if (results < 8) return give_few(windows, data, maxima, values, target);
@@ -563,7 +565,7 @@ void give_image(const Windows& windows, const T* data, const T* maxima, const T*
 /// Calls `step(result, place...)` with the windows of an image, in order; `begin` and `end` before
 /// and after the places of each.
 template <class Begin, class Step, class End>
-AFTERGLOW_INLINE void for_each_window(const Windows& windows, Begin&& begin, Step&& step,
+AFTERGLOW_INLINE void for_each_window(const PoolingWindows& windows, Begin&& begin, Step&& step,
                                       End&& end) {
   std::int64_t result = 0;
   for (std::int64_t d = 0; d < windows.depth.results; ++d) {
@@ -584,7 +586,7 @@ AFTERGLOW_INLINE void for_each_window(const Windows& windows, Begin&& begin, Ste
 }
 
 template <class Rule, class T>
-void join_lanes(const Windows& windows, const T* data, std::int64_t lanes, T* target) {
+void join_lanes(const PoolingWindows& windows, const T* data, std::int64_t lanes, T* target) {
   const std::int64_t step = windows.lanes;
   for_each_window(
       windows,
@@ -607,7 +609,7 @@ void join_lanes(const Windows& windows, const T* data, std::int64_t lanes, T* ta
 }
 
 template <class T>
-void clear_lanes(const Windows& windows, std::int64_t lanes, T* target) {
+void clear_lanes(const PoolingWindows& windows, std::int64_t lanes, T* target) {
   const std::int64_t places = windows.depth.extent * windows.rows.extent * windows.columns.extent;
   for (std::int64_t place = 0; place < places; ++place)
     __builtin_memset(target + place * windows.lanes, 0,
@@ -616,7 +618,7 @@ void clear_lanes(const Windows& windows, std::int64_t lanes, T* target) {
 
 /// `scratch` has room for the lanes.
 template <class T>
-void spread_lanes(const Windows& windows, const T* values, std::int64_t lanes, T* target,
+void spread_lanes(const PoolingWindows& windows, const T* values, std::int64_t lanes, T* target,
                   T* scratch) {
   const std::int64_t step = windows.lanes;
   clear_lanes(windows, lanes, target);
@@ -636,7 +638,7 @@ void spread_lanes(const Windows& windows, const T* values, std::int64_t lanes, T
 }
 
 template <class T>
-void give_lanes(const Windows& windows, const T* data, const T* maxima, const T* values,
+void give_lanes(const PoolingWindows& windows, const T* data, const T* maxima, const T* values,
                 std::int64_t lanes, T* target, T* scratch) {
   const std::int64_t step = windows.lanes;
   clear_lanes(windows, lanes, target);
@@ -654,7 +656,7 @@ void give_lanes(const Windows& windows, const T* data, const T* maxima, const T*
 
 /// What `values`, one per place, have where the maxima are.
 template <class T>
-void take_lanes(const Windows& windows, const T* data, const T* maxima, const T* values,
+void take_lanes(const PoolingWindows& windows, const T* data, const T* maxima, const T* values,
                 std::int64_t lanes, T* target) {
   const std::int64_t step = windows.lanes;
   for (std::int64_t lane = 0; lane < lanes; ++lane) {
@@ -675,7 +677,7 @@ void take_lanes(const Windows& windows, const T* data, const T* maxima, const T*
 /// One image, from a lane on.
 template <class T>
 void run_windows(const WindowsCall<T>& call) {
-  const Windows& windows = call.windows;
+  const PoolingWindows& windows = call.windows;
   const bool rows = windows.lanes == 1;
   switch (call.work) {
     case WindowWork::maximum:
