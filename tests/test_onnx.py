@@ -74,6 +74,22 @@ def check(symbol: Any, inputs: dict[str, Any], folder: Path, **options: Any) -> 
 X = (3, 4)
 #: expression of x, y, z (and w, a positive number): shapes of what it uses.
 CASES: dict[str, dict[str, tuple[int, ...]]] = {
+    # recurrence
+    **{
+        f"sym.RNN(x, y, z{', w' * (mode == 'lstm')}, mode='{mode}', state_size=3, num_layers=2, "
+        f"bidirectional=True, state_outputs=True)": {
+            "x": (5, 2, 4),
+            "y": (2 * gates * 3 * (4 + 3 + 2) + 2 * gates * 3 * (6 + 3 + 2),),
+            "z": (4, 2, 3),
+            **({"w": (4, 2, 3)} if mode == "lstm" else {}),
+        }
+        for mode, gates in {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}.items()
+    },
+    "sym.RNN(x, y, z, mode='gru', state_size=3, num_layers=1)": {
+        "x": (5, 2, 4),
+        "y": (3 * 3 * (4 + 3 + 2),),
+        "z": (1, 2, 3),
+    },
     # elementwise
     **{
         f"sym.{name}(x)": {"x": X}
@@ -391,6 +407,19 @@ def test_block(tmp_path: Path) -> None:
     params = {name: param.data() for name, param in net.collect_params().items()}
     path = exported(net(sym.var("data")), {"data": data}, tmp_path, params)
     onp.testing.assert_allclose(computed(path, {"data": data})[0], expected, 1e-4, 1e-5)
+
+
+def test_recurrent_layers(tmp_path: Path) -> None:
+    net = mx.gluon.rnn.LSTM(
+        3, num_layers=2, layout="NTC", bidirectional=True, use_sequence_length=True
+    )
+    net.initialize(mx.init.Normal(1))
+    inputs = {"data": numbers((2, 5, 4)), "lengths": onp.array([3, 5], "float32")}
+    expected = net(*(nd.array(inputs["data"]), None, nd.array(inputs["lengths"]))).asnumpy()
+    params = {name: param.data() for name, param in net.collect_params().items()}
+    symbol = net(sym.var("data"), None, sym.var("lengths"))
+    path = exported(symbol, inputs, tmp_path, params)
+    onp.testing.assert_allclose(computed(path, inputs)[0], expected, 1e-4, 1e-5)
 
 
 class Attention(mx.gluon.HybridBlock):

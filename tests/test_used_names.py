@@ -17,7 +17,6 @@ import afterglow as mx
 
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
-_RECURRENT = "recurrent layers"
 _IMAGES = "images"
 _ZOO = "the model zoo"
 _DETECTION = "detection of objects"
@@ -29,13 +28,11 @@ _EXTERNAL = "loads code that was compiled for MXNet"
 #: Namespaces that belong to parts which do not exist yet, and to which.
 LATER_NAMESPACES: dict[str, str] = {
     "F._internal": _INTERNAL,
-    "gluon.rnn": _RECURRENT,
     "gluon.data.vision": _IMAGES,
     "gluon.data.vision.image": _IMAGES,
     "gluon.data.vision.transforms": _IMAGES,
     "gluon.model_zoo.vision": _ZOO,
     "gluon.contrib.data.text": _TEXT,
-    "gluon.contrib.rnn": _RECURRENT,
 }
 
 #: Names that belong to parts which do not exist yet, and to which.
@@ -46,8 +43,6 @@ LATER: dict[str, str] = {
         for name in NAMES[namespace]
     },
     "gluon.data.Dataset.synsets": _IMAGES,
-    "gluon.HybridBlock.begin_state": _RECURRENT,
-    "gluon.HybridBlock.unroll": _RECURRENT,
     "gluon.HybridBlock.features": _ZOO,
     "gluon.HybridBlock.output": _ZOO,
     "nd.contrib.MultiBoxDetection": _DETECTION,
@@ -103,6 +98,8 @@ OBJECTS: dict[str, tuple[Any, ...]] = {
         mx.gluon.nn.Dense(1),
         mx.gluon.nn.BatchNorm(),
         mx.gluon.nn.HybridSequential(),
+        mx.gluon.rnn.LSTM(1),
+        mx.gluon.rnn.LSTMCell(1),
     ),
     "gluon.Parameter": (mx.gluon.Parameter("weight", shape=(1,)),),
     "lr_scheduler.LRScheduler": (mx.lr_scheduler.LRScheduler(),),

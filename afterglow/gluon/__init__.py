@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from . import block, contrib, data, loss, nn, parameter, trainer, utils
+from . import block, contrib, data, loss, nn, parameter, rnn, trainer, utils
 from .block import Block, HybridBlock
 from .parameter import (
     Constant,
@@ -32,6 +32,7 @@ __all__ = [
     "loss",
     "nn",
     "parameter",
+    "rnn",
     "tensor_types",
     "trainer",
     "utils",

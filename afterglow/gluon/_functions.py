@@ -52,8 +52,37 @@ class _Arrays(World[Any]):
         return getattr(self, name)(x, axis=axes) if axes else x
 
     @staticmethod
-    def join(parts: list[Any], axis: int) -> Any:
+    def join(parts: list[Any], axis: int, name: str | None = None) -> Any:
         return WORLDS[parts[0]._legacy].concat(parts, axis=axis)
+
+    @staticmethod
+    def packed(weights: list[Any]) -> Any:
+        """Return the weights of recurrent layers one behind the other."""
+        return WORLDS[weights[0]._legacy].concat(weights, axis=0)
+
+    choose = staticmethod(where)
+
+    def steps(self, x: Any, count: int, axis: int) -> list[Any]:
+        """Return what lies along an axis one by one."""
+        parts = self.SliceChannel(x, num_outputs=count, axis=axis, squeeze_axis=True)
+        return parts if isinstance(parts, list) else [parts]
+
+    @staticmethod
+    def plus(x: Any, y: Any) -> Any:
+        return x + y
+
+    @staticmethod
+    def times(x: Any, y: Any) -> Any:
+        return x * y
+
+    def elemwise_add(self, x: Any, y: Any, name: str | None = None) -> Any:
+        return self.add(x, y)
+
+    def elemwise_sub(self, x: Any, y: Any, name: str | None = None) -> Any:
+        return self.subtract(x, y)
+
+    def elemwise_mul(self, x: Any, y: Any, name: str | None = None) -> Any:
+        return self.multiply(x, y)
 
     @staticmethod
     def CTCLoss(pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
@@ -80,8 +109,31 @@ class _Symbols:
         """Return a reduction over all axes but that of the batch."""
         return getattr(_symbols, name)(x, axis=axis, exclude=True)
 
-    def join(self, parts: list[Any], axis: int) -> Any:
-        return _symbols.concat(*parts, dim=axis)
+    def join(self, parts: list[Any], axis: int, name: str | None = None) -> Any:
+        return _symbols.concat(*parts, dim=axis, name=name)
+
+    def stack(self, parts: list[Any], axis: int) -> Any:
+        return _symbols.stack(*parts, axis=axis)
+
+    def packed(self, weights: list[Any]) -> Any:
+        """Return the weights of recurrent layers one behind the other."""
+        return _symbols._internal._rnn_param_concat(*weights, dim=0)
+
+    def choose(self, condition: Any, left: Any, right: Any) -> Any:
+        """Return elements of one or the other, of symbols that are alike."""
+        return _symbols.where(condition, left, right)
+
+    def steps(self, x: Any, count: int, axis: int) -> list[Any]:
+        """Return what lies along an axis one by one."""
+        return list(_symbols.split(x, axis=axis, num_outputs=count, squeeze_axis=1))
+
+    def plus(self, x: Any, y: Any) -> Any:
+        """Return the sums of symbols that are alike."""
+        return x + y
+
+    def times(self, x: Any, y: Any) -> Any:
+        """Return the products of symbols that are alike."""
+        return x * y
 
     def CTCLoss(self, pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
         lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
@@ -105,8 +157,29 @@ class _NumpySymbols(_Symbols):
         first = x if axis == 0 else x.swapaxes(0, axis)
         return getattr(_symbols.np, name)(_symbols.npx.batch_flatten(first), axis=1)
 
-    def join(self, parts: list[Any], axis: int) -> Any:
+    def join(self, parts: list[Any], axis: int, name: str | None = None) -> Any:
         return _symbols.np.concatenate(parts, axis=axis)
+
+    def stack(self, parts: list[Any], axis: int) -> Any:
+        return _symbols.np.stack(parts, axis=axis)
+
+    def packed(self, weights: list[Any]) -> Any:
+        """Return the weights of recurrent layers one behind the other."""
+        return _symbols._internal._rnn_param_concat(*weights, dim=0)
+
+    def plus(self, x: Any, y: Any) -> Any:
+        """Return the sums of symbols that are alike; those of ``np`` would be stretched."""
+        return _symbols.elemwise_add(x, y)
+
+    def times(self, x: Any, y: Any) -> Any:
+        """Return the products of symbols that are alike."""
+        return _symbols.elemwise_mul(x, y)
+
+    def tanh(self, x: Any, name: str | None = None) -> Any:
+        return _symbols.np.tanh(x)
+
+    def relu(self, x: Any, name: str | None = None) -> Any:
+        return _symbols.npx.relu(x)
 
     def sigmoid(self, x: Any, name: str | None = None) -> Any:
         return _symbols.npx.sigmoid(x)  # MXNet gives the node of a layer no name here

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
+from .._arrays.shapes import Shape
+from ..error import ArrayNotImplementedError, MXNetError
 from ._attributes import Attributes
 from ._ops import Entry, find
 
@@ -22,6 +25,15 @@ class Node:
         self.name = name
         self.attributes = attributes
         self.inputs = list(inputs)
+
+    def open_shape(self, unknown: int) -> Shape | None:
+        """Return the shape of new arrays with an extent that is left open, as -1; else none."""
+        if self.inputs or self.is_variable:
+            return None
+        shape = self.values.get("shape")
+        if not isinstance(shape, tuple) or unknown not in shape:
+            return None
+        return tuple(-1 if extent == unknown else extent for extent in shape)
 
     @property
     def is_variable(self) -> bool:
@@ -123,3 +135,12 @@ def substituted(heads: Sequence[Output], replace: Callable[[Node], Output | None
                 node.op, node.name, dict(node.attributes), [new(one) for one in node.inputs]
             )
     return [new(head) for head in heads]
+
+
+def failed(node: Node, error: Exception, arrays: Sequence[Any]) -> MXNetError:
+    """Return the error of a node, which names it and the shapes of its inputs."""
+    shapes = ", ".join(str(array.shape) for array in arrays)
+    text = f"Error in operator {node.name}: {error}\n  inputs of {node.op}: {shapes or 'none'}"
+    if isinstance(error, NotImplementedError):
+        return ArrayNotImplementedError(text)
+    return MXNetError(text)

@@ -19,8 +19,7 @@ from .._core import is_serial, operation
 from .._interoperation.host_calls import Host, declare_host
 from ..error import MXNetError
 from ._attributes import as_value
-from ._graph import Node, Output, in_order
-from ._run import failed
+from ._graph import Node, Output, failed, in_order
 
 _MOST_PASSES = 32  #: over a graph; each but the last completes a shape
 
@@ -143,9 +142,16 @@ class Inference:
         self.shapes[output] = together
         return together != known
 
+    def open_nodes(self) -> list[Node]:
+        """Return the nodes of new arrays whose shapes have extents that are left open."""
+        return [node for node in self.nodes if node.open_shape(self._unknown)]
+
     def _forward(self, node: Node) -> bool:
         if node in self._done:
             return False
+        shape = node.open_shape(self._unknown)
+        if shape is not None:
+            return self._set((node, 0), shape, node, "the new array")
         names = node.input_names()
         changed = False
         results: Sequence[Shape]
@@ -200,12 +206,23 @@ class Inference:
     def _backward(self, node: Node) -> bool:
         """Tell inputs of ops on elements what is known of the result."""
         shape = self.shapes.get((node, 0))
-        if shape is None or not node.entry.alike:
+        if shape is None:
+            return False
+        if node.entry.name == "FullyConnected":
+            return self._set_rows(node, shape[0])
+        if not node.entry.alike:
             return False
         changed = False
         for place in node.entry.places_alike(node.input_names()):
             changed |= self._set(node.inputs[place], shape, node, "the inputs")
         return changed
+
+    def _set_rows(self, node: Node, rows: int) -> bool:
+        """Tell the data of a product how many rows the result has."""
+        data = self.shapes.get(node.inputs[0])
+        if rows == -1 or not data or data[0] != -1:
+            return False
+        return self._set(node.inputs[0], (rows, *data[1:]), node, "data")
 
     # --- types ---
 

@@ -168,6 +168,10 @@ def _split_v2(
     return _functions.split_v2(data, where, axis, squeeze_axis)
 
 
+def _rnn_param_concat(*data: Any, dim: int = 1) -> Any:
+    return _functions.concat(*data, dim=dim)
+
+
 # --- what signatures do not say ---
 
 
@@ -437,6 +441,8 @@ def _basic(name: str) -> Entry:
         return _derived(name, _pick, 2, name == "pick")
     if name == "_split_v2":
         return _derived(name, _split_v2, 1, True)
+    if name == "_rnn_param_concat":
+        return _derived(name, _rnn_param_concat, None, True)
     function = _legacy_function(name)
     if op is not None and table()[op]["announced"]:
         return _as_declared(name, op, function, True)

@@ -6,20 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .._arrays.shapes import Shape
 from .._arrays.worlds import in_world
-from ..error import ArrayNotImplementedError, MXNetError
-from ._graph import Node, Output, in_order
+from ..util import is_np_shape
+from ._graph import Node, Output, failed, in_order
+from ._infer import Inference, is_complete
 
 Watch = Callable[[Node, int, Any], None]
-
-
-def failed(node: Node, error: Exception, arrays: Sequence[Any]) -> MXNetError:
-    """Return the error of a node, which names it and the shapes of its inputs."""
-    shapes = ", ".join(str(array.shape) for array in arrays)
-    text = f"Error in operator {node.name}: {error}\n  inputs of {node.op}: {shapes or 'none'}"
-    if isinstance(error, NotImplementedError):
-        return ArrayNotImplementedError(text)
-    return MXNetError(text)
 
 
 class _Step:
@@ -33,11 +26,12 @@ class _Step:
         self.sources = sources
         self.dying: list[int] = []
 
-    def run(self, arrays: list[Any]) -> list[Any]:
+    def run(self, arrays: list[Any], shape: Shape | None = None) -> list[Any]:
         entry = self.entry
+        values = self.values if shape is None else {**self.values, "shape": shape}
         try:
             return entry.call(
-                self.values, self.names, [in_world(array, entry.legacy) for array in arrays]
+                values, self.names, [in_world(array, entry.legacy) for array in arrays]
             )
         except Exception as error:
             raise failed(self.node, error, arrays) from error
@@ -48,6 +42,9 @@ class Plan:
 
     def __init__(self, heads: Sequence[Output]) -> None:
         nodes = in_order(node for node, _ in heads)
+        self._outputs = heads
+        self._has_open = any(node.open_shape(0) or node.open_shape(-1) for node in nodes)
+        self._found: dict[tuple[Any, ...], dict[Node, Shape]] = {}
         places = {node: place for place, node in enumerate(nodes)}
         self.variables = [(places[node], node) for node in nodes if node.is_variable]
         self._heads = [(places[node], index) for node, index in heads]
@@ -71,12 +68,27 @@ class Plan:
         results: list[Any] = [None] * self._size
         for place, node in self.variables:
             results[place] = [given[node]]
+        shapes = self._open_shapes(given) if self._has_open else {}
         for place, step in self._steps:
             arrays = [results[source][index] for source, index in step.sources]
-            results[place] = step.run(arrays)
+            results[place] = step.run(arrays, shapes.get(step.node))
             if watch is not None:
                 for index, array in enumerate(results[place]):
                     watch(step.node, index, array)
             for dying in step.dying:
                 results[dying] = None
         return [results[place][index] for place, index in self._heads]
+
+    def _open_shapes(self, given: Mapping[Node, Any]) -> dict[Node, Shape]:
+        """Return the shapes of new arrays that were left open, from those of the variables."""
+        known = [(node, given[node]) for _, node in self.variables]
+        key = (is_np_shape(), *((array.shape, array._dtype_number) for _, array in known))
+        if key not in self._found:
+            found = Inference(self._outputs, is_np_shape())
+            found.infer_types({node.name: array.dtype for node, array in known})
+            found.infer_shapes({node.name: array.shape for node, array in known})
+            shapes = {node: found.shapes.get((node, 0)) for node in found.open_nodes()}
+            self._found[key] = {
+                node: shape for node, shape in shapes.items() if shape and is_complete(shape)
+            }
+        return self._found[key]

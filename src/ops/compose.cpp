@@ -56,6 +56,7 @@ Value composed(const lazy::Op& op, autograd::Composition& composition,
     result = op.compose(composition);
   }
   own.end(result);
+  for (Value& other : composition.more_outputs()) own.end(other);
   return result;
 }
 

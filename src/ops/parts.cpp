@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ops/compositions.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 #include "ops/views.h"
 
@@ -219,6 +220,27 @@ Value split(Composition& c, const Split& given) {
   return split_at(c, axis, bounds_of(c, given.indices_or_sections, axis, parts), false);
 }
 
+/// The gradients of the parts one behind the other: one pass over memory however many there are.
+template <class Parameters>
+Value joined(Gradient& c) {
+  const Shape shape = c.shape(0);
+  std::int64_t axis = c.parameters<Parameters>().axis;
+  if (axis < 0) axis += std::ssize(shape);
+  const auto place = static_cast<std::size_t>(axis);
+  std::vector<Value> parts;
+  for (std::int64_t covered = 0; covered < shape[place];) {
+    Shape part = shape;
+    const Shape given = c.output_shape(parts.size());
+    part[place] = given.size() == shape.size() ? given[place] : 1;  // else it was squeezed
+    covered += part[place];
+    const Value head = c.head(parts.size());
+    parts.push_back(head ? Value(shaped(head, part))
+                         : full(0, part, c.saved(0).dtype, c.saved(0).context));
+  }
+  if (parts.empty()) return zeros(c, 0);
+  return parts.size() == 1 ? parts[0] : concat(parts, axis);
+}
+
 struct SplitAlong {
   lazy::Integers indices_or_sections;
   static constexpr auto fields =
@@ -290,17 +312,25 @@ void declare_parts(Table& table) {
 >>> [part.shape for part in nd.split(nd.zeros((2, 3)), 3, squeeze_axis=True)]
 [(2,), (2,), (2,)])",
        .inputs = {"data"},
+       .gradients = {reading_nothing(joined<SliceChannel>)},
        .compose = slice_channel,
        .node = [](lazy::NodeForm& node, const SliceChannel& given) {
          node.outputs = lazy::numbered_outputs(given.num_outputs);
        }});
-  table.compose<SplitV2>(
-      {.name = "split_v2", .mxnet_names = {"_split_v2"}, .inputs = {"ary"}, .compose = split_v2});
+  table.compose<SplitV2>({.name = "split_v2",
+                          .mxnet_names = {"_split_v2"},
+                          .inputs = {"ary"},
+                          .gradients = {reading_nothing(joined<SplitV2>)},
+                          .compose = split_v2});
   table.compose<Split>({.name = "split",
                         .mxnet_names = {"_npi_split"},
                         .inputs = {"ary"},
+                        .gradients = {reading_nothing(joined<Split>)},
                         .compose = split<equal_parts>});
-  table.compose<Split>({.name = "array_split", .inputs = {"ary"}, .compose = split<uneven_parts>});
+  table.compose<Split>({.name = "array_split",
+                        .inputs = {"ary"},
+                        .gradients = {reading_nothing(joined<Split>)},
+                        .compose = split<uneven_parts>});
   table.compose<SplitAlong>({.name = "hsplit",
                              .mxnet_names = {"_npi_hsplit"},
                              .inputs = {"ary"},

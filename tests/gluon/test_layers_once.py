@@ -12,12 +12,13 @@ import numpy as onp
 import pytest
 
 from afterglow import gluon, nd, np, npx, sym
-from afterglow.gluon import loss, nn
+from afterglow.gluon import loss, nn, rnn
 from afterglow.gluon.contrib import nn as contrib_nn
+from afterglow.gluon.contrib import rnn as contrib_rnn
 
 Make = Callable[[], Any]
 
-IMAGE, ROWS, WORDS = (2, 3, 4, 5), (4, 6), (3, 2)
+IMAGE, ROWS, WORDS, SEQUENCES = (2, 3, 4, 5), (4, 6), (3, 2), (2, 4, 6)
 
 #: By class: how to make it, and the shapes of what it is called with.
 LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
@@ -77,6 +78,24 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "PixelShuffle2D": (lambda: contrib_nn.PixelShuffle2D((2, 3)), [(2, 12, 4, 5)]),
     "PixelShuffle3D": (lambda: contrib_nn.PixelShuffle3D((1, 2, 3)), [(1, 6, 2, 3, 4)]),
     "SyncBatchNorm": (contrib_nn.SyncBatchNorm, [IMAGE]),
+    "RNN": (lambda: rnn.RNN(3, 2), [SEQUENCES]),
+    "LSTM": (lambda: rnn.LSTM(3, layout="NTC", bidirectional=True), [SEQUENCES]),
+    "LSTM, projected": (
+        lambda: rnn.LSTM(3, projection_size=2, state_clip_min=-0.1, state_clip_max=0.1),
+        [SEQUENCES],
+    ),
+    "GRU": (lambda: rnn.GRU(3, dropout=0.5, num_layers=2), [SEQUENCES]),
+    "RNNCell": (lambda: _Unrolled(rnn.RNNCell(3)), [SEQUENCES]),
+    "LSTMCell": (lambda: _Unrolled(rnn.LSTMCell(3)), [SEQUENCES]),
+    "GRUCell": (lambda: _Unrolled(rnn.GRUCell(3)), [SEQUENCES]),
+    "LSTMPCell": (lambda: _Unrolled(contrib_rnn.LSTMPCell(3, 2)), [SEQUENCES]),
+    "DropoutCell": (lambda: _Unrolled(rnn.DropoutCell(0.5)), [SEQUENCES]),
+    "ResidualCell": (lambda: _Unrolled(rnn.ResidualCell(rnn.GRUCell(6))), [SEQUENCES]),
+    "BidirectionalCell": (
+        lambda: _Unrolled(rnn.BidirectionalCell(rnn.RNNCell(3), rnn.LSTMCell(2))),
+        [SEQUENCES],
+    ),
+    "HybridSequentialRNNCell": (lambda: _Unrolled(_stack()), [SEQUENCES]),
     "CosineEmbeddingLoss": (lambda: loss.CosineEmbeddingLoss(margin=0.1), [ROWS, ROWS, (4,)]),
     "CTCLoss": (loss.CTCLoss, [(2, 5, 4), (2, 3)]),
     "HingeLoss": (lambda: loss.HingeLoss(margin=0.7, weight=2), [ROWS, ROWS]),
@@ -118,7 +137,31 @@ NOT_HERE = {
     "Concurrent": "no HybridBlock, as in MXNet",
     "SymbolBlock": "is made of symbols: tests/symbol/test_blocks.py",
     "SDMLLoss": "reads the number of rows, as in MXNet",
+    "RecurrentCell": "has nothing of its own",
+    "HybridRecurrentCell": "has nothing of its own",
+    "ModifierCell": "has nothing of its own",
+    "SequentialRNNCell": "no HybridBlock, as in MXNet",
+    "ZoneoutCell": "keeps an array from step to step: tests/gluon/test_recurrence.py",
+    "VariationalDropoutCell": "keeps arrays from step to step: tests/gluon/test_recurrence.py",
 }
+
+
+class _Unrolled(gluon.HybridBlock):
+    """All steps of a cell."""
+
+    def __init__(self, cell: Any) -> None:
+        super().__init__()
+        self.cell = cell
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return self.cell.unroll(SEQUENCES[1], x, merge_outputs=True)[0]
+
+
+def _stack() -> Any:
+    stack = rnn.HybridSequentialRNNCell()
+    for cell in (rnn.LSTMCell(3), rnn.DropoutCell(0.2), rnn.GRUCell(2)):
+        stack.add(cell)
+    return stack
 
 
 def _sequence(net: Any) -> Any:
@@ -129,7 +172,7 @@ def _sequence(net: Any) -> Any:
 def test_every_class_is_here() -> None:
     found = {
         name
-        for module in (nn, loss, contrib_nn)
+        for module in (nn, loss, contrib_nn, rnn, contrib_rnn)
         for name in module.__all__
         for kind in [getattr(module, name)]
         if inspect.isclass(kind) and issubclass(kind, gluon.Block) and kind.__name__ == name

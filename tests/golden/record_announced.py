@@ -10,7 +10,7 @@ from pathlib import Path
 from mxnet.base import _LIB, c_str, check_call, py_str
 
 OPS = (
-    "CTCLoss IdentityAttachKLSparseReg RNN _contrib_MultiBoxDetection "
+    "CTCLoss IdentityAttachKLSparseReg _contrib_MultiBoxDetection "
     "_contrib_MultiBoxPrior _contrib_MultiBoxTarget _contrib_box_nms"
 )
 

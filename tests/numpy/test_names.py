@@ -65,6 +65,7 @@ def test_every_op_has_a_spelling() -> None:
         **dict.fromkeys(("convolve_images", "convolve_images_biased"), mx.nd.Convolution),
         **dict.fromkeys(("deconvolve_images", "deconvolve_images_biased"), mx.nd.Deconvolution),
         "filter_gradient": mx.nd.Convolution,
+        **dict.fromkeys(("recurrence", "recurrence_gradient"), mx.nd.RNN),
         **dict.fromkeys(("channel_moments", "channel_sums", "scale_channels"), mx.nd.BatchNorm),
         "svd": mx.np.linalg.svd,
         "inverse_or_zero": mx.np.linalg.det,

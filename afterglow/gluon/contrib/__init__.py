@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from . import data, nn
+from . import data, nn, rnn
 
-__all__ = ["data", "nn"]
+__all__ = ["data", "nn", "rnn"]

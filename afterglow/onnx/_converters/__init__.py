@@ -14,6 +14,7 @@ from . import (  # noqa: F401 - each registers its converters
     networks,
     outputs,
     products,
+    recurrence,
     reduce,
     shape,
     sorting,

@@ -63,7 +63,7 @@ def _squeeze(call: Call) -> Any:
     return result
 
 
-@converts("concat")
+@converts("concat", "_rnn_param_concat")
 def _concat(call: Call) -> Any:
     axis = call.get("dim", call.get("axis", 0 if call.is_numpy else 1))
     return call.add("Concat", *call.inputs, axis=int(axis))
