@@ -7,9 +7,12 @@ from typing import Any
 from .ndarray import NDArray
 
 __all__ = [
+    "AdaptiveAvgPooling2D",
     "BatchNormWithReLU",
+    "BilinearResize2D",
     "DeformableConvolution",
     "ModulatedDeformableConvolution",
+    "ROIAlign",
     "SyncBatchNorm",
     "arange_like",
     "div_sqrt_dim",
@@ -20,6 +23,12 @@ __all__ = [
     "sign_ste",
 ]
 
+def AdaptiveAvgPooling2D(
+    data: NDArray,
+    output_size: int | tuple[int, ...] = (),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def BatchNormWithReLU(
     data: NDArray,
     gamma: NDArray,
@@ -38,6 +47,18 @@ def BatchNormWithReLU(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def BilinearResize2D(
+    data: NDArray,
+    like: NDArray | None = None,
+    height: int = 1,
+    width: int = 1,
+    scale_height: float | None = None,
+    scale_width: float | None = None,
+    mode: str = "size",
+    align_corners: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def DeformableConvolution(
     data: NDArray,
     offset: NDArray,
@@ -73,6 +94,17 @@ def ModulatedDeformableConvolution(
     no_bias: bool = False,
     im2col_step: int = 64,
     layout: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ROIAlign(
+    data: NDArray,
+    rois: NDArray,
+    pooled_size: int | tuple[int, ...] | None = None,
+    spatial_scale: float | None = None,
+    sample_ratio: int = -1,
+    position_sensitive: bool = False,
+    aligned: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

@@ -10,16 +10,6 @@
 namespace afterglow::ops {
 namespace {
 
-struct LRN {
-  double alpha = 1e-4, beta = 0.75, knorm = 2;
-  std::int64_t nsize = 0;
-  static constexpr auto fields =
-      std::tuple{field("alpha", &LRN::alpha, "times which the squares are taken"),
-                 field("beta", &LRN::beta, "the power that divides"),
-                 field("knorm", &LRN::knorm, "is added to the squares"),
-                 required("nsize", &LRN::nsize, "channels that are taken together")};
-};
-
 enum class Blank { first, last };
 
 constexpr auto choices(Blank) {
@@ -47,12 +37,6 @@ struct KLSparseReg {
 }  // namespace
 
 void declare_announced(Table& table) {
-  table.announce<LRN>({.name = "LRN",
-                       .mxnet_names = {"LRN"},
-                       .inputs = {"data"},
-                       .complete = complete_as_first,
-                       .in_graphs = {.alike = true},
-                       .node = hide_outputs<2>});
   table.announce<CTCLoss>(
       {.name = "CTCLoss",
        .mxnet_names = {"CTCLoss", "ctc_loss", "_contrib_CTCLoss", "_contrib_ctc_loss"},

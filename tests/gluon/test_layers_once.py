@@ -23,6 +23,19 @@ IMAGE, ROWS, WORDS, SEQUENCES = (2, 3, 4, 5), (4, 6), (3, 2), (2, 4, 6)
 
 #: By class: how to make it, and the shapes of what it is called with.
 LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
+    "AvgPool1D": (lambda: nn.AvgPool1D(3, 2, 1, count_include_pad=False), [(2, 3, 7)]),
+    "AvgPool2D": (lambda: nn.AvgPool2D(2, padding=1, ceil_mode=True), [IMAGE]),
+    "AvgPool3D": (nn.AvgPool3D, [(1, 2, 3, 4, 5)]),
+    "GlobalAvgPool1D": (lambda: nn.GlobalAvgPool1D("NWC"), [(2, 3, 7)]),
+    "GlobalAvgPool2D": (nn.GlobalAvgPool2D, [IMAGE]),
+    "GlobalAvgPool3D": (nn.GlobalAvgPool3D, [(1, 2, 3, 4, 5)]),
+    "GlobalMaxPool1D": (nn.GlobalMaxPool1D, [(2, 3, 7)]),
+    "GlobalMaxPool2D": (lambda: nn.GlobalMaxPool2D("NHWC"), [IMAGE]),
+    "GlobalMaxPool3D": (nn.GlobalMaxPool3D, [(1, 2, 3, 4, 5)]),
+    "MaxPool1D": (lambda: nn.MaxPool1D(layout="NWC"), [(2, 7, 3)]),
+    "MaxPool2D": (lambda: nn.MaxPool2D((3, 2), 2, 1), [IMAGE]),
+    "MaxPool3D": (lambda: nn.MaxPool3D(2, 1), [(1, 2, 3, 4, 5)]),
+    "ReflectionPad2D": (lambda: nn.ReflectionPad2D(2), [IMAGE]),
     "Activation": (lambda: nn.Activation("softsign"), [ROWS]),
     "BatchNorm": (lambda: nn.BatchNorm(scale=False), [IMAGE]),
     "BatchNorm, axis 3": (lambda: nn.BatchNorm(axis=3, epsilon=0.1), [IMAGE]),
