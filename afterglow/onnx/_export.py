@@ -209,7 +209,7 @@ class _Model:
         used = {one for node in graph.nodes for one in node.input}
         constants = {**self.values, **graph.constants}
         initializers = [
-            numpy_helper.from_array(onp.ascontiguousarray(value), name)
+            numpy_helper.from_array(onp.asarray(value, order="C"), name)
             for name, value in constants.items()
             if name in used
         ]

@@ -1100,6 +1100,16 @@ WITHOUT_RECORD: dict[str, str] = {
         "a layer: tested with those of Gluon",
     ),
     **dict.fromkeys(
+        [
+            *("nd.Pooling", "npx.pooling", "nd.LRN", "nd.UpSampling", "nd.Correlation"),
+            *("nd.ROIPooling", "npx.roi_pooling", "nd.GridGenerator", "nd.BilinearSampler"),
+            *("nd.SpatialTransformer", "nd.contrib.AdaptiveAvgPooling2D", "nd.contrib.ROIAlign"),
+            *("nd.contrib.BilinearResize2D", "nd.contrib.DeformableConvolution"),
+            "nd.contrib.ModulatedDeformableConvolution",
+        ],
+        "of images: in tests/networks",
+    ),
+    **dict.fromkeys(
         ["nd.load", "nd.load_frombuffer", "nd.save", "np.genfromtxt", "np.load", "np.save"], _FILE
     ),
     **dict.fromkeys(["np.savez", "npx.load", "npx.save"], _FILE),
