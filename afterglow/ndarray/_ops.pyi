@@ -11,6 +11,7 @@ __all__ = [
     "BatchNorm",
     "BatchNorm_v1",
     "BlockGrad",
+    "CTCLoss",
     "Cast",
     "Concat",
     "Crop",
@@ -20,6 +21,7 @@ __all__ = [
     "Flatten",
     "FullyConnected",
     "GroupNorm",
+    "IdentityAttachKLSparseReg",
     "InstanceNorm",
     "L2Normalization",
     "LayerNorm",
@@ -88,6 +90,7 @@ __all__ = [
     "concat",
     "cos",
     "cosh",
+    "ctc_loss",
     "cumsum",
     "degrees",
     "depth_to_space",
@@ -261,6 +264,17 @@ def BlockGrad(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def CTCLoss(
+    data: NDArray,
+    label: NDArray,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool = False,
+    use_label_lengths: bool = False,
+    blank_label: str = "first",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def Crop(
     *data: NDArray,
     num_args: int | None = None,
@@ -314,6 +328,15 @@ def GroupNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def IdentityAttachKLSparseReg(
+    data: NDArray,
+    moving_avg: NDArray,
+    sparseness_target: float = 0.1,
+    penalty: float = 0.001,
+    momentum: float = 0.9,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def InstanceNorm(
     data: NDArray,
     gamma: NDArray,
@@ -1547,6 +1570,7 @@ def zeros_like(
 
 BatchNorm_v1 = BatchNorm
 stop_gradient = BlockGrad
+ctc_loss = CTCLoss
 flatten = Flatten
 Pad = pad
 Reshape = reshape

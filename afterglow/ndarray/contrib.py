@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import Array
 from ..error import ArgumentError, ArrayValueError, MissingNameError
-from . import _contrib_ops, _ops, ctc, elementwise, indexing
+from . import _contrib_ops, _ops, elementwise, indexing
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
 
@@ -29,8 +29,8 @@ __all__ = [
 ]
 
 #: Functions of other families that MXNet has in this namespace.
-_FAMILIES = (ctc, elementwise, indexing)
-_ELSEWHERE = frozenset(("CTCLoss", "allclose", "boolean_mask", "ctc_loss"))
+_FAMILIES = (elementwise, indexing)
+_ELSEWHERE = frozenset(("allclose", "boolean_mask"))
 
 
 def __getattr__(name: str) -> Any:

@@ -79,6 +79,8 @@ Table& the_table() {
     declare_sampling(*all);
     declare_recurrence(*all);
     declare_detection(*all);
+    declare_attention(*all);
+    declare_ctc(*all);
     declare_announced(*all);
     return all;
   }();

@@ -75,6 +75,8 @@ void declare_pooling(Table& table);
 void declare_sampling(Table& table);
 void declare_recurrence(Table& table);
 void declare_detection(Table& table);
+void declare_attention(Table& table);
+void declare_ctc(Table& table);
 void declare_announced(Table& table);
 
 }  // namespace afterglow::ops

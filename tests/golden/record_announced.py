@@ -10,14 +10,13 @@ from pathlib import Path
 from mxnet.base import _LIB, c_str, check_call, py_str
 
 OPS = (
-    "BilinearSampler Convolution Correlation CTCLoss Deconvolution GridGenerator "
-    "IdentityAttachKLSparseReg LRN Pooling RNN ROIPooling SpatialTransformer UpSampling "
-    "_contrib_AdaptiveAvgPooling2D _contrib_BilinearResize2D _contrib_MultiBoxDetection "
-    "_contrib_MultiBoxPrior _contrib_MultiBoxTarget _contrib_box_nms"
+    "BilinearSampler Convolution Correlation Deconvolution GridGenerator "
+    "LRN Pooling RNN ROIPooling SpatialTransformer UpSampling "
+    "_contrib_AdaptiveAvgPooling2D _contrib_BilinearResize2D"
 )
 
 
-def _arguments(op: str) -> dict[str, str]:
+def arguments_of(op: str) -> dict[str, str]:
     """Return what MXNet says of the arguments of an op: what they are, and their defaults."""
     handle = ctypes.c_void_p()
     check_call(_LIB.NNGetOpHandle(c_str(op), ctypes.byref(handle)))
@@ -32,7 +31,7 @@ def _arguments(op: str) -> dict[str, str]:
 
 def main() -> None:
     """Record everything."""
-    lines = [f"{json.dumps(op)}: {json.dumps(_arguments(op))}" for op in OPS.split()]
+    lines = [f"{json.dumps(op)}: {json.dumps(arguments_of(op))}" for op in OPS.split()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     Path(__file__).with_name("announced.json").write_text(text)
 

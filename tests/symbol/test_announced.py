@@ -22,8 +22,6 @@ RECORDED: dict[str, dict[str, str]] = json.loads(
     (Path(__file__).parents[1] / "golden" / "announced.json").read_text()
 )
 ANNOUNCED = {name for name, one in describe_table().items() if one["announced"]}
-#: Those that functions written in Python stand for.
-RUNNING = {"CTCLoss"}
 
 
 def test_what_is_recorded_is_what_is_announced() -> None:
@@ -58,7 +56,7 @@ def test_inputs_and_parameters_are_those_of_mxnet(name: str) -> None:
             assert op["parameters"][key] == pytest.approx(wanted), key
 
 
-@pytest.mark.parametrize("name", sorted(ANNOUNCED - RUNNING))
+@pytest.mark.parametrize("name", sorted(ANNOUNCED))
 def test_they_are_no_functions(name: str) -> None:
     with pytest.raises(ArrayNotImplementedError, match=rf"\[{name}\] the op is not implemented"):
         operation(name, True)(*[nd.ones((1,))] * len(describe_table()[name]["inputs"]))
@@ -73,7 +71,7 @@ def test_they_are_functions_of_symbols() -> None:
     with pytest.raises(ArrayNotImplementedError, match="the op is not implemented"):
         symbol.eval(x=nd.ones((1, 1, 2)), w=nd.ones((1, 1, 1)))
     assert "does not run yet" in sym.Convolution.__doc__
-    assert callable(sym.contrib.MultiBoxPrior)
+    assert callable(sym.contrib.BilinearResize2D)
     assert callable(sym.npx.convolution)
 
 
