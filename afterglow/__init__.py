@@ -157,21 +157,9 @@ __all__ = [
 __version__: str
 
 #: Parts that not every program uses; they are imported when they are first asked for.
-_LATER = {
-    "callback": "callback",
-    "contrib": "contrib",
-    "io": "io",
-    "mod": "module",
-    "module": "module",
-    "mon": "monitor",
-    "monitor": "monitor",
-    "onnx": "onnx",
-    "profiler": "profiler",
-    "test_utils": "test_utils",
-    "trace": "trace",
-    "visualization": "visualization",
-    "viz": "visualization",
-}
+_LATER = {"mod": "module", "mon": "monitor", "viz": "visualization"}
+_LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
+_LATER |= {part: part for part in ("profiler", "test_utils", "trace")}
 
 #: Functions of such parts, and where they are.
 _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}
@@ -179,19 +167,17 @@ _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}
 
 def __getattr__(name: str) -> Any:
     """Return what would make the import slow: parts of the package, the version in its metadata."""
-    if name in _LATER:
-        from importlib import import_module
+    if name == "__version__":
+        from .version import version
 
-        return import_module(f"{__name__}.{_LATER[name]}")
-    if name in _LATER_FUNCTIONS:
-        from importlib import import_module
-
-        return getattr(import_module(f"{__name__}.{_LATER_FUNCTIONS[name]}"), name)
-    if name != "__version__":
+        return version()
+    part = _LATER.get(name) or _LATER_FUNCTIONS.get(name)
+    if part is None:
         raise error.MissingNameError(__name__, name)
-    from .version import version
+    from importlib import import_module
 
-    return version()
+    module = import_module(f"{__name__}.{part}")
+    return module if name in _LATER else getattr(module, name)
 
 
 _namespace.tend(__name__)

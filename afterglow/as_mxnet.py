@@ -66,31 +66,27 @@ class _Finder(MetaPathFinder):
         path: Sequence[str] | None = None,
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        if fullname != "mxnet" and not fullname.startswith("mxnet."):
-            return None
-        ours = _our_name(fullname)
-        try:
-            if importlib.util.find_spec(ours) is None:
-                return None
-        except ModuleNotFoundError:
+        ours = self._ours(fullname)
+        if ours is None:
             return None
         module = importlib.import_module(ours)
         return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
 
+    def _ours(self, name: str) -> str | None:
+        if name != "mxnet" and not name.startswith("mxnet."):
+            return None
+        ours = _our_name(name)
+        try:
+            return ours if importlib.util.find_spec(ours) else None
+        except ModuleNotFoundError:
+            return None
 
-class _BookFinder(MetaPathFinder):
+
+class _BookFinder(_Finder):
     """Finds the helpers of books; it is asked last, so that installed packages come first."""
 
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None = None,
-        target: ModuleType | None = None,
-    ) -> ModuleSpec | None:
-        if fullname not in _BOOKS:
-            return None
-        module = importlib.import_module(f"{afterglow.__name__}.books.{_BOOKS[fullname]}")
-        return ModuleSpec(fullname, _Alias(module), is_package=hasattr(module, "__path__"))
+    def _ours(self, name: str) -> str | None:
+        return f"{afterglow.__name__}.books.{_BOOKS[name]}" if name in _BOOKS else None
 
 
 def _install() -> None:

@@ -3,28 +3,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from ._core import Scope
 from .error import ArrayValueError
+from .name import Current
 
 __all__ = ["AttrScope"]
-
-
-class _Scopes(threading.local):
-    """The attributes that this thread gives, with those of all scopes around."""
-
-    def __init__(self) -> None:
-        self.entered = AttrScope()
-
-
-class _Current:
-    """``AttrScope.current``: the scope of this thread, read from the class."""
-
-    def __get__(self, instance: object, owner: type) -> AttrScope:
-        return _scopes.entered
 
 
 class AttrScope(Scope):
@@ -37,7 +23,7 @@ class AttrScope(Scope):
     'stage1'
     """
 
-    current = _Current()
+    current: ClassVar[Any]
 
     def __init__(self, **kwargs: str) -> None:
         for value in kwargs.values():
@@ -55,4 +41,4 @@ class AttrScope(Scope):
         return self, [(_scopes, "entered", scope)]
 
 
-_scopes = _Scopes()
+_scopes = AttrScope.current = Current(AttrScope)  # with the attributes of all scopes around

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -52,6 +53,7 @@ class Executor:
         self._symbol = symbol
         self._ctx = ctx or current_context()
         self._legacy = not is_np_array()
+        self._zeros = partial(_zeros, ctx=self._ctx, legacy=self._legacy)
         self._plan = Plan(symbol._outputs)
         states = auxiliary(symbol._nodes())
         variables = [node for _, node in self._plan.variables]
@@ -170,14 +172,13 @@ class Executor:
             heads.append(head)
             wanted.append(None if gradient is None else in_world(gradient, head._legacy))
         written = [
-            gradient
+            (gradient, gradient._version)
             for gradient, request in zip(self.grad_arrays, self._requests, strict=True)
             if gradient is not None and request == "write"
         ]
-        versions = [gradient._version for gradient in written]
         if heads:
             autograd.backward(heads, wanted, False, is_train)
-        for gradient, version in zip(written, versions, strict=True):
+        for gradient, version in written:
             if gradient._version == version:  # no output depends on the argument
                 gradient._assign(0)
         self._is_released = True
@@ -198,9 +199,6 @@ class Executor:
         return gradients + [None] * (count - len(gradients))
 
     # --- arrays ---
-
-    def _zeros(self, shape: Any, dtype: Any) -> Any:
-        return _zeros(shape, dtype, self._ctx, self._legacy)
 
     def copy_params_from(
         self,
@@ -337,13 +335,8 @@ def simple_bind(
     arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     if arg_shapes is None:
         given = "\n".join(f"  {name}: {shape}" for name, shape in shapes.items())
-        missing = sorted(
-            {
-                node.op
-                for node in symbol._nodes()
-                if not node.is_variable and node.entry.function is None
-            }
-        )
+        calls = (node for node in symbol._nodes() if not node.is_variable)
+        missing = sorted({node.op for node in calls if node.entry.function is None})
         unknown = f"\nThese ops are not implemented: {', '.join(missing)}" if missing else ""
         raise MXNetError(
             f"simple_bind error. Shapes do not follow from those given:\n{given}{unknown}"
@@ -366,16 +359,10 @@ def simple_bind(
 
     old: Any = shared.arg_dict if shared is not None and shared_names is not None else {}
     old_states: Any = shared.aux_dict if shared is not None else {}
-    arrays = [
-        new(name, shape, dtype, old)
-        for name, shape, dtype in zip(names, arg_shapes, arg_types, strict=True)
-    ]
+    arrays = [new(*one, old) for one in zip(names, arg_shapes, arg_types, strict=True)]
     gradients = [
         None if request == "null" else _zeros(shape, dtype, ctx, legacy)
         for shape, dtype, request in zip(arg_shapes, arg_types, requests, strict=True)
     ]
-    states = [
-        new(name, shape, dtype, old_states)
-        for name, shape, dtype in zip(aux_names, aux_shapes, aux_types, strict=True)
-    ]
+    states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]
     return Executor(symbol, ctx, arrays, gradients, requests, states)

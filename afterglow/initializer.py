@@ -86,7 +86,6 @@ def register(klass: Registered) -> Registered:
     if known is not None and known is not klass:
         warnings.warn(
             f"the name {name!r} of the initializer {known} now means {klass}",
-            UserWarning,
             stacklevel=2,
         )
     _registry[name] = klass

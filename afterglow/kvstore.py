@@ -67,10 +67,8 @@ class KVStore:
         """Sum the values that devices send for a key, and hand the sum to the updater."""
         for one, sent in self._pairs(key, value):
             stored = self._stored(one, "push")
-            place = stored.context
-            total = sent[0].as_in_context(place)
-            for more in sent[1:]:
-                total = total + more.as_in_context(place)
+            first, *others = [one.as_in_context(stored.context) for one in sent]
+            total = sum(others, first)
             if self._updater is not None:
                 self._updater(one, total, stored)
             else:

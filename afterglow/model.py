@@ -14,8 +14,6 @@ from .error import ArrayValueError
 
 __all__ = ["BatchEndParam", "load_checkpoint", "load_params", "save_checkpoint"]
 
-_functions: Any = ndarray
-
 #: What callbacks get after each batch.
 BatchEndParam = namedtuple("BatchEndParam", ["epoch", "nbatch", "eval_metric", "locals"])
 
@@ -48,7 +46,7 @@ def save_parameters(fname: str, arguments: Mapping[str, Any], states: Mapping[st
     """Write parameters to a file, with names that tell arguments from states."""
     values = {f"arg:{name}": value for name, value in arguments.items()}
     values |= {f"aux:{name}": value for name, value in states.items()}
-    _functions.save(
+    ndarray.save(
         fname, {name: value.as_in_context(cpu()).as_nd_ndarray() for name, value in values.items()}
     )
 
@@ -59,21 +57,16 @@ def _file_name(prefix: str, epoch: int) -> str:
 
 def load_params(prefix: str, epoch: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the arguments and the states in ``prefix-0001.params``."""
-    loaded = _functions.load(_file_name(prefix, epoch))
-    arguments: dict[str, Any] = {}
-    states: dict[str, Any] = {}
-    if isinstance(loaded, dict):
-        for key, value in loaded.items():
-            kind, _, name = key.partition(":")
-            if kind == "arg":
-                arguments[name] = value
-            elif kind == "aux":
-                states[name] = value
-    elif loaded:
+    loaded = ndarray.load(_file_name(prefix, epoch))
+    if loaded and not isinstance(loaded, dict):
         raise ArrayValueError(
             f"[load_params] the arrays in {_file_name(prefix, epoch)} have no names"
         )
-    return arguments, states
+    parts: dict[str, dict[str, Any]] = {"arg": {}, "aux": {}}
+    for key, value in dict(loaded).items():
+        kind, _, name = key.partition(":")
+        parts.get(kind, {})[name] = value
+    return parts["arg"], parts["aux"]
 
 
 def load_checkpoint(

@@ -4,25 +4,22 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from ._core import Scope
 
 __all__ = ["NameManager", "Prefix"]
 
 
-class _Scopes(threading.local):
-    """The manager of this thread."""
+class Current(threading.local):
+    """The scope that this thread has entered, read from its class as ``current``."""
 
-    def __init__(self) -> None:
-        self.entered = NameManager()
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.entered = make()
 
-
-class _Current:
-    """``NameManager.current``: the manager of this thread, read from the class."""
-
-    def __get__(self, instance: object, owner: type) -> NameManager:
-        return _scopes.entered
+    def __get__(self, instance: object, owner: type) -> Any:
+        return self.entered
 
 
 class NameManager(Scope):
@@ -34,7 +31,7 @@ class NameManager(Scope):
     ['fc0', 'fc1', 'mine']
     """
 
-    current = _Current()
+    current: ClassVar[Any]
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -68,4 +65,4 @@ class Prefix(NameManager):
         return self._prefix + super().get(name, hint)
 
 
-_scopes = _Scopes()
+_scopes = NameManager.current = Current(NameManager)

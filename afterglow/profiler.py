@@ -229,14 +229,9 @@ class _Row(NamedTuple):
 
     def figures(self) -> dict[str, float]:
         """Return what a table shows."""
-        values = self.values
-        return {
-            "Count": len(values),
-            "Total": float(values.sum()),
-            "Min": float(values.min()),
-            "Max": float(values.max()),
-            "Avg": float(values.mean()),
-        }
+        shown = {"Total": "sum", "Min": "min", "Max": "max", "Avg": "mean"}
+        figures = {title: float(getattr(self.values, name)()) for title, name in shown.items()}
+        return {"Count": len(self.values), **figures}
 
 
 def _rows(names: list[str], values: numpy.ndarray[Any, Any]) -> list[_Row]:
@@ -288,16 +283,13 @@ def dumps(
     reset: bool = False, format: str = "table", sort_by: str = "total", ascending: bool = False
 ) -> str:
     """Return tables of what took how long, in milliseconds; of counters, their values."""
-    assert format in ("table", "json"), (
-        f"Invalid value provided for format: {format}. Support: 'table', 'json'"
-    )
-    assert sort_by in ("total", "avg", "min", "max", "count"), (
-        f"Invalid value provided for sort_by: {sort_by}. "
-        "Support: 'total', 'avg', 'min', 'max', 'count'"
-    )
-    assert ascending in (False, True), (
-        f"Invalid value provided for ascending: {ascending}. Support: False, True"
-    )
+    for name, given, known in (
+        ("format", format, ("table", "json")),
+        ("sort_by", sort_by, ("total", "avg", "min", "max", "count")),
+        ("ascending", ascending, (False, True)),
+    ):
+        supported = ", ".join(map(repr, known))
+        assert given in known, f"Invalid value provided for {name}: {given}. Support: {supported}"
     recording = _recorded()
     if reset:
         _reset()
@@ -343,7 +335,7 @@ def _tables(sections: dict[str, list[_Row]], memory: list[_Row]) -> str:
         for row in rows:
             figures = row.figures()
             cells = [figures[column.split()[0].replace("Time", "Total")] for column in columns]
-            numbers = [f"{row.figures()['Count']:>17}", *(f"{cell:>17.4f}" for cell in cells)]
+            numbers = [f"{figures['Count']:>17}", *(f"{cell:>17.4f}" for cell in cells)]
             lines.append(f"{row.name:<{width}}" + "".join(numbers))
         lines.append("")
 
@@ -383,18 +375,26 @@ class Domain:
         return Marker(self, name)
 
 
-class _Span:
-    """Something with a beginning and an end; a ``with`` scope is both."""
-
-    _kind = ""
+class _Named:
+    """Something that belongs to a domain, if to any."""
 
     def __init__(self, domain: Domain | None, name: str) -> None:
         self.name = name
         self._domain = str(domain) if domain else ""
-        self._began: int | None = None
 
     def __str__(self) -> str:
         return self.name
+
+    def _mark_now(self, kind: str, *value: float) -> None:
+        now = time.monotonic_ns()
+        recorder.mark(kind, self.name, self._domain, now, now, *value)
+
+
+class _Span(_Named):
+    """Something with a beginning and an end; a ``with`` scope is both."""
+
+    _kind = ""
+    _began: int | None = None
 
     def start(self) -> None:
         """Begin."""
@@ -419,17 +419,11 @@ class Task(_Span):
 
     _kind = "task"
 
-    def __init__(self, domain: Domain, name: str) -> None:
-        super().__init__(domain, name)
-
 
 class Frame(_Span):
     """One round of something that comes again and again, such as a batch."""
 
     _kind = "frame"
-
-    def __init__(self, domain: Domain, name: str) -> None:
-        super().__init__(domain, name)
 
 
 class Event(_Span):
@@ -441,24 +435,19 @@ class Event(_Span):
         super().__init__(None, name)
 
 
-class Counter:
+class Counter(_Named):
     """A number that changes over time."""
 
     def __init__(self, domain: Domain, name: str, value: float | None = None) -> None:
-        self.name = name
-        self._domain = str(domain)
+        super().__init__(domain, name)
         self._value: float = 0
         if value is not None:
             self.set_value(value)
 
-    def __str__(self) -> str:
-        return self.name
-
     def set_value(self, value: float) -> None:
         """Give it a value."""
         self._value = value
-        now = time.monotonic_ns()
-        recorder.mark("counter", self.name, self._domain, now, now, float(value))
+        self._mark_now("counter", float(value))
 
     def increment(self, delta: float = 1) -> None:
         """Add to it."""
@@ -477,15 +466,8 @@ class Counter:
         return self
 
 
-class Marker:
+class Marker(_Named):
     """A moment."""
-
-    def __init__(self, domain: Domain, name: str) -> None:
-        self.name = name
-        self._domain = str(domain)
-
-    def __str__(self) -> str:
-        return self.name
 
     def mark(self, scope: str = "process") -> None:
         """Mark this moment."""
@@ -493,8 +475,7 @@ class Marker:
             raise MXNetError(
                 f"Invalid Input: {scope!r}, valid values are: {', '.join(_MARKER_SCOPES)}"
             )
-        now = time.monotonic_ns()
-        recorder.mark("marker", self.name, self._domain, now, now)
+        self._mark_now("marker")
 
 
 def start_with_process() -> None:

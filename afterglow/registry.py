@@ -39,7 +39,6 @@ def get_register_func(base_class: type, nickname: str) -> Callable[..., type]:
             warnings.warn(
                 f"New {nickname} {klass.__module__}.{klass.__name__} registered with name {key} is "
                 f"overriding existing {nickname} {registry[key].__name__}",
-                UserWarning,
                 stacklevel=2,
             )
         registry[key] = klass

@@ -17,7 +17,7 @@ import afterglow as mx
 
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
-_WINDOWS = "convolution and pooling"
+_WINDOWS = "pooling"
 _RECURRENT = "recurrent layers"
 _IMAGES = "images"
 _ZOO = "the model zoo"
@@ -49,8 +49,8 @@ LATER: dict[str, str] = {
     **{
         f"gluon.nn.{name}": _WINDOWS
         for name in (
-            *("Conv1D", "Conv2D", "Conv2DTranspose", "Conv3D", "MaxPool1D", "MaxPool2D"),
-            *("MaxPool3D", "AvgPool2D", "GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"),
+            *("MaxPool1D", "MaxPool2D", "MaxPool3D", "AvgPool2D"),
+            *("GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"),
         )
     },
     "gluon.data.Dataset.synsets": _IMAGES,
@@ -58,11 +58,9 @@ LATER: dict[str, str] = {
     "gluon.HybridBlock.unroll": _RECURRENT,
     "gluon.HybridBlock.features": _ZOO,
     "gluon.HybridBlock.output": _ZOO,
-    "nd.Convolution": _WINDOWS,
     "nd.Pooling": _WINDOWS,
     "nd.UpSampling": _WINDOWS,
     "nd.ROIPooling": _DETECTION,
-    "npx.convolution": _WINDOWS,
     "npx.pooling": _WINDOWS,
     "npx.roi_pooling": _DETECTION,
     "NDArray.data": _SPARSE,

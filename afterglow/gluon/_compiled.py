@@ -135,7 +135,6 @@ class Compiled:
             warnings.warn(
                 f"hybridize: {type(block).__name__} {block.name} runs as it is, call by"
                 f" call, because {reason}",
-                UserWarning,
                 stacklevel=5,
             )
 

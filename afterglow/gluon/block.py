@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -40,8 +40,6 @@ from .utils import HookHandle, Hooks, first_array, map_arrays
 
 __all__ = ["Block", "HybridBlock"]
 
-_functions: Any = ndarray
-
 
 class _Scope(threading.local):
     """The block in whose ``name_scope`` this thread makes others."""
@@ -67,10 +65,6 @@ class _NameScope(Scope):
 
 #: Attributes that ``Block`` itself keeps.
 _OWN_CONTAINERS = frozenset(("_children", "_reg_params", "_names", "_flags"))
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
 
 
 class _SetByInit:
@@ -180,12 +174,12 @@ class Block(NamedKeywords):
         return f"{hint}{number}"
 
     def __repr__(self) -> str:
-        lines = "\n".join(
-            f"  ({name}): {_indented(repr(block))}"
-            for name, block in vars(self).items()
-            if isinstance(block, Block)
-        )
-        return f"{type(self).__name__}(\n{lines}\n)"
+        shown = (f"  ({name}): {block!r}".replace("\n", "\n  ") for name, block in self._shown())
+        return "{}(\n{}\n)".format(type(self).__name__, "\n".join(shown))
+
+    def _shown(self) -> Iterable[tuple[str, Any]]:
+        """Return the blocks that are printed, with their names."""
+        return [(name, one) for name, one in vars(self).items() if isinstance(one, Block)]
 
     def __setattr__(self, name: str, value: Any) -> None:
         old = vars(self).get(name)
@@ -269,7 +263,6 @@ class Block(NamedKeywords):
                     f"{self.name}. Put blocks into nn.Sequential or nn.HybridSequential, or call "
                     "register_child() with each; make parameters by params.get(), or assign each "
                     "to an attribute.",
-                    UserWarning,
                     stacklevel=3,
                 )
 
@@ -343,16 +336,16 @@ class Block(NamedKeywords):
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Let ``hook(block, inputs, output)`` be called after ``forward``."""
-        self._changed()
-        handle = HookHandle()
-        handle.attach(self._forward_hooks, hook)
-        return handle
+        return self._attached(self._forward_hooks, hook)
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Let ``hook(block, inputs)`` be called before ``forward``."""
+        return self._attached(self._forward_pre_hooks, hook)
+
+    def _attached(self, hooks: Hooks, hook: Callable[..., Any]) -> HookHandle:
         self._changed()
         handle = HookHandle()
-        handle.attach(self._forward_pre_hooks, hook)
+        handle.attach(hooks, hook)
         return handle
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
@@ -371,7 +364,7 @@ class Block(NamedKeywords):
             last = {id(parameter): name for name, parameter in params.items()}
             params = {last[id(parameter)]: parameter for parameter in params.values()}
         values = {name: value._reduce().as_nd_ndarray() for name, value in params.items()}
-        _functions.save(filename, values)
+        ndarray.save(filename, values)
 
     def load_parameters(
         self,
@@ -387,16 +380,8 @@ class Block(NamedKeywords):
         params = self._structured_params()
         if not any("." in name or name in params for name in loaded):
             # Not by attributes but by full names, as ParameterDict.save and old programs have it.
-            self.collect_params().load_dict(
-                loaded,
-                ctx,
-                allow_missing,
-                ignore_extra,
-                self.prefix,
-                filename,
-                cast_dtype,
-                dtype_source,
-            )
+            given = (ctx, allow_missing, ignore_extra, self.prefix, filename)
+            self.collect_params().load_dict(loaded, *given, cast_dtype, dtype_source)
             return
         if not allow_missing:
             found = {id(params[name]) for name in loaded if name in params}
@@ -418,9 +403,7 @@ class Block(NamedKeywords):
 
     def save_params(self, filename: str) -> None:
         """Write all parameters to a file by their full names. Deprecated."""
-        warnings.warn(
-            "save_params is deprecated. Please use save_parameters.", UserWarning, stacklevel=2
-        )
+        warnings.warn("save_params is deprecated. Please use save_parameters.", stacklevel=2)
         try:
             self.collect_params().save(filename, strip_prefix=self.prefix)
         except ValueError:  # children with names of their own: by attributes, as MXNet means to
@@ -434,9 +417,7 @@ class Block(NamedKeywords):
         ignore_extra: bool = False,
     ) -> None:
         """Read all parameters from a file. Deprecated."""
-        warnings.warn(
-            "load_params is deprecated. Please use load_parameters.", UserWarning, stacklevel=2
-        )
+        warnings.warn("load_params is deprecated. Please use load_parameters.", stacklevel=2)
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix: str) -> None:
@@ -458,12 +439,13 @@ class Block(NamedKeywords):
     def summary(self, *inputs: Any) -> None:
         """Print a table of the blocks that these inputs pass, with shapes and parameters."""
         rows: list[tuple[str, str, int]] = [("Input", _shapes(list(inputs)), 0)]
-        counts = _Counts()
+        passed: list[Parameter] = []
         handles: list[HookHandle] = []
 
         def add_row(block: Block, _: Any, outputs: Any) -> None:
-            number = counts.add(block)
-            rows.append((f"{type(block).__name__}-{len(rows)}", _shapes(outputs), number))
+            params = block.params.values()
+            passed.extend(params)
+            rows.append((f"{type(block).__name__}-{len(rows)}", _shapes(outputs), _size(params)))
 
         def attach(block: Block) -> None:
             if not block._is_container():
@@ -475,34 +457,16 @@ class Block(NamedKeywords):
         finally:
             for handle in handles:
                 handle.detach()
-        for line in _table(rows, counts):
-            print(line)
+        print(*_table(rows, passed), sep="\n")
 
     def _is_container(self) -> bool:
         """Tell whether the block only passes its input on from child to child."""
         return False
 
 
-class _Counts:
-    """How many elements the parameters of the blocks have that inputs passed."""
-
-    def __init__(self) -> None:
-        self.total = self.trainable = self.shared = 0
-        self._seen: set[str] = set()
-
-    def add(self, block: Block) -> int:
-        """Count the parameters of a block; return how many elements they have."""
-        number = 0
-        for parameter in block.params.values():
-            size = prod(parameter.shape or ())
-            number += size
-            if parameter.grad_req != "null":
-                self.trainable += size
-            if parameter.name in self._seen:
-                self.shared += size
-            self._seen.add(parameter.name)
-        self.total += number
-        return number
+def _size(params: Iterable[Parameter]) -> int:
+    """Return how many elements parameters have."""
+    return sum(prod(parameter.shape or ()) for parameter in params)
 
 
 def _shapes(values: Any) -> str:
@@ -513,10 +477,11 @@ def _shapes(values: Any) -> str:
     return str(shapes)
 
 
-def _table(rows: list[tuple[str, str, int]], counts: _Counts) -> list[str]:
-    def line(*columns: Any) -> str:
-        return "{:>20}  {:>42} {:>15}".format(*columns)
-
+def _table(rows: list[tuple[str, str, int]], passed: list[Parameter]) -> list[str]:
+    """Return the lines of a table of blocks and of the parameters that inputs passed."""
+    line = "{:>20}  {:>42} {:>15}".format
+    total, unique = _size(passed), _size({one.name: one for one in passed}.values())
+    trainable = _size(one for one in passed if one.grad_req != "null")
     return [
         "-" * 80,
         line("Layer (type)", "Output Shape", "Param #"),
@@ -524,11 +489,11 @@ def _table(rows: list[tuple[str, str, int]], counts: _Counts) -> list[str]:
         *(line(*row) for row in rows),
         "=" * 80,
         "Parameters in forward computation graph, duplicate included",
-        f"   Total params: {counts.total}",
-        f"   Trainable params: {counts.trainable}",
-        f"   Non-trainable params: {counts.total - counts.trainable}",
-        f"Shared params in forward computation graph: {counts.shared}",
-        f"Unique parameters in model: {counts.total - counts.shared}",
+        f"   Total params: {total}",
+        f"   Trainable params: {trainable}",
+        f"   Non-trainable params: {total - trainable}",
+        f"Shared params in forward computation graph: {total - unique}",
+        f"Unique parameters in model: {unique}",
         "-" * 80,
     ]
 
@@ -615,23 +580,15 @@ class HybridBlock(Block):
         self._active = active
         self._compiled.forget()
         self._changed()
-        self._flags = {
-            "backend": backend,
+        flags = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
             "inline_limit": inline_limit,
             "forward_bulk_size": forward_bulk_size,
             "backward_bulk_size": backward_bulk_size,
-            **kwargs,
         }
-        super().hybridize(
-            active,
-            static_alloc=static_alloc,
-            static_shape=static_shape,
-            inline_limit=inline_limit,
-            forward_bulk_size=forward_bulk_size,
-            backward_bulk_size=backward_bulk_size,
-        )
+        self._flags = {"backend": backend, **flags, **kwargs}
+        super().hybridize(active, **flags)
 
     def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
         """Hybridize, and pass one batch through the block."""
@@ -653,7 +610,7 @@ class HybridBlock(Block):
         except DeferredInitializationError:
             self._finish_deferred_init(x, *args)
             params = self._arrays(array)
-        return self.hybrid_forward(_functions, x, *args, **params)
+        return self.hybrid_forward(ndarray, x, *args, **params)
 
     def _composed(self, *args: Any) -> Any:
         """Return the outputs as symbols, with the parameters as variables."""
@@ -691,7 +648,7 @@ class HybridBlock(Block):
         }
         try:
             with autograd.pause(), suppress(AllKnown):
-                self.hybrid_forward(_functions, *args, **params)
+                self.hybrid_forward(ndarray, *args, **params)
         except (AttributeError, TypeError) as error:  # a function cannot go on with an Unknown
             self._refuse_unknown(error)
             raise
@@ -742,7 +699,7 @@ class HybridBlock(Block):
             if name in params:
                 kind = "aux" if name in states else "arg"
                 values[f"{kind}:{name}"] = params[name]._reduce().as_nd_ndarray()
-        _functions.save(f"{path}-{epoch:04d}.params", values)
+        ndarray.save(f"{path}-{epoch:04d}.params", values)
 
     def _graph(self) -> Any:
         """Return the outputs as symbols of inputs named data, or data0, data1 ..."""
@@ -752,6 +709,5 @@ class HybridBlock(Block):
         if is_np_array():
             inputs = [one.as_np_ndarray() for one in inputs]
         outputs = self(*inputs)
-        return (
-            symbol.Group(flat_symbols(outputs)) if isinstance(outputs, (list, tuple)) else outputs
-        )
+        is_one = not isinstance(outputs, (list, tuple))
+        return outputs if is_one else symbol.Group(flat_symbols(outputs))

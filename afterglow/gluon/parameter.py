@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as onp
 
-from .. import autograd, initializer, ndarray, symbol
+from .. import autograd, initializer, ndarray, numpy, symbol
 from .._arrays.base import ArrayBase
 from .._arrays.dtypes import dtype_number
 from .._arrays.shapes import Shape, as_integers
@@ -30,7 +30,6 @@ __all__ = [
 
 tensor_types = (ArrayBase,)  #: what a block takes for an array
 
-_functions: Any = ndarray
 _default_init = initializer.Uniform()
 
 
@@ -242,7 +241,6 @@ class Parameter:
             warnings.warn(
                 f"Parameter '{self.name}' is already initialized, ignoring. Set force_reinit=True "
                 "to re-initialize.",
-                UserWarning,
                 stacklevel=2,
             )
             return
@@ -514,16 +512,10 @@ class Constant(Parameter):
 
     def __init__(self, name: str, value: Any) -> None:
         if not isinstance(value, Array):
-            host = onp.asarray(value, dtype="float32")
-            value = _new_array(host)
+            make: Any = numpy.array if is_np_array() else ndarray.array
+            value = make(onp.asarray(value, dtype="float32"))
         self.value = value
-        super().__init__(
-            name,
-            grad_req="null",
-            shape=value.shape,
-            dtype=value.dtype,
-            init=_Given(value),
-        )
+        super().__init__(name, "null", value.shape, value.dtype, init=_Given(value))
 
     @property
     def grad_req(self) -> str:
@@ -536,15 +528,8 @@ class Constant(Parameter):
             warnings.warn(
                 f'Constant parameter "{self.name}" does not support grad_req other than "null", '
                 f'and new value "{request}" is ignored.',
-                UserWarning,
                 stacklevel=2,
             )
-
-
-def _new_array(host: Any) -> Any:
-    from .. import numpy
-
-    return numpy.array(host) if is_np_array() else ndarray.array(host)
 
 
 class ParameterDict:
@@ -610,9 +595,9 @@ class ParameterDict:
         found = self._find(name)
         if found is None:
             self._params[name] = found = Parameter(name, **kwargs)
-            return found
-        for attribute, wanted in kwargs.items():
-            self._agree(found, attribute, wanted)
+        else:
+            for attribute, wanted in kwargs.items():
+                self._agree(found, attribute, wanted)
         return found
 
     @staticmethod
@@ -652,8 +637,7 @@ class ParameterDict:
                     f"No constant named '{name}'. Please specify value if you want to create a new "
                     "constant."
                 )
-            constant = Constant(name, value)
-            self._params[name] = constant
+            self._params[name] = constant = Constant(name, value)
             return constant
         assert isinstance(found, Constant), (
             f"Parameter '{name}' already exists but it is not a constant."
@@ -700,8 +684,7 @@ class ParameterDict:
 
     def list_ctx(self) -> list[Context]:
         """Return the devices of all parameters."""
-        found = {ctx: None for parameter in self.values() for ctx in parameter.list_ctx()}
-        return list(found)
+        return list({ctx: None for parameter in self.values() for ctx in parameter.list_ctx()})
 
     def setattr(self, name: str, value: Any) -> None:
         """Set an attribute of all parameters."""
@@ -723,7 +706,7 @@ class ParameterDict:
                 )
             name = parameter.name.removeprefix(strip_prefix)
             values[name] = parameter._reduce().as_nd_ndarray()
-        _functions.save(filename, values)
+        ndarray.save(filename, values)
 
     def load(
         self,
@@ -736,16 +719,8 @@ class ParameterDict:
         dtype_source: str = "current",
     ) -> None:
         """Read the values from a file, with names that lack ``restore_prefix``."""
-        self.load_dict(
-            load_file(filename),
-            ctx,
-            allow_missing,
-            ignore_extra,
-            restore_prefix,
-            filename,
-            cast_dtype,
-            dtype_source,
-        )
+        given = (ctx, allow_missing, ignore_extra, restore_prefix, filename)
+        self.load_dict(load_file(filename), *given, cast_dtype, dtype_source)
 
     def load_dict(
         self,
@@ -770,14 +745,13 @@ class ParameterDict:
             restore_prefix + (key[4:] if key.startswith(("arg:", "aux:")) else key): value
             for key, value in param_dict.items()
         }
-        if not allow_missing:
-            missing = next((name for name in self.keys() if name not in loaded), None)
-            if missing is not None:
-                raise MismatchError(
-                    f"Parameter '{missing.removeprefix(restore_prefix)}' is missing in {source}, "
-                    f"which contains parameters: {quoted(param_dict)}. Please make sure source "
-                    "and target networks have the same prefix."
-                )
+        missing = next((name for name in self.keys() if name not in loaded), None)
+        if missing is not None and not allow_missing:
+            raise MismatchError(
+                f"Parameter '{missing.removeprefix(restore_prefix)}' is missing in {source}, "
+                f"which contains parameters: {quoted(param_dict)}. Please make sure source "
+                "and target networks have the same prefix."
+            )
         for name, value in loaded.items():
             if name in self._params:
                 self._params[name]._load_init(value, ctx, cast_dtype, dtype_source)
@@ -791,12 +765,10 @@ class ParameterDict:
 
 def load_file(filename: str) -> dict[str, Any]:
     """Return the named arrays of a file."""
-    loaded = _functions.load(filename)
-    if not isinstance(loaded, dict):
-        if loaded:
-            raise MismatchError(f"the arrays in '{filename}' have no names")
-        return {}
-    return loaded
+    loaded = ndarray.load(filename)
+    if loaded and not isinstance(loaded, dict):
+        raise MismatchError(f"the arrays in '{filename}' have no names")
+    return dict(loaded)
 
 
 def quoted(names: Any) -> str:

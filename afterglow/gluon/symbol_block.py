@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import Any
 
 from .. import symbol
@@ -26,17 +27,6 @@ def _flat(values: Any, what: str) -> list[Any]:
     if isinstance(values, (list, tuple)):
         return [one for value in values for one in _flat(value, what)]
     raise ValueError(f"{what} must be (nested) list of Symbol or NDArray, but got {type(values)}")
-
-
-def _common_prefix(names: list[str]) -> int:
-    """Return how many characters all names begin with."""
-    if not names:
-        return 0
-    first, last = min(names), max(names)
-    count = 0
-    while count < len(first) and first[count] == last[count]:
-        count += 1
-    return count
 
 
 class SymbolBlock(HybridBlock):
@@ -85,13 +75,12 @@ class SymbolBlock(HybridBlock):
             (graph.list_arguments(), types[0], "write"),
             (graph.list_auxiliary_states(), types[2], "null"),
         ):
+            given = {} if request == "write" else {"grad_req": "null"}
             for name, kind in zip(names, kinds, strict=True):
-                if name in inputs:
-                    continue
-                given = {} if request == "write" else {"grad_req": "null"}
-                dtype = "float32" if kind is None else kind
-                self.params.get(name, allow_deferred_init=True, dtype=dtype, **given)
-        prefix = _common_prefix(list(self._params.keys()))
+                if name not in inputs:
+                    dtype = "float32" if kind is None else kind
+                    self.params.get(name, allow_deferred_init=True, dtype=dtype, **given)
+        prefix = len(commonprefix(list(self._params.keys())))  # noqa: RUF071 - letter by letter
         self._reg_params = {name[prefix:]: parameter for name, parameter in self._params.items()}
 
     @staticmethod
@@ -120,14 +109,8 @@ class SymbolBlock(HybridBlock):
         inputs = [symbol.var(name, dtype=None if param_file else "float32") for name in names]
         block = SymbolBlock(graph, inputs)
         if param_file is not None:
-            block.collect_params().load(
-                param_file,
-                ctx,
-                allow_missing,
-                ignore_extra,
-                cast_dtype=True,
-                dtype_source="saved",
-            )
+            given = (param_file, ctx, allow_missing, ignore_extra)
+            block.collect_params().load(*given, cast_dtype=True, dtype_source="saved")
         return block
 
     def __repr__(self) -> str:
@@ -142,19 +125,17 @@ class SymbolBlock(HybridBlock):
         assert len(given) == len(self._inputs), (
             f"Invalid input format: {len(given)} inputs, there must be {len(self._inputs)}"
         )
+        by_name = dict(zip(self._input_names, given, strict=True))
         if isinstance(given[0], Symbol):
-            composed = self._symbol._composed(
-                dict(zip(self._input_names, given, strict=True)), None
-            )
+            composed = self._symbol._composed(by_name, None)
             return composed if self._is_single else list(composed)
-        results = self._run(given)
+        results = self._run(given, by_name)
         return results[0] if self._is_single else results
 
-    def _run(self, given: list[Any]) -> list[Any]:
+    def _run(self, given: list[Any], by_name: dict[str, Any]) -> list[Any]:
         if self._plan is None:
             self._plan = Plan(self._symbol._outputs)
         place, legacy = given[0]._context_numbers, given[0]._legacy
-        by_name = dict(zip(self._input_names, given, strict=True))
         arrays = {}
         for _, node in self._plan.variables:
             array = by_name.get(node.name)

@@ -41,16 +41,12 @@ class Trainer(NamedKeywords):
     ) -> None:
         if isinstance(params, Mapping) or hasattr(params, "values"):
             params = [params[name] for name in sorted(params.keys())]
+        wanted = "First argument must be a list or dict of Parameters"
         if not isinstance(params, (list, tuple)):
-            raise ArrayValueError(
-                f"First argument must be a list or dict of Parameters, got {type(params)}."
-            )
+            raise ArrayValueError(f"{wanted}, got {type(params)}.")
         for parameter in params:
             if not isinstance(parameter, Parameter):
-                raise ArrayValueError(
-                    "First argument must be a list or dict of Parameters, "
-                    f"got list of {type(parameter)}."
-                )
+                raise ArrayValueError(f"{wanted}, got list of {type(parameter)}.")
         self._params: list[Any] = list(params)
         self._param2idx = {parameter.name: i for i, parameter in enumerate(self._params)}
         for parameter in self._params:
@@ -79,11 +75,6 @@ class Trainer(NamedKeywords):
             self._optimizer.param_dict = by_index
         else:
             self._optimizer = opt.create(optimizer, param_dict=by_index, **arguments)
-
-    def _contexts(self) -> list[Any]:
-        for parameter in self._params:
-            return list(parameter.list_ctx())
-        return []
 
     # --- rates ---
 
@@ -118,14 +109,14 @@ class Trainer(NamedKeywords):
 
     def allreduce_grads(self) -> None:
         """Give every device the sum of the gradients of all of them."""
-        for parameter in self._params:
-            if parameter.grad_req == "null":
-                continue
+        for _, parameter in self._wanting_gradients():
             gradients = parameter.list_grad()
-            if len(gradients) < 2:
-                continue
-            for gradient, total in zip(gradients, _sums(gradients), strict=True):
-                gradient[:] = total
+            if len(gradients) > 1:
+                for gradient, total in zip(gradients, _sums(gradients), strict=True):
+                    gradient[:] = total
+
+    def _wanting_gradients(self) -> list[tuple[int, Any]]:
+        return [pair for pair in enumerate(self._params) if pair[1].grad_req != "null"]
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Queue the updates alone, after ``allreduce_grads``."""
@@ -164,9 +155,7 @@ class Trainer(NamedKeywords):
 
     def _update_by_sums(self, updaters: list[opt.Updater]) -> None:
         """Update with the gradients of all devices; as in MXNet, they stay fresh."""
-        for index, parameter in enumerate(self._params):
-            if parameter.grad_req == "null":
-                continue
+        for index, parameter in self._wanting_gradients():
             data, gradients = parameter.list_data(), _sums(parameter.list_grad())
             for updater, weight, gradient in zip(updaters, data, gradients, strict=False):
                 updater(index, gradient, weight)
@@ -175,9 +164,7 @@ class Trainer(NamedKeywords):
         """Return what has gradients; the same lists as long as no parameter has changed."""
         if self._trained is None or self._trained[0] != Parameter.changes:
             devices: list[_Device] = []
-            for index, parameter in enumerate(self._params):
-                if parameter.grad_req == "null":
-                    continue
+            for index, parameter in self._wanting_gradients():
                 for number, weight in enumerate(parameter.list_data()):
                     if number == len(devices):
                         devices.append(_Device([], []))
@@ -199,7 +186,7 @@ class Trainer(NamedKeywords):
 
     def _need_updaters(self) -> list[opt.Updater]:
         if not self._updaters:
-            count = max(1, len(self._contexts()))
+            count = max(1, len(self._params[0].list_ctx() if self._params else ()))
             self._updaters = [opt.get_updater(self._optimizer) for _ in range(count)]
         return self._updaters
 
@@ -227,7 +214,5 @@ class Trainer(NamedKeywords):
 
 def _sums(arrays: list[Any]) -> list[Any]:
     """Return the sum of arrays on several devices, on each of them."""
-    total = arrays[0]
-    for array in arrays[1:]:
-        total = total + array.as_in_context(total.context)
+    total = sum((one.as_in_context(arrays[0].context) for one in arrays[1:]), arrays[0])
     return [total.as_in_context(array.context) for array in arrays]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import shutil
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
@@ -47,13 +48,9 @@ def split_data(
             "even_split=False to allow uneven partitioning of data."
         )
     short, longer = divmod(size, num_slice)
-    parts, start = [], 0
-    for index in range(num_slice):
-        stop = start + short + (index < longer)
-        key = (slice(None),) * (batch_axis % len(data.shape)) + (slice(start, stop),)
-        parts.append(data[key])
-        start = stop
-    return parts
+    bounds = [short * index + min(index, longer) for index in range(num_slice + 1)]
+    before = (slice(None),) * (batch_axis % len(data.shape))
+    return [data[(*before, slice(*ends))] for ends in itertools.pairwise(bounds)]
 
 
 def split_and_load(
@@ -89,16 +86,13 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
     assert len(arrays) > 0, "clip_global_norm needs at least one array"
     first = arrays[0]
     squares = [operation("sum", array._legacy)(array * array) for array in arrays]
-    total: Any = squares[0]
-    for square in squares[1:]:
-        total = total + square.as_in_ctx(first.context)
-    norm = operation("sqrt", first._legacy)(total)
+    others = (square.as_in_ctx(first.context) for square in squares[1:])
+    norm = operation("sqrt", first._legacy)(sum(others, squares[0]))
     if check_isfinite:
         number = float(norm)
         if not isfinite(number):
             warnings.warn(
                 "nan or inf is detected. Clipping results will be undefined.",
-                UserWarning,
                 stacklevel=2,
             )
         scale: Any = max_norm / (number + 1e-8)
@@ -114,11 +108,8 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
 
 def check_sha1(filename: str, sha1_hash: str) -> bool:
     """Tell whether a file has that SHA-1 sum, or one that begins so."""
-    digest = hashlib.sha1()
     with _files.open_to_read(filename) as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    sum_of_file = digest.hexdigest()
+        sum_of_file = hashlib.file_digest(file, "sha1").hexdigest()  # type: ignore[arg-type]
     return sum_of_file.startswith(sha1_hash) if sha1_hash else False
 
 
@@ -180,8 +171,7 @@ def _fetch(url: str, target: str, verify_ssl: bool) -> None:
     part = f"{target}.{os.getpid()}.part"
     try:
         with urllib.request.urlopen(url, context=checks) as source, open(part, "wb") as file:
-            while block := source.read(1 << 20):
-                file.write(block)
+            shutil.copyfileobj(source, file)
         replace_file(part, target)
     finally:
         if os.path.exists(part):
@@ -244,14 +234,10 @@ class Hooks(dict[int, Any]):
 
 def first_array(values: Any) -> Any:
     """Return the first array in nested lists and tuples."""
-    if isinstance(values, Array):
-        return values
     if isinstance(values, (list, tuple)):
-        for value in values:
-            found = first_array(value)
-            if found is not None:
-                return found
-    return None
+        found = map(first_array, values)
+        return next((one for one in found if one is not None), None)
+    return values if isinstance(values, Array) else None
 
 
 def map_arrays(function: Callable[[Any], Any], values: Any) -> Any:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as onp
@@ -68,6 +69,7 @@ class DataDesc(_NameAndShape):
         return [DataDesc(name, shape, by_name[name]) for name, shape in shapes]
 
 
+@dataclass(eq=False, repr=False)
 class DataBatch:
     """The arrays of one step: inputs, labels, and how many examples only fill it up.
 
@@ -76,27 +78,18 @@ class DataBatch:
     DataBatch: data shapes: [(2, 3)] label shapes: [(2,)]
     """
 
-    def __init__(
-        self,
-        data: list[Any] | tuple[Any, ...],
-        label: list[Any] | tuple[Any, ...] | None = None,
-        pad: int | None = None,
-        index: Any = None,
-        bucket_key: Any = None,
-        provide_data: list[DataDesc] | None = None,
-        provide_label: list[DataDesc] | None = None,
-    ) -> None:
-        if data is not None and not isinstance(data, (list, tuple)):
-            raise ArgumentError("Data must be list of NDArrays")
-        if label is not None and not isinstance(label, (list, tuple)):
-            raise ArgumentError("Label must be list of NDArrays")
-        self.data = data
-        self.label = label
-        self.pad = pad
-        self.index = index
-        self.bucket_key = bucket_key
-        self.provide_data = provide_data
-        self.provide_label = provide_label
+    data: list[Any] | tuple[Any, ...]
+    label: list[Any] | tuple[Any, ...] | None = None
+    pad: int | None = None
+    index: Any = None
+    bucket_key: Any = None
+    provide_data: list[DataDesc] | None = None
+    provide_label: list[DataDesc] | None = None
+
+    def __post_init__(self) -> None:
+        for name, given in (("Data", self.data), ("Label", self.label)):
+            if given is not None and not isinstance(given, (list, tuple)):
+                raise ArgumentError(f"{name} must be list of NDArrays")
 
     def __str__(self) -> str:
         data = [array.shape for array in self.data]

@@ -34,7 +34,7 @@ class _HostIter(DataIter):
         self._data, self._label = data, label
         self._names = (data_name, label_name)
         self._rows: Host = onp.arange(0)
-        self._pad = 0
+        self._pad = self._next_row = 0
 
     @property
     def provide_data(self) -> list[DataDesc]:
@@ -134,7 +134,6 @@ class CSVIter(_HostIter):
             label = label.reshape(-1)
         super().__init__(data, label, batch_size, data_name, label_name)
         self._round = bool(round_batch)
-        self._next_row = 0
 
     def reset(self) -> None:
         """Begin again: with ``round_batch`` after the rows that filled up the last batch."""
@@ -215,7 +214,6 @@ class MNISTIter(_HostIter):
         )
         if not silent:
             logging.info("MNISTIter: load %d images, shuffle=%d", len(images), int(shuffle))
-        self._next_row = 0
 
     def reset(self) -> None:
         """Begin again."""

@@ -62,15 +62,8 @@ class BucketingModule(BaseModule):
         need(default_bucket_key is not None, "default_bucket_key is needed")
         self._sym_gen = sym_gen
         self._default_bucket_key = default_bucket_key
-        self._options = {
-            "logger": logger,
-            "context": context,
-            "work_load_list": work_load_list,
-            "fixed_param_names": fixed_param_names,
-            "state_names": state_names,
-            "group2ctxs": group2ctxs,
-            "compression_params": compression_params,
-        }
+        names = (fixed_param_names, state_names)
+        self._options = (logger, context, work_load_list, *names, group2ctxs, compression_params)
         self._make(default_bucket_key)  # wrong names are told at once
         self._buckets: dict[Any, Module] = {}
         self._curr_module: Any = None
@@ -81,7 +74,7 @@ class BucketingModule(BaseModule):
 
     def _make(self, key: Any) -> Module:
         symbol, data_names, label_names = self._sym_gen(key)
-        return Module(symbol, data_names, label_names, **self._options)
+        return Module(symbol, data_names, label_names, *self._options)
 
     @property
     def _current(self) -> Module:

@@ -391,15 +391,8 @@ class Module(BaseModule):
             return
         group = self._exec_group
         self._kvstore, self._update_on_kvstore = self._store(kvstore)
-        devices = len(self._context)
-        if self._update_on_kvstore or devices == 1:
-            numbers = dict(enumerate(group.param_names))
-        else:
-            numbers = {
-                index * devices + device: name
-                for index, name in enumerate(group.param_names)
-                for device in range(devices)
-            }
+        devices = 1 if self._update_on_kvstore else len(self._context)
+        numbers = dict(enumerate(name for name in group.param_names for _ in range(devices)))
         scale = 1.0 / group.batch_size
         if isinstance(optimizer, str):
             options = {"rescale_grad": scale, **dict(optimizer_params)}
@@ -446,10 +439,8 @@ class Module(BaseModule):
     def borrow_optimizer(self, shared_module: Self) -> None:
         """Update with the optimizer of another module, and its states."""
         shared_module._need_optimizer()
-        self._optimizer = shared_module._optimizer
-        self._kvstore = shared_module._kvstore
-        self._update_on_kvstore = shared_module._update_on_kvstore
-        self._updater = shared_module._updater
+        for name in ("_optimizer", "_kvstore", "_update_on_kvstore", "_updater"):
+            setattr(self, name, getattr(shared_module, name))
         self.optimizer_initialized = True
 
     def update(self) -> None:
@@ -463,13 +454,12 @@ class Module(BaseModule):
         ):
             if gradients[0] is None:
                 continue
-            if self._update_on_kvstore:
-                self._kvstore.push(name, gradients, priority=-index)
-                self._kvstore.pull(name, weights, priority=-index)
-                continue
             if self._kvstore is not None:
+                pulled = weights if self._update_on_kvstore else gradients
                 self._kvstore.push(name, gradients, priority=-index)
-                self._kvstore.pull(name, gradients, priority=-index)
+                self._kvstore.pull(name, pulled, priority=-index)
+            if self._update_on_kvstore:
+                continue
             for device, (weight, gradient) in enumerate(zip(weights, gradients, strict=True)):
                 self._updater(index * devices + device, gradient, weight)
 

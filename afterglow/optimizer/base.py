@@ -56,14 +56,10 @@ _copy = function("copy")
 _clip = function("clip")
 
 
-def zeros_like(weight: Any, dtype: int | None = None) -> Any:
-    """Return zeros of the shape and place of a weight."""
-    return operation("copy", weight._legacy)(
-        0,
-        shape=weight.shape,
-        dtype=weight._dtype_number if dtype is None else dtype,
-        ctx=weight._context_numbers,
-    )
+def zeros_like(weight: Any) -> Any:
+    """Return zeros of the shape, type and place of a weight."""
+    kind, place = weight._dtype_number, weight._context_numbers
+    return weight._copy(0, shape=weight.shape, dtype=kind, ctx=place)
 
 
 def follow(mean: Any, decay: float, value: Any) -> None:

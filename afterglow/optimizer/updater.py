@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -65,7 +66,7 @@ class Updater:
         elif not self.states_synced[index]:
             # A file does not tell whose arrays they are: MXNet writes all as those of nd.
             state = self.sync_state_context(states[index], context_of(weight._context_numbers))
-            state = _in_world(state, weight._legacy)
+            state = _mapped(lambda array: array._as_class(weight._legacy), state)
             new = self.optimizer.create_state_multi_precision(index, weight)
             try:
                 states[index] = _completed(state, new)
@@ -124,11 +125,7 @@ class Updater:
 
     def sync_state_context(self, state: Any, context: Any) -> Any:
         """Return a state with its arrays on a device."""
-        if isinstance(state, Array):
-            return state.as_in_context(context)  # type: ignore[attr-defined]
-        if isinstance(state, (tuple, list)):
-            return type(state)(self.sync_state_context(one, context) for one in state)
-        return state
+        return _mapped(lambda array: array.as_in_context(context), state)
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
         """Return all states as bytes that MXNet can read. Waits for their values."""
@@ -179,13 +176,11 @@ def _turned(state: Any) -> Any:
     return state[::-1] if isinstance(state, tuple) and len(state) == 2 else state
 
 
-def _in_world(state: Any, legacy: bool) -> Any:
-    """Return a state with its arrays as those of ``nd``, or of ``np``."""
-    if isinstance(state, Array):
-        return state.as_nd_ndarray() if legacy else state.as_np_ndarray()  # type: ignore[attr-defined]
+def _mapped(function: Callable[[Any], Any], state: Any) -> Any:
+    """Return a state with what a function makes of its arrays."""
     if isinstance(state, (tuple, list)):
-        return type(state)(_in_world(one, legacy) for one in state)
-    return state
+        return type(state)(_mapped(function, one) for one in state)
+    return function(state) if isinstance(state, Array) else state
 
 
 def get_updater(optimizer: Optimizer) -> Updater:

@@ -39,13 +39,6 @@ struct Edges {
     right[i] = right_edge;
     bottom[i] = bottom_edge;
   }
-
-  /// What two boxes both cover; `margin` belongs to a width as well.
-  T common(std::int64_t i, std::int64_t j, T margin = 0) const {
-    const T width = std::min(right[i], right[j]) - std::max(left[i], left[j]) + margin;
-    const T height = std::min(bottom[i], bottom[j]) - std::max(top[i], top[j]) + margin;
-    return std::max(T(0), width) * std::max(T(0), height);
-  }
 };
 
 /// Indices of `scores` in order; equal ones keep theirs, and what is not a number comes last.
@@ -60,16 +53,44 @@ std::vector<std::int64_t> in_order(const std::vector<T>& scores, bool is_ascend 
   return order;
 }
 
-/// Goes through boxes in order: each that is left puts out those behind it that it overlaps too
-/// much. Returns the first `most` that are left.
-template <class Overlaps>
-std::vector<std::int64_t> left_of(std::int64_t count, std::int64_t most, Overlaps overlaps) {
+/// For each of several boxes, whether it has enough in common with one: `is_enough` is given what
+/// both cover, and what they cover together. `margin` belongs to widths as well. The loop has plain
+/// pointers and one type, so that compilers make vectors of it.
+template <class T, class Enough, class Found>
+void compare(const Edges<T>& boxes, std::int64_t one, std::int64_t begin, std::int64_t end,
+             T margin, Enough is_enough, Found found) {
+  const T* __restrict left = boxes.left.data();
+  const T* __restrict top = boxes.top.data();
+  const T* __restrict right = boxes.right.data();
+  const T* __restrict bottom = boxes.bottom.data();
+  const T* __restrict area = boxes.area.data();
+  const T own_left = left[one], own_top = top[one], own_right = right[one],
+          own_bottom = bottom[one], own_area = area[one];
+  for (std::int64_t j = begin; j < end; ++j) {
+    const T width = std::min(own_right, right[j]) - std::max(own_left, left[j]) + margin;
+    const T height = std::min(own_bottom, bottom[j]) - std::max(own_top, top[j]) + margin;
+    const T common = std::max(T(0), width) * std::max(T(0), height);
+    found(j, is_enough(common, own_area + area[j] - common));
+  }
+}
+
+/// Goes through boxes in order: each that is left puts out those of its class behind it with which
+/// it has enough in common. Returns the first `most` that are left.
+template <class T, class Enough>
+std::vector<std::int64_t> left_of(const Edges<T>& boxes, const std::vector<T>& classes, T margin,
+                                  std::int64_t most, Enough is_enough) {
+  const auto count = static_cast<std::int64_t>(boxes.area.size());
   std::vector<std::int64_t> left;
-  std::vector<unsigned char> is_out(static_cast<std::size_t>(count));
+  std::vector<T> out(boxes.area.size());
   for (std::int64_t i = 0; i < count && std::ssize(left) < most; ++i) {
-    if (is_out[i]) continue;
+    if (out[i] != 0) continue;
     left.push_back(i);
-    for (std::int64_t j = i + 1; j < count; ++j) is_out[j] |= overlaps(i, j);
+    T* __restrict is_out = out.data();
+    const T* __restrict others = classes.data();
+    const T own = others[i];
+    compare(boxes, i, i + 1, count, margin, is_enough, [=](std::int64_t j, bool enough) {
+      is_out[j] = enough & (own == others[j]) ? T(1) : is_out[j];
+    });
   }
   return left;
 }
@@ -101,11 +122,11 @@ void box_overlaps(const T* lefts, std::int64_t left_count, const T* rights,
   for (std::int64_t j = 0; j < right_count; ++j) boxes.set(j, rights + 4 * j, form);
   for (std::int64_t i = 0; i < left_count; ++i, result += right_count) {
     boxes.set(right_count, lefts + 4 * i, form);
-    for (std::int64_t j = 0; j < right_count; ++j) {
-      const T common = boxes.common(right_count, j);
-      const T all = boxes.area[right_count] + boxes.area[j] - common;
-      result[j] = common <= 0 ? T(0) : common / all;
-    }
+    T* __restrict found = result;
+    compare(
+        boxes, right_count, 0, right_count, T(0),
+        [](T common, T all) { return common <= 0 ? T(0) : common / all; },
+        [=](std::int64_t j, T overlap) { found[j] = overlap; });
   }
 }
 
@@ -132,19 +153,16 @@ void suppress_boxes(const SuppressionRule& rule, const T* boxes, std::int64_t co
   std::int64_t considered = std::ssize(valid);
   if (rule.topk > 0) considered = std::min(considered, rule.topk);
   Edges<T> edges(considered);
-  std::vector<int> classes(static_cast<std::size_t>(considered));
+  std::vector<T> classes(static_cast<std::size_t>(considered));
   const bool by_class = !rule.across_classes && rule.id >= 0;
   for (std::int64_t i = 0; i < considered; ++i) {
     const T* const box = boxes + valid[order[i]] * width;
     edges.set(i, box + rule.coordinates, rule.given);
-    if (by_class) classes[i] = static_cast<int>(box[rule.id]);
+    if (by_class) classes[i] = std::trunc(box[rule.id]);
   }
-  const auto overlaps = [&](std::int64_t i, std::int64_t j) {
-    const T common = edges.common(i, j);
-    return classes[i] == classes[j] &&
-           common / (edges.area[i] + edges.area[j] - common) > rule.overlap;
-  };
-  const std::vector<std::int64_t> left = left_of(considered, considered, overlaps);
+  const T overlap = rule.overlap;
+  const std::vector<std::int64_t> left = left_of(
+      edges, classes, T(0), considered, [=](T common, T all) { return common / all > overlap; });
   for (std::int64_t row = 0; row < std::ssize(left); ++row) {
     const std::int64_t box = valid[order[left[row]]];
     T* const target = result + row * width;
@@ -393,19 +411,23 @@ void detect_boxes(const DetectionRule& rule, const T* scores, std::int64_t class
                   const T* anchors, std::int64_t count, T* result) {
   using Row = std::array<T, 6>;
   std::fill_n(result, 6 * count, T(-1));
+  std::vector<T> greatest(static_cast<std::size_t>(count), T(-1)),
+      of_class(static_cast<std::size_t>(count), T(-1));
+  for (std::int64_t k = 1; k < classes; ++k) {
+    T* __restrict share = greatest.data();
+    T* __restrict found = of_class.data();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const T one = scores[k * count + i];
+      found[i] = one > share[i] ? static_cast<T>(k - 1) : found[i];
+      share[i] = one > share[i] ? one : share[i];
+    }
+  }
   std::vector<Row> rows;
   std::vector<T> shares;
   for (std::int64_t i = 0; i < count; ++i) {
-    T share = -1;
-    std::int64_t found = 0;
-    for (std::int64_t k = 1; k < classes; ++k) {
-      if (scores[k * count + i] > share) {
-        share = scores[k * count + i];
-        found = k;
-      }
-    }
-    if (found == 0 || share < rule.threshold) continue;
-    Row row = {static_cast<T>(found - 1), share};
+    const T share = greatest[i];
+    if (of_class[i] < 0 || share < rule.threshold) continue;
+    Row row = {of_class[i], share};
     for (int axis = 0; axis < 2; ++axis) {
       const T low = anchors[4 * i + axis], high = anchors[4 * i + axis + 2];
       const T width = high - low, centre = (low + high) / 2;
@@ -440,11 +462,11 @@ void detect_boxes(const DetectionRule& rule, const T* scores, std::int64_t class
     edges.area[i] = (row[4] - row[2]) * (row[5] - row[3]);
     found[i] = rule.across_classes ? T(0) : row[0];
   }
-  const auto overlaps = [&](std::int64_t i, std::int64_t j) {
-    const T common = edges.common(i, j), all = edges.area[i] + edges.area[j] - common;
-    return found[i] == found[j] && (all <= 0 ? T(0) : common / all) >= rule.overlap;
+  const T overlap = rule.overlap;
+  const auto is_enough = [=](T common, T all) {
+    return (all <= 0 ? T(0) : common / all) >= overlap;
   };
-  for (const std::int64_t i : left_of(considered, considered, overlaps))
+  for (const std::int64_t i : left_of(edges, found, T(0), considered, is_enough))
     result[6 * i] = rows[order[i]][0];
 }
 
@@ -500,12 +522,11 @@ const char* propose_boxes(const ProposalRule& rule, const float* scores, const f
     edges.set_edges(i, box[0], box[1], box[2], box[3]);
     edges.area[i] = (box[2] - box[0] + 1) * (box[3] - box[1] + 1);
   }
-  const auto overlaps = [&](std::int64_t i, std::int64_t j) {
-    const float common = edges.common(i, j, 1.0f);
-    return common / (edges.area[i] + edges.area[j] - common) > rule.threshold;
-  };
+  const float threshold = rule.threshold;
   const std::vector<std::int64_t> left =
-      left_of(considered, std::min(rule.proposals, considered), overlaps);
+      left_of(edges, std::vector<float>(static_cast<std::size_t>(considered)), 1.0f,
+              std::min(rule.proposals, considered),
+              [=](float common, float all) { return common / all > threshold; });
   for (std::int64_t i = 0; i < rule.proposals; ++i) {
     const std::int64_t box = order[left[i % std::ssize(left)]];
     result[5 * i] = static_cast<float>(sample);

@@ -129,6 +129,43 @@ struct TiledProduct {
 template <class Real>
 using TiledProductFunction = void (*)(const TiledProduct<Real>& product);
 
+/// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. The factors
+/// are packed: a in groups of PanelFunctions::rows for each step of depth, b in groups of
+/// PanelFunctions::columns. Whole vectors of c are written.
+template <class Real>
+struct PanelProduct {
+  std::int64_t depth;
+  const Real* a;
+  const Real* b;
+  Real* c;
+  std::int64_t c_stride;
+  int rows, columns;
+  bool add;
+};
+
+/// A piece of a row that becomes a piece of a panel.
+struct PanelPiece {
+  std::int64_t offset, column, count;
+};
+
+template <class Real>
+struct PanelFunctions {
+  int rows, columns;  ///< of a tile at most
+  int width;          ///< of a vector
+  void (*product)(const PanelProduct<Real>& product);
+  /// Puts the same pieces of `count` rows one below the other. Reads and writes whole vectors.
+  void (*pack)(const Real* const* rows, std::int64_t count, const PanelPiece* pieces,
+               std::int64_t pieces_used, Real* target);
+  /// target[i] = start + the sum of weights[tap] * source[i + offsets[tap]]. Reads and writes whole
+  /// groups of four vectors.
+  void (*filter)(const Real* source, const std::int64_t* offsets, const Real* weights,
+                 std::int64_t taps, Real start, std::int64_t count, Real* target);
+  /// Adds values[i] * source[i + offsets[tap]] to a vector of sums for each tap, which are to be
+  /// added in the end. `count` is that of whole vectors.
+  void (*dots)(const Real* values, const Real* source, const std::int64_t* offsets,
+               std::int64_t taps, std::int64_t count, Real* sums);
+};
+
 struct KernelTable {
   BlockFunction formulas[formula_count][dtype_count];
   /// The same with one element for the first input, or for all but the first; few have these.
@@ -157,6 +194,8 @@ struct KernelTable {
   LayerNormFunction<double> layer_norm_double;
   TiledProductFunction<float> tiled_product_float;
   TiledProductFunction<double> tiled_product_double;
+  PanelFunctions<float> panels_float;
+  PanelFunctions<double> panels_double;
   std::int64_t tiled_side;  ///< of results up to which these are faster than the maths library
   FoldFunctions folds[fold_count][dtype_count];
   UniformFunction<float> uniform_float;

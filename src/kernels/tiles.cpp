@@ -2,39 +2,18 @@
 #include "kernels/tiles.h"
 
 #include <algorithm>
-#include <memory>
-#include <new>
 
 #include "kernels/folding.h"
 #include "kernels/prefetch.h"
+#include "kernels/scratch.h"
 #include "kernels/stores.h"
 
 namespace afterglow::kernels {
 
 namespace {
 
-constexpr std::size_t line = 64;
 /// Elements: lines that are not written as a whole cost more than they spare.
 constexpr std::int64_t shortest_streamed_row = 512;
-
-/// Memory that a thread keeps from pass to pass.
-class Scratch {
- public:
-  char* of_size(std::int64_t size) {
-    if (size > size_) {
-      data_.reset(static_cast<char*>(::operator new(size, std::align_val_t(line))));
-      size_ = size;
-    }
-    return data_.get();
-  }
-
- private:
-  struct Free {
-    void operator()(char* data) const { ::operator delete(data, std::align_val_t(line)); }
-  };
-  std::unique_ptr<char, Free> data_;
-  std::int64_t size_ = 0;
-};
 
 char* scratch_of_size(std::int64_t size) {
   static thread_local Scratch scratch;

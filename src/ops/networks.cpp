@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "ops/channels.h"
 #include "ops/compositions.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
@@ -231,29 +232,43 @@ void move_average(Value& average, const Value& batch, double momentum) {
 Value batch_norm(Composition& c, const BatchNorm& given) {
   const bool narrow = c[0].array.dtype == DType::float16;
   const Value x = narrow ? copy(c[0], DType::float32) : c[0];
-  const Value &gamma = c[1], &beta = c[2];
+  const Value& gamma = c[1];
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
-  Value distance, mean, variance;
   const autograd::State state = autograd::state();
-  if (state.training && !given.use_global_stats) {
-    const Moments moments(x, all_axes_but(x, {axis}));
-    distance = moments.distance;
-    mean = moments.mean;
-    variance = moments.variance;
-  } else {
-    mean = along(c, c[3], x, axis);
-    variance = along(c, c[4], x, axis);
-    distance = x - mean;
-  }
-  const Value deviation = sqrt(variance + given.eps);
-  Value result = distance / deviation;
-  const Value scale = along(c, gamma, x, axis);
-  if (!given.fix_gamma) result = result * scale;
+  const bool is_training = state.training && !given.use_global_stats;
   // The gradient of a gamma that is fixed is 0, not missing.
   const bool is_variable = given.fix_gamma && state.recording && gamma.origin;
-  result = result + along(c, is_variable ? beta + gamma * 0 : beta, x, axis);
+  const Value shift = is_variable ? c[2] + gamma * 0 : c[2];
+  const Value scale = along(c, gamma, x, axis), added = along(c, shift, x, axis);
+  Value mean, variance, deviation, result;
+  if (is_training && has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
+      shift.array.dtype == x.array.dtype) {
+    const Value moments = channel_moments(x, axis);
+    const std::int64_t count = moments.array.shape()[1];
+    mean = contiguous_view(moments, 0, {count});
+    variance = contiguous_view(moments, count, {count});
+    deviation = sqrt(variance + given.eps);
+    result =
+        scale_channels(x, mean, given.fix_gamma ? 1 / deviation : gamma / deviation, shift, axis);
+  } else {
+    Value distance;
+    if (is_training) {
+      const Moments moments(x, all_axes_but(x, {axis}));
+      distance = moments.distance;
+      mean = moments.mean;
+      variance = moments.variance;
+    } else {
+      mean = along(c, c[3], x, axis);
+      variance = along(c, c[4], x, axis);
+      distance = x - mean;
+    }
+    deviation = sqrt(variance + given.eps);
+    result = distance / deviation;
+    if (!given.fix_gamma) result = result * scale;
+    result = result + added;
+  }
   if (narrow) result = copy(result, DType::float16);
-  if (state.training && !given.use_global_stats && state.recording) {
+  if (is_training && state.recording) {
     move_average(c.written(3), mean, given.momentum);
     move_average(c.written(4), variance, given.momentum);
   }

@@ -36,7 +36,7 @@ struct Pooling {
   Shape stride, pad;
   std::optional<std::int64_t> p_value;
   std::optional<bool> count_include_pad;
-  std::optional<PoolingAxes> layout;
+  std::optional<Axes> layout;
   static constexpr auto fields = std::tuple{
       field("kernel", &Pooling::kernel, "extents of the window"),
       field("pool_type", &Pooling::pool_type, "what becomes of it"),

@@ -71,6 +71,7 @@ Table& the_table() {
     declare_picking(*all);
     declare_sorting(*all);
     declare_linalg(*all);
+    declare_channels(*all);
     declare_networks(*all);
     declare_outputs(*all);
     declare_along_axis(*all);

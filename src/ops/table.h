@@ -67,6 +67,7 @@ void declare_indexing(Table& table);
 void declare_picking(Table& table);
 void declare_sorting(Table& table);
 void declare_linalg(Table& table);
+void declare_channels(Table& table);
 void declare_networks(Table& table);
 void declare_outputs(Table& table);
 void declare_along_axis(Table& table);

@@ -12,26 +12,21 @@
 namespace afterglow::ops {
 
 /// The order of axes: batch, channels, then or between them space.
-enum class Axes { ncdhw, nchw, ncw, ndhwc, nhwc };
+enum class Axes { ncdhw, nchw, ncw, ndhwc, nhwc, nwc };
 
 constexpr auto choices(Axes) {
   return std::array{lazy::Choice{"NCDHW", Axes::ncdhw}, lazy::Choice{"NCHW", Axes::nchw},
-                    lazy::Choice{"NCW", Axes::ncw}, lazy::Choice{"NDHWC", Axes::ndhwc},
-                    lazy::Choice{"NHWC", Axes::nhwc}};
+                    lazy::Choice{"NCW", Axes::ncw},     lazy::Choice{"NDHWC", Axes::ndhwc},
+                    lazy::Choice{"NHWC", Axes::nhwc},   lazy::Choice{"NWC", Axes::nwc}};
 }
 
-enum class PoolingAxes { ncdhw, nchw, ncw, ndhwc, nhwc, nwc };
-
-constexpr auto choices(PoolingAxes) {
-  return std::array{
-      lazy::Choice{"NCDHW", PoolingAxes::ncdhw}, lazy::Choice{"NCHW", PoolingAxes::nchw},
-      lazy::Choice{"NCW", PoolingAxes::ncw},     lazy::Choice{"NDHWC", PoolingAxes::ndhwc},
-      lazy::Choice{"NHWC", PoolingAxes::nhwc},   lazy::Choice{"NWC", PoolingAxes::nwc}};
+inline bool channels_last(const std::optional<Axes>& layout) {
+  return layout && *layout >= Axes::ndhwc;
 }
 
-template <class Order>
-bool channels_last(const std::optional<Order>& layout) {
-  return layout && *layout >= Order::ndhwc;
+/// How many axes of space there are.
+inline std::size_t space_axes(Axes layout) {
+  return 3 - static_cast<std::size_t>(layout) % 3;
 }
 
 /// A number for each axis of space: those given, or the same for all.

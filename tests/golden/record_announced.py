@@ -10,7 +10,7 @@ from pathlib import Path
 from mxnet.base import _LIB, c_str, check_call, py_str
 
 OPS = (
-    "BilinearSampler Convolution Correlation Deconvolution GridGenerator "
+    "BilinearSampler Correlation GridGenerator "
     "LRN Pooling RNN ROIPooling SpatialTransformer UpSampling "
     "_contrib_AdaptiveAvgPooling2D _contrib_BilinearResize2D"
 )

@@ -10,7 +10,7 @@ from ..._arrays.shapes import as_integers
 from ...error import ArrayValueError
 from .._functions import functions, has_shape
 from ..block import HybridBlock
-from ..nn import BatchNorm, HybridSequential, Sequential
+from ..nn.basic_layers import BatchNorm, HybridSequential, Sequential, _Chain
 from ..parameter import ParameterDict
 
 __all__ = [
@@ -24,12 +24,20 @@ __all__ = [
 ]
 
 
-def _beside(children: Any, x: Any, axis: int) -> Any:
-    """Give the same input to all children, and put their outputs next to each other."""
-    return functions(x).join([child(x) for child in children], axis)
+class _Beside(_Chain):
+    """Gives the same input to all children, and puts their outputs next to each other."""
+
+    def __init__(
+        self, axis: int = -1, prefix: str | None = None, params: ParameterDict | None = None
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def _pass_on(self, x: Any) -> Any:
+        return functions(x).join([child(x) for child in self], self.axis)
 
 
-class Concurrent(Sequential):
+class Concurrent(_Beside, Sequential):
     """Gives its input to every child and concatenates what they return.
 
     >>> from afterglow import gluon, nd
@@ -41,18 +49,8 @@ class Concurrent(Sequential):
     <NDArray 1x4 @cpu(0)>
     """
 
-    def __init__(
-        self, axis: int = -1, prefix: str | None = None, params: ParameterDict | None = None
-    ) -> None:
-        super().__init__(prefix=prefix, params=params)
-        self.axis = axis
 
-    def forward(self, x: Any) -> Any:
-        """Concatenate the outputs of all children."""
-        return _beside(self._children.values(), x, self.axis)
-
-
-class HybridConcurrent(HybridSequential):
+class HybridConcurrent(_Beside, HybridSequential):
     """Gives its input to every child and concatenates what they return.
 
     >>> from afterglow import gluon, nd
@@ -62,16 +60,6 @@ class HybridConcurrent(HybridSequential):
     (1, 4)
     """
 
-    def __init__(
-        self, axis: int = -1, prefix: str | None = None, params: ParameterDict | None = None
-    ) -> None:
-        super().__init__(prefix=prefix, params=params)
-        self.axis = axis
-
-    def hybrid_forward(self, F: Any, x: Any) -> Any:
-        """Concatenate the outputs of all children."""
-        return _beside(self._children.values(), x, self.axis)
-
 
 class Identity(HybridBlock):
     """Returns its input.
@@ -80,9 +68,6 @@ class Identity(HybridBlock):
     >>> gluon.contrib.nn.Identity()(nd.ones((2, 3))).shape
     (2, 3)
     """
-
-    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
-        super().__init__(prefix=prefix, params=params)
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the input."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as onp
@@ -30,46 +30,42 @@ class Sampler:
         raise NotImplementedError
 
 
-class SequentialSampler(Sampler):
-    """From ``start`` on, one after another."""
+class _Listed(Sampler):
+    """Indices that are known beforehand."""
 
-    def __init__(self, length: int, start: int = 0) -> None:
-        self._length = length
-        self._start = start
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(self._start, self._start + self._length))
-
-    def __len__(self) -> int:
-        return self._length
-
-
-class RandomSampler(Sampler):
-    """In random order, each once; follows ``numpy.random.seed`` as in MXNet."""
-
-    def __init__(self, length: int) -> None:
-        self._length = length
-
-    def __iter__(self) -> Iterator[int]:
-        indices = onp.arange(self._length)
-        onp.random.shuffle(indices)
-        return iter(indices.tolist())
-
-    def __len__(self) -> int:
-        return self._length
-
-
-class FilterSampler(Sampler):
-    """Only the samples for which a function is true."""
-
-    def __init__(self, fn: Callable[[Any], bool], dataset: Any) -> None:
-        self._indices = [index for index in range(len(dataset)) if fn(dataset[index])]
+    _indices: Sequence[int]
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._indices)
 
     def __len__(self) -> int:
         return len(self._indices)
+
+
+class SequentialSampler(_Listed):
+    """From ``start`` on, one after another."""
+
+    def __init__(self, length: int, start: int = 0) -> None:
+        self._indices = range(start, start + length)
+
+
+class RandomSampler(_Listed):
+    """In random order, each once; follows ``numpy.random.seed`` as in MXNet."""
+
+    def __init__(self, length: int) -> None:
+        self._indices = range(length)
+
+    def __iter__(self) -> Iterator[int]:
+        indices = onp.arange(len(self))
+        onp.random.shuffle(indices)
+        return iter(indices.tolist())
+
+
+class FilterSampler(_Listed):
+    """Only the samples for which a function is true."""
+
+    def __init__(self, fn: Callable[[Any], bool], dataset: Any) -> None:
+        self._indices = [index for index in range(len(dataset)) if fn(dataset[index])]
 
 
 class IntervalSampler(Sampler):

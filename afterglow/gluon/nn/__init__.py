@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from ..block import Block, HybridBlock
 from ..symbol_block import SymbolBlock
-from . import activations, basic_layers
+from . import activations, basic_layers, conv_layers
 from .activations import *  # noqa: F403
 from .basic_layers import *  # noqa: F403
+from .conv_layers import *  # noqa: F403
 
 __all__ = [
     "Block",
@@ -15,4 +16,5 @@ __all__ = [
     "SymbolBlock",
     *activations.__all__,
     *basic_layers.__all__,
+    *conv_layers.__all__,
 ]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ... import ndarray, numpy, numpy_extension
@@ -14,7 +14,7 @@ from ...error import ArrayValueError
 from ...symbol import Symbol
 from ...util import is_np_array
 from .._functions import functions
-from ..block import Block, HybridBlock, _indented
+from ..block import Block, HybridBlock
 from ..parameter import Parameter, ParameterDict
 from .activations import Activation
 
@@ -51,11 +51,8 @@ class _Chain(Block):
             x = block(x)
         return x
 
-    def __repr__(self) -> str:
-        lines = "\n".join(
-            f"  ({name}): {_indented(repr(block))}" for name, block in self._children.items()
-        )
-        return f"{type(self).__name__}(\n{lines}\n)"
+    def _shown(self) -> Iterable[tuple[str, Any]]:
+        return self._children.items()
 
     def __getitem__(self, key: int | slice) -> Any:
         layers = list(self._children.values())[key]
@@ -86,9 +83,6 @@ class Sequential(_Chain):
     )
     """
 
-    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
-        super().__init__(prefix=prefix, params=params)
-
     def forward(self, x: Any) -> Any:
         """Pass the input on from block to block."""
         return self._pass_on(x)
@@ -99,7 +93,6 @@ class Sequential(_Chain):
             warnings.warn(
                 f"All children of this Sequential layer '{self.prefix}' are HybridBlocks. Consider "
                 "using HybridSequential for the best performance.",
-                UserWarning,
                 stacklevel=2,
             )
         super().hybridize(active, **kwargs)
@@ -116,12 +109,14 @@ class HybridSequential(_Chain, HybridBlock):
     (2, 12)
     """
 
-    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
-        super().__init__(prefix=prefix, params=params)
-
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Pass the input on from block to block."""
         return self._pass_on(x)
+
+
+def _deferred(block: Block, name: str, shape: Shape, init: Any, dtype: Any) -> Parameter:
+    """Return a parameter of a block whose shape may be known later."""
+    return block.params.get(name, shape=shape, init=init, dtype=dtype, allow_deferred_init=True)
 
 
 class Dense(HybridBlock):
@@ -157,21 +152,9 @@ class Dense(HybridBlock):
         self.bias: Parameter | None = None
         self.act: Activation | None = None
         with self.name_scope():
-            self.weight = self.params.get(
-                "weight",
-                shape=(units, in_units),
-                init=weight_initializer,
-                dtype=dtype,
-                allow_deferred_init=True,
-            )
+            self.weight = _deferred(self, "weight", (units, in_units), weight_initializer, dtype)
             if use_bias:
-                self.bias = self.params.get(
-                    "bias",
-                    shape=(units,),
-                    init=bias_initializer,
-                    dtype=dtype,
-                    allow_deferred_init=True,
-                )
+                self.bias = _deferred(self, "bias", (units,), bias_initializer, dtype)
             if activation is not None:
                 self.act = Activation(activation, prefix=f"{activation}_")
 
@@ -498,13 +481,8 @@ class Embedding(HybridBlock):
         self._input_dim = input_dim
         self._output_dim = output_dim
         self._dtype = dtype
-        self.weight = self.params.get(
-            "weight",
-            shape=(input_dim, output_dim),
-            init=weight_initializer,
-            dtype=dtype,
-            allow_deferred_init=True,
-        )
+        shape = (input_dim, output_dim)
+        self.weight = _deferred(self, "weight", shape, weight_initializer, dtype)
 
     def __repr__(self) -> str:
         kind = DTYPES[dtype_number(self._dtype)].name
@@ -545,32 +523,35 @@ class Flatten(HybridBlock):
 
 def _find_function(name: str) -> Callable[..., Any]:
     """Return the function of that name, of the world that is switched on."""
-    modules: tuple[Any, ...] = (ndarray,)
-    if is_np_array():
-        modules = (numpy, numpy_extension, ndarray)
-    for module in modules:
-        found = getattr(module, name, None)
+    modules = (numpy, numpy_extension, ndarray) if is_np_array() else (ndarray,)
+    found: Any
+    for found in (getattr(module, name, None) for module in modules):
         if callable(found):
-            function: Callable[..., Any] = found
-            return function
+            return found  # type: ignore[no-any-return]
     raise AssertionError(f"Function name {name} is not found in ndarray.")
 
 
-class _Function:
-    """The function of a lambda layer, with the name that is printed."""
+class _Calling(Block):
+    """What both kinds of lambda layers share: a function, and the name that is printed."""
 
-    def __init__(self, function: Any) -> None:
-        if isinstance(function, str):
-            self.call, self.name = _find_function(function), function
+    def __init__(self, function: Any, prefix: str | None = None) -> None:
+        super().__init__(prefix=prefix)
+        self._named = isinstance(function, str)
+        if self._named:
+            self._function, self._shown_name = _find_function(function), function
         elif callable(function):
-            self.call, self.name = function, getattr(function, "__name__", str(function))
+            self._function = function
+            self._shown_name = getattr(function, "__name__", str(function))
         else:
             raise ValueError(
                 f"Unrecognized function in lambda: {function} of type {type(function)}"
             )
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._shown_name})"
 
-class Lambda(Block):
+
+class Lambda(_Calling):
     """Calls a function, given as such or by its name in ``mx.nd``.
 
     >>> from afterglow import nd
@@ -581,19 +562,12 @@ class Lambda(Block):
     <NDArray 2 @cpu(0)>
     """
 
-    def __init__(self, function: Any, prefix: str | None = None) -> None:
-        super().__init__(prefix=prefix)
-        self._function = _Function(function)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._function.name})"
-
     def forward(self, *args: Any) -> Any:
         """Call the function."""
-        return self._function.call(*args)
+        return self._function(*args)
 
 
-class HybridLambda(HybridBlock):
+class HybridLambda(_Calling, HybridBlock):
     """Calls a function of ``F`` and the inputs, or the one of that name in ``mx.nd``.
 
     >>> from afterglow import nd
@@ -604,18 +578,9 @@ class HybridLambda(HybridBlock):
     <NDArray 2 @cpu(0)>
     """
 
-    def __init__(self, function: Any, prefix: str | None = None) -> None:
-        super().__init__(prefix=prefix)
-        self._named = isinstance(function, str)
-        self._function = _Function(function)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._function.name})"
-
     def hybrid_forward(self, F: Any, x: Any, *args: Any) -> Any:
         """Call the function."""
         if not self._named:
-            return self._function.call(F, x, *args)
-        if isinstance(x, Symbol):
-            return getattr(F, self._function.name)(x, *args)
-        return self._function.call(x, *args)
+            return self._function(F, x, *args)
+        function = getattr(F, self._shown_name) if isinstance(x, Symbol) else self._function
+        return function(x, *args)

@@ -10,6 +10,7 @@
 #include "kernels/isa/lines.h"
 #include "kernels/isa/moves.h"
 #include "kernels/isa/networks.h"
+#include "kernels/isa/panels.h"
 #include "kernels/isa/philox.h"
 #include "kernels/isa/products.h"
 #include "kernels/isa/rows.h"
@@ -93,6 +94,8 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.layer_norm_double = layer_norm<double>;
   table.tiled_product_float = tiled_product<float>;
   table.tiled_product_double = tiled_product<double>;
+  table.panels_float = PanelTiles<float>::functions();
+  table.panels_double = PanelTiles<double>::functions();
   table.tiled_side = vector_size;
   table.uniform_float = uniform_float;
   table.uniform_double = uniform_double;

@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions and their transposes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._arrays.shapes import Shape
+from ...error import ArrayValueError, MismatchError
+from .._functions import functions
+from ..block import HybridBlock
+from ..parameter import Parameter, ParameterDict
+from .activations import Activation
+
+__all__ = [
+    "Conv1D",
+    "Conv1DTranspose",
+    "Conv2D",
+    "Conv2DTranspose",
+    "Conv3D",
+    "Conv3DTranspose",
+]
+
+#: By the number of axes of space: the layouts of data and weights.
+_LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+class _Conv(HybridBlock):
+    """Windows that slide over one, two or three axes of space, with an activation.
+
+    Channels of the data are told by the first call, unless ``in_channels`` says them.
+    """
+
+    _axes: int
+    _op_name = "Convolution"
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int | Shape,
+        strides: int | Shape,
+        padding: int | Shape,
+        dilation: int | Shape,
+        groups: int,
+        layout: str,
+        in_channels: int = 0,
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        adj: int | Shape | None = None,
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        if layout not in _LAYOUTS[self._axes]:
+            known = " and ".join(repr(one) for one in _LAYOUTS[self._axes])
+            raise MismatchError(f"[{type(self).__name__}] layout is {layout!r}; it knows {known}")
+        self._channels = channels
+        self._in_channels = in_channels
+        self._kwargs: dict[str, Any] = {
+            "kernel": self._for_each_axis("kernel_size", kernel_size),
+            "stride": self._for_each_axis("strides", strides),
+            "dilate": self._for_each_axis("dilation", dilation),
+            "pad": self._for_each_axis("padding", padding),
+            "num_filter": channels,
+            "num_group": groups,
+            "no_bias": not use_bias,
+            "layout": layout,
+        }
+        if adj is not None:
+            self._kwargs["adj"] = self.outpad = self._for_each_axis("output_padding", adj)
+        self.bias: Parameter | None = None
+        self.act: Activation | None = None
+        with self.name_scope():
+            self.weight = self.params.get(
+                "weight",
+                shape=self._weight_shape(groups),
+                init=weight_initializer,
+                allow_deferred_init=True,
+            )
+            if use_bias:
+                self.bias = self.params.get(
+                    "bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True
+                )
+            if activation is not None:
+                self.act = Activation(activation, prefix=f"{activation}_")
+
+    def _for_each_axis(self, name: str, given: int | Shape) -> Shape:
+        numbers = tuple(given) if isinstance(given, tuple | list) else (given,) * self._axes
+        if len(numbers) != self._axes:
+            raise MismatchError(
+                f"[{type(self).__name__}] {name} is {given}; it needs one number or {self._axes}"
+            )
+        return numbers
+
+    def _weight_shape(self, groups: int) -> Shape:
+        """Return the shape in the order of the layout; 0 where it is not known yet."""
+        if self._channels % groups or self._in_channels % groups:
+            raise ArrayValueError(
+                f"[{type(self).__name__}] channels are {self._channels} of {self._in_channels}; "
+                f"both must be multiples of groups, {groups}"
+            )
+        first, second = self._channels, self._in_channels // groups
+        if self._op_name == "Deconvolution":
+            first, second = self._in_channels, self._channels // groups
+        kernel = self._kwargs["kernel"]
+        if self._kwargs["layout"][1] == "C":
+            return (first, second, *kernel)
+        return (first, *kernel, second)
+
+    def _alias(self) -> str:
+        return "conv"
+
+    def __repr__(self) -> str:
+        shape = self.weight.shape or (0, 0)
+        parts = [
+            f"{shape[1] or None} -> {shape[0]}",
+            f"kernel_size={self._kwargs['kernel']}",
+            f"stride={self._kwargs['stride']}",
+        ]
+        if self._kwargs["pad"] != (0,) * self._axes:
+            parts.append(f"padding={self._kwargs['pad']}")
+        if self._kwargs["dilate"] != (1,) * self._axes:
+            parts.append(f"dilation={self._kwargs['dilate']}")
+        if self._kwargs["num_group"] != 1:
+            parts.append(f"groups={self._kwargs['num_group']}")
+        if self.bias is None:
+            parts.append("bias=False")
+        if self.act is not None:
+            parts.append(repr(self.act))
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
+        """Slide the windows, add the bias, activate."""
+        op = getattr(functions(x), self._op_name)
+        result = op(x, weight, bias, name="fwd", **self._kwargs)
+        return result if self.act is None else self.act(result)
+
+
+class Conv1D(_Conv):
+    """Moves a window along sequences, one for each channel of the result.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> layer = nn.Conv1D(1, 2, weight_initializer="ones", in_channels=1)
+    >>> layer.initialize()
+    >>> layer(nd.array([[[1, 2, 4]]]))
+    <BLANKLINE>
+    [[[3. 6.]]]
+    <NDArray 1x1x2 @cpu(0)>
+    """
+
+    _axes = 1
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int | Shape,
+        strides: int | Shape = 1,
+        padding: int | Shape = 0,
+        dilation: int | Shape = 1,
+        groups: int = 1,
+        layout: str = "NCW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            **kwargs,
+        )
+
+
+class Conv2D(_Conv):
+    """Moves a window over images, one for each channel of the result.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> layer = nn.Conv2D(6, kernel_size=3, padding=1, activation="relu")
+    >>> layer.initialize()
+    >>> layer(nd.ones((2, 3, 8, 8))).shape
+    (2, 6, 8, 8)
+    >>> layer
+    Conv2D(3 -> 6, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), Activation(relu))
+    """
+
+    _axes = 2
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int | Shape,
+        strides: int | Shape = (1, 1),
+        padding: int | Shape = (0, 0),
+        dilation: int | Shape = (1, 1),
+        groups: int = 1,
+        layout: str = "NCHW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            **kwargs,
+        )
+
+
+class Conv3D(_Conv):
+    """Moves a window over volumes, one for each channel of the result.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> layer = nn.Conv3D(6, kernel_size=2, strides=2)
+    >>> layer.initialize()
+    >>> layer(nd.ones((2, 3, 4, 6, 8))).shape
+    (2, 6, 2, 3, 4)
+    """
+
+    _axes = 3
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int | Shape,
+        strides: int | Shape = (1, 1, 1),
+        padding: int | Shape = (0, 0, 0),
+        dilation: int | Shape = (1, 1, 1),
+        groups: int = 1,
+        layout: str = "NCDHW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            **kwargs,
+        )
+
+
+class Conv1DTranspose(_Conv):
+    """Spreads each place of sequences over a window: the transpose of ``Conv1D``.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> layer = nn.Conv1DTranspose(1, 2, weight_initializer="ones", in_channels=1)
+    >>> layer.initialize()
+    >>> layer(nd.array([[[1, 2, 4]]]))
+    <BLANKLINE>
+    [[[1. 3. 6. 4.]]]
+    <NDArray 1x1x4 @cpu(0)>
+    """
+
+    _axes = 1
+    _op_name = "Deconvolution"
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int | Shape,
+        strides: int | Shape = 1,
+        padding: int | Shape = 0,
+        output_padding: int | Shape = 0,
+        dilation: int | Shape = 1,
+        groups: int = 1,
+        layout: str = "NCW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            adj=output_padding,
+            **kwargs,
+        )
+
+
+class Conv2DTranspose(_Conv):
+    """Spreads each place of images over a window: the transpose of ``Conv2D``.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> layer = nn.Conv2DTranspose(6, kernel_size=4, strides=2, padding=1)
+    >>> layer.initialize()
+    >>> layer(nd.ones((2, 3, 8, 8))).shape
+    (2, 6, 16, 16)
+    """
+
+    _axes = 2
+    _op_name = "Deconvolution"
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int | Shape,
+        strides: int | Shape = (1, 1),
+        padding: int | Shape = (0, 0),
+        output_padding: int | Shape = (0, 0),
+        dilation: int | Shape = (1, 1),
+        groups: int = 1,
+        layout: str = "NCHW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            adj=output_padding,
+            **kwargs,
+        )
+
+
+class Conv3DTranspose(_Conv):
+    """Spreads each place of volumes over a window: the transpose of ``Conv3D``.
+
+    >>> from afterglow import nd
+    >>> from afterglow.gluon import nn
+    >>> layer = nn.Conv3DTranspose(6, kernel_size=2, strides=2)
+    >>> layer.initialize()
+    >>> layer(nd.ones((2, 3, 2, 3, 4))).shape
+    (2, 6, 4, 6, 8)
+    """
+
+    _axes = 3
+    _op_name = "Deconvolution"
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: int | Shape,
+        strides: int | Shape = (1, 1, 1),
+        padding: int | Shape = (0, 0, 0),
+        output_padding: int | Shape = (0, 0, 0),
+        dilation: int | Shape = (1, 1, 1),
+        groups: int = 1,
+        layout: str = "NCDHW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            in_channels,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            adj=output_padding,
+            **kwargs,
+        )

@@ -1,0 +1,735 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of the weights with a matrix whose columns are what the windows see, which is never
+// there as a whole: panels of it are packed from images with zeros around them.
+#include "kernels/convolution.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/scratch.h"
+#include "kernels/table.h"
+#include "kernels/views.h"
+
+namespace afterglow::kernels {
+namespace {
+
+/// Steps of the sum between two looks at the target: so long a panel stays in the second cache.
+constexpr std::int64_t most_depth = 384;
+/// Panels that meet the same rows one after the other.
+constexpr std::int64_t panels_together = 8;
+/// Few rows are not worth packing.
+constexpr std::int64_t fewest_rows = 3;
+/// Operations of a share at least, where there are several, and at most.
+constexpr double small_share = 4e6, large_share = 1e9;
+
+template <class Real>
+const PanelFunctions<Real>& panels() {
+  if constexpr (sizeof(Real) == 4)
+    return kernel_table().panels_float;
+  else
+    return kernel_table().panels_double;
+}
+
+/// The source with zeros around it, and with every step-th column side by side, so that each tap
+/// reads rows without gaps and without asking for borders.
+struct Padded {
+  Space low, extents;      ///< zeros in front; extents in all
+  std::int64_t lane = 0;   ///< columns of a residue
+  std::int64_t pitch = 0;  ///< from row to row
+  std::int64_t plane = 0;  ///< from channel to channel
+  std::vector<std::int64_t> taps;
+
+  explicit Padded(const Gathering& grid) {
+    for (int axis = 0; axis < 3; ++axis) {
+      std::int64_t least = 0, greatest = 0;
+      for (const Gathering::Tap& tap : grid.taps) {
+        least = std::min(least, tap.offset[axis]);
+        greatest = std::max(greatest, tap.offset[axis]);
+      }
+      low[axis] = -least;
+      extents[axis] = low[axis] + (grid.grid[axis] - 1) * grid.step[axis] + greatest + 1;
+    }
+    lane = divide_up(extents[2], grid.step[2]);
+    pitch = lane * grid.step[2];
+    plane = extents[0] * extents[1] * pitch;
+    for (const Gathering::Tap& tap : grid.taps) {
+      const std::int64_t column = tap.offset[2] + low[2];
+      taps.push_back(((tap.offset[0] + low[0]) * extents[1] + tap.offset[1] + low[1]) * pitch +
+                     column % grid.step[2] * lane + column / grid.step[2]);
+    }
+  }
+
+  /// Of a place of the grid.
+  std::int64_t offset(const Gathering& grid, std::int64_t z, std::int64_t y, std::int64_t x) const {
+    return (z * grid.step[0] * extents[1] + y * grid.step[1]) * pitch + x;
+  }
+
+  template <class Real>
+  void fill(const Gathering& grid, const Real* source, Real* target) const {
+    std::fill_n(target, plane, Real(0));
+    const std::int64_t step = grid.step[2];
+    const std::int64_t columns = std::min(grid.source[2], extents[2] - low[2]);
+    for (std::int64_t z = 0; z < std::min(grid.source[0], extents[0] - low[0]); ++z) {
+      for (std::int64_t y = 0; y < std::min(grid.source[1], extents[1] - low[1]); ++y) {
+        const Real* const row = source + (z * grid.source[1] + y) * grid.source[2];
+        Real* const place = target + ((z + low[0]) * extents[1] + y + low[1]) * pitch;
+        for (std::int64_t x = 0; x < std::min(step, columns); ++x) {
+          const std::int64_t column = x + low[2], count = divide_up(columns - x, step);
+          Real* const side = place + column % step * lane + column / step;
+          if (step == 1) {
+            std::copy_n(row, count, side);
+          } else {
+            for (std::int64_t i = 0; i < count; ++i) side[i] = row[x + i * step];
+          }
+        }
+      }
+    }
+  }
+};
+
+/// A row of the grid, or what a panel has of it.
+struct Run {
+  std::int64_t image, z, y, x, column, count;
+};
+
+/// What of the grids of several images, one behind the other, lies between two columns.
+void find_runs(const Gathering& grid, std::int64_t begin, std::int64_t end,
+               std::vector<Run>& runs) {
+  runs.clear();
+  const std::int64_t places = places_in(grid.grid);
+  for (std::int64_t column = begin; column < end;) {
+    const std::int64_t image = column / places, place = column % places;
+    const std::int64_t x = place % grid.grid[2], row = place / grid.grid[2];
+    const std::int64_t count = std::min(grid.grid[2] - x, end - column);
+    runs.push_back({image, row / grid.grid[1], row % grid.grid[1], x, column - begin, count});
+    column += count;
+  }
+}
+
+/// Adds the places of a tile to the target, or puts them there.
+template <class Real>
+void store_runs(const Gathering& grid, const std::vector<Run>& runs, const Real* values,
+                const Real* start, Real* target, std::int64_t image_step) {
+  const std::int64_t spread = grid.spread[2];
+  for (const Run& run : runs) {
+    Real* place = target + run.image * image_step +
+                  ((grid.start[0] + run.z * grid.spread[0]) * grid.target[1] + grid.start[1] +
+                   run.y * grid.spread[1]) *
+                      grid.target[2] +
+                  grid.start[2] + run.x * spread;
+    const Real* from = values + run.column;
+    if (start) {
+      for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] = *start + from[i];
+    } else {
+      for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] += from[i];
+    }
+  }
+}
+
+/// The taps of a filter, in the order of its weights.
+std::vector<Gathering::Tap> all_taps(const Windows& windows) {
+  std::vector<Gathering::Tap> taps;
+  std::int64_t weight = 0;
+  for (std::int64_t z = 0; z < windows.kernel[0]; ++z)
+    for (std::int64_t y = 0; y < windows.kernel[1]; ++y)
+      for (std::int64_t x = 0; x < windows.kernel[2]; ++x)
+        taps.push_back(
+            {weight++,
+             {z * windows.dilate[0] - windows.pad[0], y * windows.dilate[1] - windows.pad[1],
+              x * windows.dilate[2] - windows.pad[2]}});
+  return taps;
+}
+
+/// A window of one place that meets every element once: rows do not matter.
+void flatten(Gathering& grid) {
+  constexpr Space zero = {0, 0, 0}, one = {1, 1, 1};
+  if (grid.taps.size() != 1 || grid.taps[0].offset != zero || grid.step != one ||
+      grid.source != grid.grid || grid.target != grid.grid)
+    return;
+  grid.source = grid.grid = grid.target = {1, 1, places_in(grid.grid)};
+}
+
+Gathering convolution_grid(const Windows& windows) {
+  const std::int64_t weights = places_in(windows.kernel);
+  Gathering grid = {.source = windows.image,
+                    .grid = windows.result,
+                    .step = windows.stride,
+                    .target = windows.result,
+                    .start = {0, 0, 0},
+                    .spread = {1, 1, 1},
+                    .taps = all_taps(windows),
+                    .rows = windows.filters,
+                    .depth = windows.channels,
+                    .row_step = windows.channels * weights,
+                    .depth_step = weights};
+  flatten(grid);
+  return grid;
+}
+
+/// One for each residue of the stride: which taps meet an element depends on it.
+std::vector<Gathering> transposed_grids(const Windows& windows) {
+  const std::int64_t weights = places_in(windows.kernel);
+  std::vector<Gathering> grids;
+  const Space& stride = windows.stride;
+  for (std::int64_t z = 0; z < std::min(stride[0], windows.image[0]); ++z) {
+    for (std::int64_t y = 0; y < std::min(stride[1], windows.image[1]); ++y) {
+      for (std::int64_t x = 0; x < std::min(stride[2], windows.image[2]); ++x) {
+        const Space start = {z, y, x};
+        Gathering grid = {.source = windows.result,
+                          .grid = {},
+                          .step = {1, 1, 1},
+                          .target = windows.image,
+                          .start = start,
+                          .spread = stride,
+                          .taps = {},
+                          .rows = windows.channels,
+                          .depth = windows.filters,
+                          .row_step = weights,
+                          .depth_step = windows.channels * weights};
+        for (int axis = 0; axis < 3; ++axis)
+          grid.grid[axis] = divide_up(windows.image[axis] - start[axis], stride[axis]);
+        for (const Gathering::Tap& tap : all_taps(windows)) {
+          bool meets = true;
+          Space offset;
+          for (int axis = 0; axis < 3; ++axis) {
+            const std::int64_t distance = start[axis] - tap.offset[axis];
+            meets = meets && distance % stride[axis] == 0;
+            offset[axis] = distance / stride[axis];
+          }
+          if (meets) grid.taps.push_back({tap.weight, offset});
+        }
+        flatten(grid);
+        grids.push_back(std::move(grid));
+      }
+    }
+  }
+  return grids;
+}
+
+/// Memory of a thread, handed out piece by piece.
+template <class Real>
+class Room {
+ public:
+  /// Behind each piece there is room for whole groups of vectors.
+  static constexpr std::int64_t slack = 64;
+
+  explicit Room(std::initializer_list<std::int64_t> pieces) {
+    std::int64_t count = 0;
+    for (const std::int64_t piece : pieces) count += rounded(piece);
+    static thread_local Scratch scratch;
+    next_ = reinterpret_cast<Real*>(scratch.of_size(count * std::int64_t{sizeof(Real)}));
+  }
+  Real* take(std::int64_t piece) {
+    Real* const taken = next_;
+    next_ += rounded(piece);
+    // It is read, though what comes of it is not used.
+    std::fill_n(taken + piece, rounded(piece) - piece, Real(0));
+    return taken;
+  }
+
+ private:
+  static std::int64_t rounded(std::int64_t piece) {
+    return (piece + 2 * slack - 1) / slack * slack;
+  }
+
+  Real* next_;
+};
+
+/// One grid of some images, of one group and some of its rows.
+template <class Real>
+class GridTask {
+ public:
+  GridTask(const Gathering& grid, const Real* source, std::int64_t source_step, const Real* weight,
+           const Real* bias, Real* target, std::int64_t target_step, std::int64_t images,
+           std::int64_t row_begin, std::int64_t row_end, std::int64_t first_channel,
+           std::int64_t channels, const GatheringPass::Epilogue& epilogue)
+      : grid_(grid),
+        padded_(grid),
+        source_(source),
+        source_step_(source_step),
+        weight_(weight),
+        bias_(bias),
+        target_(target),
+        target_step_(target_step),
+        images_(images),
+        row_begin_(row_begin),
+        row_end_(row_end),
+        first_channel_(first_channel),
+        channels_(channels),
+        epilogue_(epilogue),
+        depth_(grid.depth * static_cast<std::int64_t>(grid.taps.size())) {}
+
+  void run() {
+    if (row_end_ - row_begin_ < fewest_rows || !depth_)
+      filter();
+    else
+      multiply();
+  }
+
+ private:
+  /// What is read of an image: all channels, padded.
+  std::int64_t image_size() const { return grid_.depth * padded_.plane; }
+  std::int64_t target_plane() const { return places_in(grid_.target); }
+
+  void fill_image(std::int64_t image, Real* target) const {
+    const std::int64_t plane = places_in(grid_.source);
+    for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
+      padded_.fill(grid_, source_ + image * source_step_ + channel * plane,
+                   target + channel * padded_.plane);
+  }
+
+  Real weight_of(std::int64_t row, std::int64_t step) const {
+    const auto taps = static_cast<std::int64_t>(grid_.taps.size());
+    return weight_[row * grid_.row_step + step / taps * grid_.depth_step +
+                   grid_.taps[static_cast<std::size_t>(step % taps)].weight];
+  }
+  Real bias_of(std::int64_t row) const { return bias_ ? bias_[row] : Real(0); }
+
+  void complete(std::int64_t image, std::int64_t row_begin, std::int64_t row_end,
+                std::int64_t column_begin, std::int64_t column_end) const {
+    const std::int64_t first = image * channels_ + first_channel_;
+    if (epilogue_) epilogue_(first + row_begin, first + row_end, column_begin, column_end);
+  }
+
+  /// A few rows: each is a filter over the padded source.
+  void filter() const {
+    const std::int64_t rows_of_grid = grid_.grid[0] * grid_.grid[1];
+    // Without steps, rows of the grid may as well be taken with what lies between them.
+    const bool is_dense = grid_.step[1] == 1 && grid_.grid[0] == 1;
+    const std::int64_t length =
+        is_dense ? (grid_.grid[1] - 1) * padded_.pitch + grid_.grid[2] : grid_.grid[2];
+    Room<Real> room({image_size(), length, depth_});
+    Real *const image = room.take(image_size()), *const sums = room.take(length),
+                *const weights = room.take(depth_);
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
+      for (const std::int64_t tap : padded_.taps) offsets.push_back(channel * padded_.plane + tap);
+    std::vector<Run> runs(1);
+    for (std::int64_t n = 0; n < images_; ++n) {
+      fill_image(n, image);
+      for (std::int64_t row = row_begin_; row < row_end_; ++row) {
+        for (std::int64_t i = 0; i < depth_; ++i) weights[i] = weight_of(row, i);
+        Real* const target = target_ + row * target_plane();
+        const Real zero = 0;
+        for (std::int64_t each = 0; each < (is_dense ? 1 : rows_of_grid); ++each) {
+          const std::int64_t z = each / grid_.grid[1], y = each % grid_.grid[1];
+          panels<Real>().filter(image + padded_.offset(grid_, z, y, 0), offsets.data(), weights,
+                                depth_, bias_of(row), length, sums);
+          for (std::int64_t line = 0; line < (is_dense ? grid_.grid[1] : 1); ++line) {
+            runs[0] = {n, z, y + line, 0, 0, grid_.grid[2]};
+            store_runs(grid_, runs, sums + line * padded_.pitch, &zero, target, target_step_);
+          }
+        }
+        complete(n, row, row + 1, 0, places_in(grid_.grid));
+      }
+    }
+  }
+
+  /// The product of the rows' weights with a matrix whose columns are the patches.
+  void multiply() {
+    const PanelFunctions<Real>& functions = panels<Real>();
+    const std::int64_t rows = row_end_ - row_begin_, columns = images_ * places_in(grid_.grid);
+    const std::int64_t groups = divide_up(rows, functions.rows);
+    const std::int64_t panel = std::min(depth_, most_depth) * functions.columns;
+    const std::int64_t tile = std::int64_t{functions.rows} * functions.columns;
+    const std::int64_t packed = groups * depth_ * functions.rows;
+    Room<Real> room({images_ * image_size(), packed, panels_together * panel, tile});
+    images_padded_ = room.take(images_ * image_size());
+    left_ = room.take(packed);
+    right_ = room.take(panels_together * panel);
+    tile_ = room.take(tile);
+    for (std::int64_t n = 0; n < images_; ++n) fill_image(n, images_padded_ + n * image_size());
+    pack_weights(functions, groups);
+    std::vector<const Real*> sources;
+    for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
+      for (const std::int64_t tap : padded_.taps)
+        sources.push_back(images_padded_ + channel * padded_.plane + tap);
+    std::vector<std::vector<Run>> runs(panels_together);
+    std::vector<PanelPiece> pieces;
+    const std::int64_t together = panels_together * functions.columns;
+    for (std::int64_t begin = 0; begin < columns; begin += together) {
+      const std::int64_t count = divide_up(std::min(together, columns - begin), functions.columns);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t first = begin + i * functions.columns;
+        find_runs(grid_, first, std::min(columns, first + functions.columns),
+                  runs[static_cast<std::size_t>(i)]);
+      }
+      for (std::int64_t step = 0; step < depth_; step += most_depth) {
+        const std::int64_t steps = std::min(most_depth, depth_ - step);
+        for (std::int64_t i = 0; i < count; ++i) {
+          pieces.clear();
+          for (const Run& run : runs[static_cast<std::size_t>(i)])
+            pieces.push_back({run.image * image_size() + padded_.offset(grid_, run.z, run.y, run.x),
+                              run.column, run.count});
+          functions.pack(sources.data() + step, steps, pieces.data(),
+                         static_cast<std::int64_t>(pieces.size()), right_ + i * panel);
+        }
+        for (std::int64_t group = 0; group < groups; ++group)
+          for (std::int64_t i = 0; i < count; ++i)
+            run_tile(functions, group, groups, step, steps, right_ + i * panel,
+                     runs[static_cast<std::size_t>(i)]);
+      }
+      const std::int64_t places = places_in(grid_.grid), end = std::min(columns, begin + together);
+      for (std::int64_t n = begin / places; n * places < end; ++n)
+        complete(n, row_begin_, row_end_, std::max<std::int64_t>(0, begin - n * places),
+                 std::min(places, end - n * places));
+    }
+  }
+
+  /// Groups of rows are about equally large.
+  std::int64_t first_row(std::int64_t group, std::int64_t groups) const {
+    return row_begin_ + (row_end_ - row_begin_) * group / groups;
+  }
+
+  void pack_weights(const PanelFunctions<Real>& functions, std::int64_t groups) {
+    for (std::int64_t group = 0; group < groups; ++group) {
+      const std::int64_t begin = first_row(group, groups), end = first_row(group + 1, groups);
+      Real* target = left_ + group * depth_ * functions.rows;
+      const auto taps = static_cast<std::int64_t>(grid_.taps.size());
+      for (std::int64_t channel = 0; channel < grid_.depth; ++channel) {
+        for (std::int64_t tap = 0; tap < taps; ++tap, target += functions.rows) {
+          const Real* source = weight_ + begin * grid_.row_step + channel * grid_.depth_step +
+                               grid_.taps[static_cast<std::size_t>(tap)].weight;
+          for (std::int64_t row = begin; row < end; ++row, source += grid_.row_step)
+            target[row - begin] = *source;
+        }
+      }
+    }
+  }
+
+  void run_tile(const PanelFunctions<Real>& functions, std::int64_t group, std::int64_t groups,
+                std::int64_t step, std::int64_t steps, const Real* panel,
+                const std::vector<Run>& runs) {
+    const std::int64_t row = first_row(group, groups);
+    const int rows = static_cast<int>(first_row(group + 1, groups) - row);
+    const Run &first = runs.front(), &last = runs.back();
+    const auto columns = static_cast<int>(last.column + last.count);
+    const Real* const left = left_ + (group * depth_ + step) * functions.rows;
+    constexpr Space one = {1, 1, 1};
+    const bool is_direct =
+        grid_.spread == one && first.image == last.image && columns % functions.width == 0;
+    if (!is_direct) {
+      functions.product({steps, left, panel, tile_, functions.columns, rows, columns, false});
+      for (int i = 0; i < rows; ++i) {
+        const Real start = bias_of(row + i);
+        store_runs(grid_, runs, tile_ + i * functions.columns, step ? nullptr : &start,
+                   target_ + (row + i) * target_plane(), target_step_);
+      }
+      return;
+    }
+    Real* const place = target_ + first.image * target_step_ + row * target_plane() +
+                        (first.z * grid_.grid[1] + first.y) * grid_.grid[2] + first.x;
+    const bool has_start = bias_ && !step;
+    for (int i = 0; has_start && i < rows; ++i)
+      std::fill_n(place + i * target_plane(), columns, bias_[row + i]);
+    functions.product(
+        {steps, left, panel, place, target_plane(), rows, columns, step > 0 || has_start});
+  }
+
+  const Gathering& grid_;
+  const Padded padded_;
+  const Real* source_;
+  std::int64_t source_step_;
+  const Real* weight_;
+  const Real* bias_;
+  Real* target_;
+  std::int64_t target_step_, images_, row_begin_, row_end_;
+  std::int64_t first_channel_, channels_;  ///< of the target: of the group, and of all groups
+  const GatheringPass::Epilogue& epilogue_;
+  const std::int64_t depth_;
+  Real *images_padded_ = nullptr, *left_ = nullptr, *right_ = nullptr, *tile_ = nullptr;
+};
+
+}  // namespace
+
+double Windows::operations() const {
+  constexpr double moving = 16;
+  const auto pieces = [](std::int64_t number) { return static_cast<double>(number); };
+  const double products =
+      pieces(count * groups * filters * places_in(result)) * pieces(channels * places_in(kernel));
+  return 2 * products + moving * pieces(count * groups) *
+                            pieces(channels * places_in(image) + filters * places_in(result));
+}
+
+ConvolutionPass::ConvolutionPass(const Windows& windows, DType dtype, const void* images,
+                                 const void* weights, const void* bias, void* results,
+                                 Epilogue epilogue)
+    : GatheringPass(windows, dtype, images, weights, bias, results, {convolution_grid(windows)},
+                    std::move(epilogue)) {}
+
+TransposedConvolutionPass::TransposedConvolutionPass(const Windows& windows, DType dtype,
+                                                     const void* results, const void* weights,
+                                                     const void* bias, void* images)
+    : GatheringPass(windows, dtype, results, weights, bias, images, transposed_grids(windows), {}) {
+}
+
+GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* source,
+                             const void* weights, const void* bias, void* target,
+                             std::vector<Gathering> grids, Epilogue epilogue)
+    : batch_(windows.count),
+      groups_(windows.groups),
+      dtype_(dtype),
+      source_(source),
+      weights_(weights),
+      bias_(bias),
+      target_(target),
+      grids_(std::move(grids)),
+      epilogue_(std::move(epilogue)) {
+  std::erase_if(grids_, [](const Gathering& grid) { return !places_in(grid.grid); });
+  if (grids_.empty() || !batch_ || !groups_ || !grids_[0].rows) return;
+  // Enough images to fill some panels; rows are divided where there are few images.
+  const Gathering& grid = grids_[0];
+  const double operations = 2.0 *
+                            static_cast<double>(places_in(grid.grid) * grid.rows * grid.depth) *
+                            static_cast<double>(grid.taps.size());
+  constexpr std::int64_t enough_columns = 512;
+  images_ = std::clamp<std::int64_t>(divide_up(enough_columns, places_in(grid.grid)), 1,
+                                     divide_up(batch_, 2));
+  while (images_ < batch_ && operations * static_cast<double>(images_) < small_share)
+    images_ = std::min(batch_, 2 * images_);
+  const std::int64_t blocks = divide_up(batch_, images_) * groups_;
+  constexpr std::int64_t fewest_in_block = 16, enough_shares = 8;
+  const double block_operations = operations * static_cast<double>(images_);
+  std::int64_t wanted = divide_up(enough_shares, blocks);
+  wanted = std::min(wanted, static_cast<std::int64_t>(block_operations / small_share) + 1);
+  wanted = std::max(wanted, static_cast<std::int64_t>(block_operations / large_share) + 1);
+  row_blocks_ = std::clamp<std::int64_t>(wanted, 1, divide_up(grid.rows, fewest_in_block));
+  shares_ = static_cast<int>(static_cast<std::int64_t>(grids_.size()) * blocks * row_blocks_);
+}
+
+template <class Real>
+void GatheringPass::run_share(std::int64_t share) const {
+  const std::int64_t row_block = share % row_blocks_;
+  share /= row_blocks_;
+  const std::int64_t image_blocks = divide_up(batch_, images_);
+  const std::int64_t first = share % image_blocks * images_;
+  share /= image_blocks;
+  const std::int64_t group = share % groups_;
+  const Gathering& grid = grids_[static_cast<std::size_t>(share / groups_)];
+  const std::int64_t source_plane = places_in(grid.source), target_plane = places_in(grid.target);
+  const std::int64_t source_step = groups_ * grid.depth * source_plane;
+  const std::int64_t target_step = groups_ * grid.rows * target_plane;
+  // A group has filters times channels of weights.
+  const std::int64_t weights = std::max(grid.row_step * grid.rows, grid.depth_step * grid.depth);
+  const auto* const bias = static_cast<const Real*>(bias_);
+  GridTask<Real>(
+      grid,
+      static_cast<const Real*>(source_) + first * source_step + group * grid.depth * source_plane,
+      source_step, static_cast<const Real*>(weights_) + group * weights,
+      bias ? bias + group * grid.rows : nullptr,
+      static_cast<Real*>(target_) + first * target_step + group * grid.rows * target_plane,
+      target_step, std::min(images_, batch_ - first), grid.rows * row_block / row_blocks_,
+      grid.rows * (row_block + 1) / row_blocks_, (first * groups_ + group) * grid.rows,
+      groups_ * grid.rows, epilogue_)
+      .run();
+}
+
+void GatheringPass::run(int share) const {
+  if (dtype_ == DType::float32)
+    run_share<float>(share);
+  else
+    run_share<double>(share);
+}
+
+WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, const void* images,
+                                       const void* results, void* weights)
+    : windows_(windows),
+      dtype_(dtype),
+      images_(images),
+      results_(results),
+      weights_(weights),
+      grid_(convolution_grid(windows)) {
+  const std::int64_t columns = windows.channels * places_in(windows.kernel);
+  const std::int64_t count = windows.groups * windows.filters * columns;
+  if (!count) return;
+  constexpr std::int64_t most_columns = 512, enough_shares = 8, most_parts_size = 1 << 22;
+  column_blocks_ = divide_up(columns, most_columns);
+  block_columns_ = divide_up(columns, column_blocks_);
+  const double operations = 2.0 * static_cast<double>(count) *
+                            static_cast<double>(windows.count * places_in(windows.result));
+  std::int64_t wanted = divide_up(enough_shares, windows.groups * column_blocks_);
+  wanted = std::min(wanted, static_cast<std::int64_t>(operations / small_share) + 1);
+  wanted = std::min(wanted, most_parts_size / count + 1);
+  parts_ = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, windows.count));
+  sums_.resize(static_cast<std::size_t>((parts_ - 1) * count) * size_of(dtype));
+  shares_ = static_cast<int>(windows.groups * column_blocks_ * parts_);
+}
+
+template <class Real>
+void WeightGradientPass::run_share(std::int64_t share) {
+  if (windows_.filters < fewest_rows) return run_dots<Real>(share);
+  const PanelFunctions<Real>& functions = panels<Real>();
+  const std::int64_t column_block = share % column_blocks_;
+  share /= column_blocks_;
+  const std::int64_t part = share % parts_, group = share / parts_;
+  const auto taps = static_cast<std::int64_t>(grid_.taps.size());
+  const std::int64_t all_columns = windows_.channels * taps, rows = windows_.filters;
+  const std::int64_t begin = column_block * block_columns_;
+  const std::int64_t columns = std::min(block_columns_, all_columns - begin);
+  const std::int64_t first_channel = begin / taps;
+  const std::int64_t channels = divide_up(begin + columns, taps) - first_channel;
+  const std::int64_t image_plane = places_in(grid_.source), places = places_in(grid_.grid);
+  const Padded padded(grid_);
+
+  const int lanes = functions.columns;
+  const std::int64_t panels_used = divide_up(columns, lanes);
+  const std::int64_t groups = divide_up(rows, functions.rows);
+  const std::int64_t depth = std::min(most_depth, divide_up(places, lanes) * lanes);
+  const std::int64_t sum_stride = panels_used * lanes;
+  Room<Real> room({channels * padded.plane, groups * functions.rows * depth,
+                   panels_used * depth * lanes, std::int64_t{lanes} * lanes,
+                   groups * functions.rows * sum_stride});
+  Real *const image = room.take(channels * padded.plane),
+              *const left = room.take(groups * functions.rows * depth),
+              *const right = room.take(panels_used * depth * lanes),
+              *const square = room.take(std::int64_t{lanes} * lanes),
+              *const sums = room.take(groups * functions.rows * sum_stride);
+  std::fill_n(sums, groups * functions.rows * sum_stride, Real(0));
+  // What lies behind the last column is multiplied too.
+  std::vector<const Real*> sources;
+  for (std::int64_t i = 0; i < panels_used * lanes; ++i) {
+    const std::int64_t column = begin + std::min(i, columns - 1);
+    sources.push_back(image + (column / taps - first_channel) * padded.plane +
+                      padded.taps[static_cast<std::size_t>(column % taps)]);
+  }
+  const MoveFunction move = move_function(dtype_);
+  std::vector<Run> runs;
+  std::vector<PanelPiece> pieces;
+  const std::int64_t first = windows_.count * part / parts_,
+                     last = windows_.count * (part + 1) / parts_;
+  for (std::int64_t n = first; n < last; ++n) {
+    const Real* const planes =
+        static_cast<const Real*>(images_) +
+        ((n * windows_.groups + group) * windows_.channels + first_channel) * image_plane;
+    for (std::int64_t channel = 0; channel < channels; ++channel)
+      padded.fill(grid_, planes + channel * image_plane, image + channel * padded.plane);
+    const Real* const gradients = static_cast<const Real*>(results_) +
+                                  (n * windows_.groups + group) * windows_.filters * places;
+    for (std::int64_t place = 0; place < places; place += depth) {
+      const std::int64_t steps = std::min(depth, places - place);
+      for (std::int64_t each = 0; each < groups; ++each) {
+        const std::int64_t row = rows * each / groups, count = rows * (each + 1) / groups - row;
+        move({const_cast<Real*>(gradients) + row * places + place, 1, places},
+             {left + each * functions.rows * depth, functions.rows, 1}, steps, count);
+      }
+      for (std::int64_t step = 0; step < steps; step += lanes) {
+        const std::int64_t here = std::min<std::int64_t>(lanes, steps - step);
+        find_runs(grid_, place + step, place + step + here, runs);
+        pieces.clear();
+        for (const Run& run : runs)
+          pieces.push_back({padded.offset(grid_, run.z, run.y, run.x), run.column, run.count});
+        for (std::int64_t panel = 0; panel < panels_used; ++panel) {
+          functions.pack(sources.data() + panel * lanes, lanes, pieces.data(),
+                         static_cast<std::int64_t>(pieces.size()), square);
+          move({square, 1, lanes}, {right + (panel * depth + step) * lanes, lanes, 1}, here, lanes);
+        }
+      }
+      for (std::int64_t each = 0; each < groups; ++each) {
+        const std::int64_t row = rows * each / groups, count = rows * (each + 1) / groups - row;
+        for (std::int64_t panel = 0; panel < panels_used; ++panel)
+          functions.product({steps, left + each * functions.rows * depth,
+                             right + panel * depth * lanes, sums + row * sum_stride + panel * lanes,
+                             sum_stride, static_cast<int>(count), lanes, true});
+      }
+    }
+  }
+  const std::int64_t weights = windows_.groups * rows * all_columns;
+  Real* const target = (part ? reinterpret_cast<Real*>(sums_.data()) + (part - 1) * weights
+                             : static_cast<Real*>(weights_)) +
+                       group * rows * all_columns + begin;
+  for (std::int64_t row = 0; row < rows; ++row)
+    std::copy_n(sums + row * sum_stride, columns, target + row * all_columns);
+}
+
+template <class Real>
+void WeightGradientPass::run_dots(std::int64_t share) {
+  const PanelFunctions<Real>& functions = panels<Real>();
+  const std::int64_t column_block = share % column_blocks_;
+  share /= column_blocks_;
+  const std::int64_t part = share % parts_, group = share / parts_;
+  const auto taps = static_cast<std::int64_t>(grid_.taps.size());
+  const std::int64_t all_columns = windows_.channels * taps, begin = column_block * block_columns_;
+  const std::int64_t columns = std::min(block_columns_, all_columns - begin);
+  const std::int64_t first_channel = begin / taps;
+  const std::int64_t channels = divide_up(begin + columns, taps) - first_channel;
+  const std::int64_t image_plane = places_in(grid_.source), places = places_in(grid_.grid);
+  const Padded padded(grid_);
+  const std::int64_t rows_of_grid = grid_.grid[0] * grid_.grid[1], width = grid_.grid[2];
+  // Rows of the grid are taken together, with zeros for what lies between them, where they can.
+  const bool is_dense = grid_.step[1] == 1 && grid_.grid[0] == 1;
+  const std::int64_t length =
+      divide_up(is_dense ? (grid_.grid[1] - 1) * padded.pitch + width : width, functions.width) *
+      functions.width;
+  const std::int64_t lanes = columns * functions.width;
+  Room<Real> room({channels * padded.plane + functions.width, length, windows_.filters * lanes});
+  Real *const image = room.take(channels * padded.plane + functions.width),
+              *const line = room.take(length), *const sums = room.take(windows_.filters * lanes);
+  std::fill_n(image + channels * padded.plane, functions.width, Real(0));
+  std::fill_n(line, length, Real(0));
+  std::fill_n(sums, windows_.filters * lanes, Real(0));
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t column = begin; column < begin + columns; ++column)
+    offsets.push_back((column / taps - first_channel) * padded.plane +
+                      padded.taps[static_cast<std::size_t>(column % taps)]);
+  for (std::int64_t n = windows_.count * part / parts_; n < windows_.count * (part + 1) / parts_;
+       ++n) {
+    const std::int64_t place = n * windows_.groups + group;
+    for (std::int64_t channel = 0; channel < channels; ++channel)
+      padded.fill(grid_,
+                  static_cast<const Real*>(images_) +
+                      (place * windows_.channels + first_channel + channel) * image_plane,
+                  image + channel * padded.plane);
+    for (std::int64_t row = 0; row < windows_.filters; ++row) {
+      const Real* const gradients =
+          static_cast<const Real*>(results_) + (place * windows_.filters + row) * places;
+      if (is_dense) {
+        for (std::int64_t y = 0; y < rows_of_grid; ++y)
+          std::copy_n(gradients + y * width, width, line + y * padded.pitch);
+        functions.dots(line, image, offsets.data(), columns, length, sums + row * lanes);
+        continue;
+      }
+      for (std::int64_t y = 0; y < rows_of_grid; ++y) {
+        std::copy_n(gradients + y * width, width, line);
+        functions.dots(line, image + padded.offset(grid_, y / grid_.grid[1], y % grid_.grid[1], 0),
+                       offsets.data(), columns, length, sums + row * lanes);
+      }
+    }
+  }
+  const std::int64_t weights = windows_.groups * windows_.filters * all_columns;
+  Real* const target = (part ? reinterpret_cast<Real*>(sums_.data()) + (part - 1) * weights
+                             : static_cast<Real*>(weights_)) +
+                       group * windows_.filters * all_columns + begin;
+  for (std::int64_t row = 0; row < windows_.filters; ++row) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      const Real* const each = sums + row * lanes + column * functions.width;
+      target[row * all_columns + column] = std::accumulate(each, each + functions.width, Real(0));
+    }
+  }
+}
+
+void WeightGradientPass::run(int share) {
+  if (dtype_ == DType::float32)
+    run_share<float>(share);
+  else
+    run_share<double>(share);
+}
+
+template <class Real>
+void WeightGradientPass::add_parts() {
+  const std::int64_t weights =
+      windows_.groups * windows_.filters * windows_.channels * places_in(windows_.kernel);
+  auto* const target = static_cast<Real*>(weights_);
+  for (std::int64_t part = 1; part < parts_; ++part) {
+    const Real* const source = reinterpret_cast<const Real*>(sums_.data()) + (part - 1) * weights;
+    for (std::int64_t i = 0; i < weights; ++i) target[i] += source[i];
+  }
+}
+
+void WeightGradientPass::finish() {
+  if (dtype_ == DType::float32)
+    add_parts<float>();
+  else
+    add_parts<double>();
+}
+
+}  // namespace afterglow::kernels

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of images with one, two or three axes of space, their transposes, and the gradients
+// of their weights. No result depends on the number of threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace afterglow::kernels {
+
+/// Depth, height and width; an axis that an image does not have comes first and is 1.
+using Space = std::array<std::int64_t, 3>;
+
+constexpr std::int64_t places_in(const Space& space) {
+  return space[0] * space[1] * space[2];
+}
+
+/// Windows that slide over images. The window of place p sees, at place k of the kernel, place
+/// p * stride + k * dilate - pad of the image, which is zero where the image has no such place. All
+/// arrays are contiguous: images [count, groups * channels, image], results [count, groups *
+/// filters, result], weights [groups * filters, channels, kernel].
+struct Windows {
+  std::int64_t count = 0, groups = 1;
+  std::int64_t channels = 0, filters = 0;  ///< of one group
+  Space image, result, kernel, stride, dilate, pad;
+
+  /// Multiplications and additions, and what moving the elements weighs.
+  double operations() const;
+};
+
+/// Where elements of a source are taken, for each tap of a filter, to be summed up in places of a
+/// target.
+struct Gathering {
+  struct Tap {
+    std::int64_t weight;  ///< its place among the weights of a channel
+    Space offset;         ///< of what is taken for the first place of the grid
+  };
+  Space source, grid, step;     ///< extents; those of the results; from one place to the next
+  Space target, start, spread;  ///< extents, and where the places of the grid are there
+  std::vector<Tap> taps;
+  std::int64_t rows, depth;           ///< channels of the target and of the source, of a group
+  std::int64_t row_step, depth_step;  ///< between their weights
+};
+
+/// target[n, r, start + g * spread] = bias[r] + the sum over d and taps of weight * source[n, d, g
+/// * step + offset], for one or several grids that make up the target. For float32 and float64.
+class GatheringPass {
+ public:
+  /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) of the target are
+  /// complete, where a row is a channel of an image. Not where places of a grid lie apart.
+  using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
+                                      std::int64_t column_begin, std::int64_t column_end)>;
+
+  int shares() const { return shares_; }
+  void run(int share) const;
+
+ protected:
+  GatheringPass(const Windows& windows, DType dtype, const void* source, const void* weights,
+                const void* bias, void* target, std::vector<Gathering> grids, Epilogue epilogue);
+
+ private:
+  template <class Real>
+  void run_share(std::int64_t share) const;
+
+  std::int64_t batch_, groups_;
+  DType dtype_;
+  const void *source_, *weights_, *bias_;
+  void* target_;
+  std::vector<Gathering> grids_;
+  Epilogue epilogue_;
+  std::int64_t images_ = 1;      ///< that are worked on together
+  std::int64_t row_blocks_ = 1;  ///< that the rows of a group are divided into
+  int shares_ = 0;
+};
+
+/// results = images * weights + bias; without a bias it is nullptr.
+class ConvolutionPass : public GatheringPass {
+ public:
+  ConvolutionPass(const Windows& windows, DType dtype, const void* images, const void* weights,
+                  const void* bias, void* results, Epilogue epilogue = {});
+};
+
+/// The transpose: images are the sums of the windows that see their places, plus the bias.
+class TransposedConvolutionPass : public GatheringPass {
+ public:
+  TransposedConvolutionPass(const Windows& windows, DType dtype, const void* results,
+                            const void* weights, const void* bias, void* images);
+};
+
+/// The gradient of the weights: for each the sum over all images and places of the result's
+/// gradient times what the weight met.
+class WeightGradientPass {
+ public:
+  WeightGradientPass(const Windows& windows, DType dtype, const void* images, const void* results,
+                     void* weights);
+  int shares() const { return shares_; }
+  void run(int share);
+  /// Adds what the shares found.
+  void finish();
+
+ private:
+  template <class Real>
+  void run_share(std::int64_t share);
+  /// Instead, for a few filters.
+  template <class Real>
+  void run_dots(std::int64_t share);
+  template <class Real>
+  void add_parts();
+
+  Windows windows_;
+  DType dtype_;
+  const void *images_, *results_;
+  void* weights_;
+  Gathering grid_;
+  std::int64_t parts_ = 1;          ///< of the batch
+  std::int64_t column_blocks_ = 1;  ///< of the weights of a filter
+  std::int64_t block_columns_ = 1;
+  int shares_ = 0;
+  std::vector<unsigned char> sums_;  ///< of all parts but the first
+};
+
+}  // namespace afterglow::kernels

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions against the definition.
+#include "kernels/convolution.h"
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <vector>
+
+#include "check.h"
+#include "kernels_support.h"
+
+using namespace afterglow::kernels;
+using namespace kernels_test;
+
+namespace {
+
+/// What each place of the kernel sees, for each window.
+template <class Visit>
+void for_each_meeting(const Windows& w, Visit visit) {
+  const std::int64_t places = places_in(w.result), taps = places_in(w.kernel);
+  for (std::int64_t n = 0; n < w.count * w.groups; ++n)
+    for (std::int64_t place = 0; place < places; ++place)
+      for (std::int64_t tap = 0; tap < taps; ++tap) {
+        const std::int64_t window[] = {place / w.result[2] / w.result[1],
+                                       place / w.result[2] % w.result[1], place % w.result[2]};
+        const std::int64_t at[] = {tap / w.kernel[2] / w.kernel[1], tap / w.kernel[2] % w.kernel[1],
+                                   tap % w.kernel[2]};
+        std::int64_t seen = 0;
+        bool is_inside = true;
+        for (int axis = 0; axis < 3; ++axis) {
+          const std::int64_t position =
+              window[axis] * w.stride[axis] + at[axis] * w.dilate[axis] - w.pad[axis];
+          is_inside = is_inside && position >= 0 && position < w.image[axis];
+          seen = seen * w.image[axis] + position;
+        }
+        if (!is_inside) continue;
+        for (std::int64_t f = 0; f < w.filters; ++f)
+          for (std::int64_t c = 0; c < w.channels; ++c)
+            visit((n * w.channels + c) * places_in(w.image) + seen,
+                  ((n % w.groups * w.filters + f) * w.channels + c) * taps + tap,
+                  (n * w.filters + f) * places + place);
+      }
+}
+
+Buffer filled(DType dtype, std::int64_t size) {
+  Buffer buffer(dtype, size);
+  for (std::int64_t i = 0; i < size; ++i) buffer.set(i, random_integer(-3, 3));
+  return buffer;
+}
+
+Buffer unset(DType dtype, std::int64_t size) {
+  Buffer buffer(dtype, size);
+  for (std::int64_t i = 0; i < size; ++i) buffer.set(i, std::numeric_limits<double>::quiet_NaN());
+  return buffer;
+}
+
+template <class Pass>
+void run_backwards(Pass& pass) {
+  for (int share = pass.shares() - 1; share >= 0; --share) pass.run(share);
+}
+
+void check_equal(const Windows& w, const char* what, const Buffer& found,
+                 const std::vector<long double>& wanted) {
+  for (std::int64_t i = 0; i < found.size(); ++i) {
+    if (found[i] == wanted[static_cast<std::size_t>(i)]) continue;
+    std::ostringstream text;
+    text << what << " of " << w.count << " images, " << w.groups << " groups, " << w.channels
+         << " channels, " << w.filters << " filters: " << found[i] << " instead of "
+         << wanted[static_cast<std::size_t>(i)] << " at " << i
+         << "; image, kernel, stride, dilate, pad:";
+    for (const Space& space : {w.image, w.kernel, w.stride, w.dilate, w.pad})
+      text << " (" << space[0] << ", " << space[1] << ", " << space[2] << ")";
+    check::fail(__FILE__, __LINE__, text.str());
+  }
+}
+
+/// Small integers, so that every order of the sums gives the same bits.
+void check_windows(const Windows& w, DType dtype) {
+  const std::int64_t images = w.count * w.groups * w.channels * places_in(w.image);
+  const std::int64_t results = w.count * w.groups * w.filters * places_in(w.result);
+  const std::int64_t weights = w.groups * w.filters * w.channels * places_in(w.kernel);
+  Buffer image = filled(dtype, images), weight = filled(dtype, weights),
+         gradient = filled(dtype, results), bias = filled(dtype, w.groups * w.filters),
+         image_bias = filled(dtype, w.groups * w.channels);
+  std::vector<long double> result_wanted(static_cast<std::size_t>(results)),
+      image_wanted(static_cast<std::size_t>(images)),
+      weight_wanted(static_cast<std::size_t>(weights));
+  for (std::int64_t i = 0; i < results; ++i)
+    result_wanted[static_cast<std::size_t>(i)] =
+        bias[i / places_in(w.result) % (w.groups * w.filters)];
+  for (std::int64_t i = 0; i < images; ++i)
+    image_wanted[static_cast<std::size_t>(i)] =
+        image_bias[i / places_in(w.image) % (w.groups * w.channels)];
+  for_each_meeting(w, [&](std::int64_t i, std::int64_t k, std::int64_t r) {
+    result_wanted[static_cast<std::size_t>(r)] += image[i] * weight[k];
+    image_wanted[static_cast<std::size_t>(i)] += gradient[r] * weight[k];
+    weight_wanted[static_cast<std::size_t>(k)] += gradient[r] * image[i];
+  });
+
+  Buffer result = unset(dtype, results), image_found = unset(dtype, images),
+         weight_found = unset(dtype, weights);
+  std::vector<int> told(static_cast<std::size_t>(results));
+  ConvolutionPass forward(
+      w, dtype, image.data(), weight.data(), bias.data(), result.data(),
+      [&](std::int64_t row, std::int64_t row_end, std::int64_t column, std::int64_t column_end) {
+        for (; row < row_end; ++row)
+          for (std::int64_t i = column; i < column_end; ++i) {
+            const std::int64_t place = row * places_in(w.result) + i;
+            ++told[static_cast<std::size_t>(place)];
+            CHECK(result[place] == result_wanted[static_cast<std::size_t>(place)]);
+          }
+      });
+  run_backwards(forward);
+  check_equal(w, "convolution", result, result_wanted);
+  for (const int times : told) CHECK(times == 1);
+  TransposedConvolutionPass back(w, dtype, gradient.data(), weight.data(), image_bias.data(),
+                                 image_found.data());
+  run_backwards(back);
+  check_equal(w, "transposed convolution", image_found, image_wanted);
+  WeightGradientPass learn(w, dtype, image.data(), gradient.data(), weight_found.data());
+  run_backwards(learn);
+  learn.finish();
+  check_equal(w, "gradient of the weights", weight_found, weight_wanted);
+}
+
+Windows windows(std::int64_t count, std::int64_t groups, std::int64_t channels,
+                std::int64_t filters, Space image, Space kernel, Space stride = {1, 1, 1},
+                Space dilate = {1, 1, 1}, Space pad = {0, 0, 0}) {
+  Windows w{count, groups, channels, filters, image, {}, kernel, stride, dilate, pad};
+  for (int axis = 0; axis < 3; ++axis)
+    w.result[axis] =
+        (image[axis] + 2 * pad[axis] - dilate[axis] * (kernel[axis] - 1) - 1) / stride[axis] + 1;
+  return w;
+}
+
+}  // namespace
+
+TEST("convolutions of any windows are sums over what these see") {
+  for (int i = 0; i < 150; ++i) {
+    Space image, kernel, stride, dilate, pad;
+    for (int axis = 0; axis < 3; ++axis) {
+      kernel[axis] = random_integer(1, axis ? 4 : 2);
+      stride[axis] = random_integer(1, 3);
+      dilate[axis] = random_integer(1, 2);
+      pad[axis] = random_integer(0, 2);
+      const std::int64_t least = dilate[axis] * (kernel[axis] - 1) + 1 - 2 * pad[axis];
+      image[axis] = std::max<std::int64_t>(1, least) + random_integer(0, axis ? 19 : 3);
+    }
+    check_windows(windows(random_integer(1, 5), random_integer(1, 3), random_integer(1, 5),
+                          random_integer(1, i % 2 ? 30 : 4), image, kernel, stride, dilate, pad),
+                  i % 3 ? DType::float32 : DType::float64);
+  }
+}
+
+TEST("long sums, many rows and panels across images") {
+  check_windows(windows(3, 1, 70, 40, {1, 9, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}),
+                DType::float32);
+  check_windows(windows(9, 1, 33, 65, {1, 5, 5}, {1, 1, 1}), DType::float32);
+  check_windows(windows(2, 20, 1, 1, {1, 33, 35}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}),
+                DType::float32);
+  check_windows(windows(2, 20, 1, 2, {1, 33, 35}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 2, 2}),
+                DType::float64);
+}
+
+TEST("without images, channels or filters there is nothing, or only the bias") {
+  check_windows(windows(0, 1, 3, 4, {1, 5, 5}, {1, 3, 3}), DType::float32);
+  check_windows(windows(2, 1, 0, 4, {1, 5, 5}, {1, 3, 3}), DType::float32);
+  check_windows(windows(2, 1, 3, 0, {1, 5, 5}, {1, 3, 3}), DType::float32);
+}
+
+CHECK_MAIN
