@@ -14,8 +14,7 @@ from ..error import ArgumentError, ArrayValueError
 from . import _contrib_ops, _ops
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
-from .ctc import CTCLoss, ctc_loss  # noqa: F401 - MXNet has them here as well
-from .indexing import boolean_mask  # noqa: F401
+from .indexing import boolean_mask  # noqa: F401 - MXNet has it here as well
 
 if TYPE_CHECKING:
     from .ndarray import NDArray

@@ -103,6 +103,7 @@ void declare_pooling(Table& table);
 void declare_sampling(Table& table);
 void declare_recurrence(Table& table);
 void declare_detection(Table& table);
-void declare_announced(Table& table);
+void declare_attention(Table& table);
+void declare_ctc(Table& table);
 
 }  // namespace afterglow::ops
