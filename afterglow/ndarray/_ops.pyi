@@ -10,10 +10,12 @@ __all__ = [
     "Activation",
     "BatchNorm",
     "BatchNorm_v1",
+    "BilinearSampler",
     "BlockGrad",
     "Cast",
     "Concat",
     "Convolution",
+    "Correlation",
     "Crop",
     "Deconvolution",
     "Dropout",
@@ -21,9 +23,11 @@ __all__ = [
     "Embedding",
     "Flatten",
     "FullyConnected",
+    "GridGenerator",
     "GroupNorm",
     "InstanceNorm",
     "L2Normalization",
+    "LRN",
     "LayerNorm",
     "LeakyReLU",
     "LinearRegressionOutput",
@@ -31,7 +35,9 @@ __all__ = [
     "MAERegressionOutput",
     "MakeLoss",
     "Pad",
+    "Pooling",
     "RNN",
+    "ROIPooling",
     "Reshape",
     "SVMOutput",
     "SequenceLast",
@@ -41,7 +47,9 @@ __all__ = [
     "Softmax",
     "SoftmaxActivation",
     "SoftmaxOutput",
+    "SpatialTransformer",
     "SwapAxis",
+    "UpSampling",
     "abs",
     "add",
     "add_n",
@@ -259,6 +267,13 @@ def BatchNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def BilinearSampler(
+    data: NDArray,
+    grid: NDArray,
+    cudnn_off: bool | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def BlockGrad(
     data: NDArray,
     out: NDArray | None = None,
@@ -279,6 +294,18 @@ def Convolution(
     cudnn_tune: str | None = None,
     cudnn_off: bool = False,
     layout: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def Correlation(
+    data1: NDArray,
+    data2: NDArray,
+    kernel_size: int = 1,
+    max_displacement: int = 1,
+    stride1: int = 1,
+    stride2: int = 1,
+    pad_size: int = 0,
+    is_multiply: bool = True,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -345,6 +372,13 @@ def FullyConnected(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def GridGenerator(
+    data: NDArray,
+    transform_type: str | None = None,
+    target_shape: int | tuple[int, ...] = (0, 0),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def GroupNorm(
     data: NDArray,
     gamma: NDArray,
@@ -367,6 +401,15 @@ def L2Normalization(
     data: NDArray,
     eps: float = 1e-10,
     mode: str = "instance",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def LRN(
+    data: NDArray,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    knorm: float = 2.0,
+    nsize: int | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -427,6 +470,21 @@ def pad(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def Pooling(
+    data: NDArray,
+    kernel: int | tuple[int, ...] = (),
+    pool_type: str = "max",
+    global_pool: bool = False,
+    cudnn_off: bool = False,
+    pooling_convention: str = "valid",
+    stride: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def RNN(
     data: NDArray,
     parameters: NDArray,
@@ -444,6 +502,14 @@ def RNN(
     lstm_state_clip_max: float | None = None,
     lstm_state_clip_nan: bool = False,
     use_sequence_length: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ROIPooling(
+    data: NDArray,
+    rois: NDArray,
+    pooled_size: int | tuple[int, ...] | None = None,
+    spatial_scale: float | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -515,6 +581,27 @@ def SoftmaxOutput(
     normalization: str = "null",
     out_grad: bool = False,
     smooth_alpha: float = 0.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SpatialTransformer(
+    data: NDArray,
+    loc: NDArray,
+    target_shape: int | tuple[int, ...] = (0, 0),
+    transform_type: str | None = None,
+    sampler_type: str | None = None,
+    cudnn_off: bool | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def UpSampling(
+    *data: NDArray,
+    scale: int | None = None,
+    num_filter: int = 0,
+    sample_type: str | None = None,
+    multi_input_mode: str = "concat",
+    num_args: int | None = None,
+    workspace: int = 512,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

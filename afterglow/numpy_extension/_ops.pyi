@@ -31,10 +31,12 @@ __all__ = [
     "log_softmax",
     "one_hot",
     "pick",
+    "pooling",
     "relu",
     "reshape",
     "reshape_like",
     "rnn",
+    "roi_pooling",
     "sequence_mask",
     "sigmoid",
     "smooth_l1",
@@ -158,6 +160,21 @@ def leaky_relu(
     out: ndarray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def pooling(
+    data: ndarray,
+    kernel: int | tuple[int, ...] = (),
+    pool_type: str = "max",
+    global_pool: bool = False,
+    cudnn_off: bool = False,
+    pooling_convention: str = "valid",
+    stride: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: str | None = None,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
 def rnn(
     data: ndarray,
     parameters: ndarray,
@@ -175,6 +192,14 @@ def rnn(
     lstm_state_clip_max: float | None = None,
     lstm_state_clip_nan: bool = False,
     use_sequence_length: bool = False,
+    out: ndarray | None = None,
+    name: str | None = None,
+) -> ndarray: ...
+def roi_pooling(
+    data: ndarray,
+    rois: ndarray,
+    pooled_size: int | tuple[int, ...] | None = None,
+    spatial_scale: float | None = None,
     out: ndarray | None = None,
     name: str | None = None,
 ) -> ndarray: ...
