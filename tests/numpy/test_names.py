@@ -67,6 +67,22 @@ def test_every_op_has_a_spelling() -> None:
         "filter_gradient": mx.nd.Convolution,
         **dict.fromkeys(("recurrence", "recurrence_gradient"), mx.nd.RNN),
         **dict.fromkeys(("channel_moments", "channel_sums", "scale_channels"), mx.nd.BatchNorm),
+        **dict.fromkeys(
+            [
+                *("max_windows", "max_windows_gradient", "max_windows_taken"),
+                *("sum_windows", "sum_windows_gradient"),
+            ],
+            mx.nd.Pooling,
+        ),
+        **dict.fromkeys(("regions", "regions_gradient"), mx.nd.ROIPooling),
+        **dict.fromkeys(("resize_images", "resize_gradient"), mx.nd.contrib.BilinearResize2D),
+        **dict.fromkeys(
+            ("sample_images", "sample_data_gradient", "sample_grid_gradient"),
+            mx.nd.BilinearSampler,
+        ),
+        **dict.fromkeys(
+            ("compare_patches", "patches_gradient1", "patches_gradient2"), mx.nd.Correlation
+        ),
         "svd": mx.np.linalg.svd,
         "inverse_or_zero": mx.np.linalg.det,
         "search": mx.np.searchsorted,
