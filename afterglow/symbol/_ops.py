@@ -444,8 +444,6 @@ def _basic(name: str) -> Entry:
     if name in _IN_FILES:
         return _derived(name, *_IN_FILES[name], name != "_npx_pick")
     function = _legacy_function(name)
-    if op is not None and table()[op]["announced"]:
-        return _as_declared(name, op, function, True)
     if function is not None:
         return _derived(name, function, None, True)
     if op is not None and name in _np_ops.AS_DECLARED:

@@ -44,7 +44,6 @@ nb::dict describe_table() {
     entry["optional"] = op.optional_inputs;
     entry["composed"] = nb::bool_(op.compose != nullptr);
     entry["completes"] = nb::bool_(op.complete != nullptr);
-    entry["announced"] = nb::bool_(op.is_announced);
     entry["host"] = nb::bool_(op.is_host);
     entry["has_form"] = nb::bool_(op.node != nullptr);
     entry["loss"] = nb::bool_(op.in_graphs.is_loss);

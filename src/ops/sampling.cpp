@@ -17,6 +17,12 @@
 namespace afterglow::ops {
 namespace {
 
+/// Of gradients that have none themselves.
+const lazy::GradientRule first_order_only = reading_nothing([](Gradient&) -> Value {
+  throw Error(ErrorKind::not_implemented,
+              "grids of BilinearSampler and Correlation have no gradients of second order");
+});
+
 using lazy::Call;
 using lazy::Choice;
 using lazy::Completion;
@@ -219,9 +225,7 @@ Value repeated(const Composition& c, const Value& x, std::int64_t height, std::i
 /// By a transposed convolution, with a weight that begins as the bilinear one.
 Value interpolated(const Composition& c, const UpSampling& given) {
   if (c.inputs().size() != 2) c.refuse("needs data and a weight, for sample_type 'bilinear'");
-  const lazy::Op& op = op_named("Deconvolution");
-  if (op.is_announced)
-    c.refuse("sample_type 'bilinear' is not implemented yet", ErrorKind::not_implemented);
+  const lazy::Op& op = the_op<"Deconvolution">();
   const std::int64_t window = 2 * given.scale - given.scale % 2,
                      pad = (given.scale - 1) / 2 + (given.scale - 1) % 2;
   std::vector<lazy::Argument> arguments = op.defaults;
@@ -527,7 +531,8 @@ void declare_samplers(Table& table) {
   table.add({.name = "sample_grid_gradient",
              .inputs = {"values", "data", "grid"},
              .infer = sample_grid_infer,
-             .kernel = sampler_kernel<SamplerWork::grid_gradient>});
+             .kernel = sampler_kernel<SamplerWork::grid_gradient>,
+             .gradients = {first_order_only, first_order_only, first_order_only}});
 }
 
 // --- patches ---
@@ -658,11 +663,13 @@ void declare_patches(Table& table) {
   table.add<Correlation>({.name = "patches_gradient1",
                           .inputs = {"values", "data1", "data2"},
                           .infer = compare_gradient_infer,
-                          .kernel = patches_kernel<PatchesWork::first_gradient>});
+                          .kernel = patches_kernel<PatchesWork::first_gradient>,
+                          .gradients = {first_order_only, first_order_only, first_order_only}});
   table.add<Correlation>({.name = "patches_gradient2",
                           .inputs = {"values", "data1", "data2"},
                           .infer = compare_gradient_infer,
-                          .kernel = patches_kernel<PatchesWork::second_gradient>});
+                          .kernel = patches_kernel<PatchesWork::second_gradient>,
+                          .gradients = {first_order_only, first_order_only, first_order_only}});
 }
 
 }  // namespace

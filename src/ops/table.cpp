@@ -57,26 +57,13 @@ void Table::add(lazy::Op op) {
   if (!ops_.emplace(op.name, op).second) throw std::logic_error("op '" + name + "' declared twice");
 }
 
-void Table::announce(lazy::Op op) {
-  op.is_announced = true;
-  op.compose = [](autograd::Composition& composition) -> autograd::Value {
-    throw Error(ErrorKind::not_implemented,
-                "[" + std::string(composition.op().name) + "] the op is not implemented");
-  };
-  add(std::move(op));
-}
-
 void Table::add_host(lazy::Op op) {
   const auto known = ops_.find(op.name);
   const bool is_imported_again =
       known != ops_.end() && known->second.is_host && known->second.doc == op.doc;
   if (is_imported_again) return;
-  if (known == ops_.end() || !known->second.is_announced) {
-    lazy::compute_on_host(op);
-    return add(std::move(op));
-  }
-  known->second.doc = op.doc;
-  lazy::compute_on_host(known->second);
+  lazy::compute_on_host(op);
+  add(std::move(op));
 }
 
 const lazy::Op* Table::find(std::string_view name) const {

@@ -9,7 +9,7 @@ from typing import Any
 
 import mxnet
 from detection import OPS, Case, answer, cases
-from record_announced import arguments_of
+from record_network_ops import arguments_of
 
 
 def _short(case: Case, found: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ OPS = (
 )
 
 
-def _arguments(op: str) -> dict[str, str]:
+def arguments_of(op: str) -> dict[str, str]:
     """Return what MXNet says of the arguments of an op: what they are, and their defaults."""
     handle = ctypes.c_void_p()
     check_call(_LIB.NNGetOpHandle(c_str(op), ctypes.byref(handle)))
@@ -32,7 +32,7 @@ def _arguments(op: str) -> dict[str, str]:
 
 def main() -> None:
     """Record everything."""
-    lines = [f"{json.dumps(op)}: {json.dumps(_arguments(op))}" for op in OPS.split()]
+    lines = [f"{json.dumps(op)}: {json.dumps(arguments_of(op))}" for op in OPS.split()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
     Path(__file__).with_name("network_ops.json").write_text(text)
 

@@ -246,7 +246,8 @@ def _roi_align(call: Call) -> Any:
         raise call.refuse("position_sensitive and aligned are not supported")
     data, rois = call.inputs
     height, width = call.get("pooled_size")
-    images = call.add("Gather", rois, call.graph.constant(0, "int64"), axis=1)
+    column = call.add("Gather", rois, call.integers(0), axis=1)
+    images = call.add("Squeeze", column, call.integers(1))
     return call.add(
         "RoiAlign",
         data,
