@@ -175,6 +175,14 @@ CASES: dict[str, dict[str, tuple[int, ...]]] = {
     "sym.add_n(x, y, x)": {"x": X, "y": X},
     "sym.where(x > 0, x, y)": {"x": X, "y": X},
     # layers
+    "sym.Convolution(x, kernel=(3,), num_filter=2, no_bias=True)": {"x": (1, 3, 6)},
+    "sym.Convolution(x, kernel=(3, 2), num_filter=4, num_group=2, stride=(2, 1), dilate=(1, 2), "
+    "pad=(1, 1))": {"x": (2, 4, 6, 7)},
+    "sym.Deconvolution(x, kernel=(3, 3), num_filter=2, stride=(2, 2), adj=(1, 0))": {
+        "x": (1, 3, 4, 5)
+    },
+    "sym.Deconvolution(x, kernel=(3, 3), num_filter=2, stride=(2, 2), target_shape=(8, 9), "
+    "no_bias=False)": {"x": (1, 3, 4, 5)},
     "sym.FullyConnected(x, num_hidden=3)": {"x": X},
     "sym.FullyConnected(x, num_hidden=3, no_bias=True)": {"x": (2, 3, 2)},
     "sym.FullyConnected(x, num_hidden=3, flatten=False)": {"x": (2, 3, 4)},

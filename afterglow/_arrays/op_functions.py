@@ -7,6 +7,7 @@ declarations (src/ops) and nowhere else.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -97,6 +98,15 @@ def _spelling_of(op: str, module: str, name: str) -> Spelling:
     )
 
 
+def _with_import(doc: str) -> str:
+    """Return a text whose examples begin with the import of the namespaces that they use."""
+    text, prompt, examples = doc.partition(">>> ")
+    if not prompt or examples.startswith("from afterglow import"):
+        return doc
+    spaces = ", ".join(sorted(set(re.findall(r"\b(nd|npx?)\.", examples))))
+    return f"{text}{prompt}from afterglow import {spaces}\n{prompt}{examples}"
+
+
 def functions(space: str, rare: RareForms | None = None) -> dict[str, Operation]:
     """Return the ops of a namespace, by all of their names there.
 
@@ -111,7 +121,7 @@ def functions(space: str, rare: RareForms | None = None) -> dict[str, Operation]
         function: Any = op_function(spelling.op, spelling.number, (rare or {}).get(name))
         function.__name__ = function.__qualname__ = name
         function.__module__ = MODULES[space]
-        doc = table()[spelling.op]["doc"]
+        doc = _with_import(table()[spelling.op]["doc"])
         function.__doc__ = f"{name}({', '.join(spelling.arguments())})\n\n{doc}\n"
         found |= dict.fromkeys(names, function)
     return found

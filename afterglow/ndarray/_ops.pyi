@@ -12,6 +12,7 @@ __all__ = [
     "BatchNorm_v1",
     "BilinearSampler",
     "BlockGrad",
+    "CTCLoss",
     "Cast",
     "Concat",
     "Convolution",
@@ -25,6 +26,7 @@ __all__ = [
     "FullyConnected",
     "GridGenerator",
     "GroupNorm",
+    "IdentityAttachKLSparseReg",
     "InstanceNorm",
     "L2Normalization",
     "LRN",
@@ -99,6 +101,7 @@ __all__ = [
     "concat",
     "cos",
     "cosh",
+    "ctc_loss",
     "cumsum",
     "degrees",
     "depth_to_space",
@@ -279,6 +282,17 @@ def BlockGrad(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def CTCLoss(
+    data: NDArray,
+    label: NDArray,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool = False,
+    use_label_lengths: bool = False,
+    blank_label: str = "first",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def Convolution(
     data: NDArray,
     weight: NDArray,
@@ -389,6 +403,15 @@ def GroupNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def IdentityAttachKLSparseReg(
+    data: NDArray,
+    moving_avg: NDArray,
+    sparseness_target: float = 0.1,
+    penalty: float = 0.001,
+    momentum: float = 0.9,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def InstanceNorm(
     data: NDArray,
     gamma: NDArray,
@@ -1695,6 +1718,7 @@ def zeros_like(
 
 BatchNorm_v1 = BatchNorm
 stop_gradient = BlockGrad
+ctc_loss = CTCLoss
 flatten = Flatten
 Pad = pad
 Reshape = reshape

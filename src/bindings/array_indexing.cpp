@@ -13,8 +13,6 @@
 namespace afterglow::bindings {
 namespace {
 
-using ops::op_named;
-
 /// What a key of integers and slices names in an array.
 std::optional<ops::Part> place_in(const ArrayObject& object, PyObject* key) {
   if (is_array(key)) return {};
@@ -52,7 +50,6 @@ PyObject* call_method(PyObject* self, const char* name, PyObject* key, PyObject*
 
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
-    static const lazy::Op& take = op_named("take");
     if (const std::optional<ops::Part> place = place_in(as_array(self), key)) {
       const bool in_order = is_contiguous(place->shape, place->strides);
       if (!in_order) return copy_at(self, *place);
@@ -60,12 +57,12 @@ PyObject* subscript(PyObject* self, PyObject* key) {
     }
     if (is_index(self, key)) {
       PyObject* const inputs[] = {self, key};
-      return call_with_defaults(take, inputs);
+      return call_with_defaults(ops::the_op<"take">(), inputs);
     }
     if (is_mask(self, key) && as_array(key).array.layout->rank() == 1) {
       nb::object positions = true_positions(key);
       PyObject* const inputs[] = {self, positions.ptr()};
-      return call_with_defaults(take, inputs);
+      return call_with_defaults(ops::the_op<"take">(), inputs);
     }
     return call_method(self, "_select", key, nullptr);
   });
@@ -96,8 +93,7 @@ void write_part(PyObject* self, const ops::Part& place, PyObject* value) {
 
 /// self[key] = value for an index array, while nothing is recorded.
 void scatter(PyObject* self, PyObject* key, PyObject* value) {
-  static const lazy::Op& op = op_named("scatter");
-  autograd::CallBuilder builder(op, as_array(self).legacy);
+  autograd::CallBuilder builder(ops::the_op<"scatter">(), as_array(self).legacy);
   for (PyObject* input : {self, value, key}) add_input(builder, input);
   builder.issue();
 }
@@ -114,16 +110,13 @@ bool can_scatter(PyObject* self, PyObject* key, PyObject* value) {
 bool can_fill(PyObject* self, PyObject* key, PyObject* value) {
   if (!is_mask(self, key) || as_array(self).legacy) return false;
   const Array& array = as_array(self).array;
-  const bool floating = array.dtype == DType::float32 || array.dtype == DType::float64 ||
-                        array.dtype == DType::float16;
-  return floating && (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) && array.size() &&
-         array.layout->rank() == as_array(key).array.layout->rank();
+  return is_floating(array.dtype) && (PyFloat_CheckExact(value) || PyLong_CheckExact(value)) &&
+         array.size() && array.layout->rank() == as_array(key).array.layout->rank();
 }
 
 void fill(PyObject* self, PyObject* key, PyObject* value) {
-  static const lazy::Op& where = op_named("select");
   PyObject* const inputs[] = {key, value, self};
-  Py_DECREF(call_with_defaults(where, inputs, self));
+  Py_DECREF(call_with_defaults(ops::the_op<"select">(), inputs, self));
 }
 
 int set_subscript(PyObject* self, PyObject* key, PyObject* value) {

@@ -46,7 +46,6 @@ PyCFunction as_method(Function* function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-nb::object shape_tuple(std::span<const std::int64_t> shape);
 /// A copy of elements that a place names, in order.
 PyObject* copy_at(PyObject* self, const ops::Part& place);
 /// What is written: an array or a number.

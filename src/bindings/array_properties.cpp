@@ -6,13 +6,13 @@ namespace afterglow::bindings {
 namespace {
 
 PyObject* get_shape(PyObject* self, void*) {
-  return guarded<PyObject*>(
-      nullptr, [&] { return shape_tuple(as_array(self).array.shape()).release().ptr(); });
+  return guarded<PyObject*>(nullptr,
+                            [&] { return to_tuple(as_array(self).array.shape()).release().ptr(); });
 }
 
 PyObject* get_strides(PyObject* self, void*) {
   return guarded<PyObject*>(
-      nullptr, [&] { return shape_tuple(as_array(self).array.layout->strides()).release().ptr(); });
+      nullptr, [&] { return to_tuple(as_array(self).array.layout->strides()).release().ptr(); });
 }
 
 PyObject* get_offset(PyObject* self, void*) {
@@ -45,15 +45,6 @@ PyObject* get_version(PyObject* self, void*) {
 }
 
 }  // namespace
-
-nb::object shape_tuple(std::span<const std::int64_t> shape) {
-  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
-  if (!tuple.is_valid()) throw nb::python_error();
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(axis), PyLong_FromLongLong(shape[axis]));
-  }
-  return tuple;
-}
 
 void add_properties(ArrayParts& parts) {
   parts.add_properties({

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/element_types.h"
 #include "base/half.h"
 #include "bindings/array_parts.h"
 #include "bindings/operations.h"
@@ -18,30 +19,16 @@ PyObject* numpy_dtypes = nullptr;  // tuple, by number
 PyObject* to_python_number(const Array& array) {
   std::byte bytes[8];
   read_value(array, bytes);
-  const auto as = [&]<class T>(T) {
-    T value;
+  if (array.dtype == DType::boolean) return PyBool_FromLong(std::to_integer<long>(bytes[0]));
+  return with_type(array.dtype, [&]<class T>(T value) {
     std::memcpy(&value, bytes, sizeof value);
-    return value;
-  };
-  switch (array.dtype) {
-    case DType::float32:
-      return PyFloat_FromDouble(as(float{}));
-    case DType::float64:
-      return PyFloat_FromDouble(as(double{}));
-    case DType::float16:
-      return PyFloat_FromDouble(half_to_float(as(std::uint16_t{})));
-    case DType::uint8:
-      return PyLong_FromLong(as(std::uint8_t{}));
-    case DType::int8:
-      return PyLong_FromLong(as(std::int8_t{}));
-    case DType::int32:
-      return PyLong_FromLong(as(std::int32_t{}));
-    case DType::int64:
-      return PyLong_FromLongLong(as(std::int64_t{}));
-    case DType::boolean:
-      return PyBool_FromLong(as(std::uint8_t{}));
-  }
-  return nullptr;
+    if constexpr (std::is_same_v<T, HalfBits>)
+      return PyFloat_FromDouble(half_to_float(value.bits));
+    else if constexpr (std::is_floating_point_v<T>)
+      return PyFloat_FromDouble(value);
+    else
+      return PyLong_FromLongLong(value);
+  });
 }
 
 void need_one_element(const Array& array) {
@@ -87,7 +74,7 @@ int to_bool(PyObject* self) {
 PyObject* asnumpy(PyObject* self, PyObject*) {
   return guarded<PyObject*>(nullptr, [&] {
     const Array& array = as_array(self).array;
-    nb::object shape = shape_tuple(array.shape());
+    nb::object shape = to_tuple(array.shape());
     PyObject* arguments[] = {shape.ptr(),
                              PyTuple_GET_ITEM(numpy_dtypes, static_cast<Py_ssize_t>(array.dtype))};
     nb::object result = nb::steal(PyObject_Vectorcall(numpy_empty, arguments, 2, nullptr));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other arrays over the same memory: views, other classes, constants.
-#include <algorithm>
-
 #include "bindings/array_parts.h"
 #include "bindings/operations.h"
 #include "ops/operators.h"

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "bindings/array_type.h"
 #include "bindings/functions.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/element_types.h"
 #include "bindings/array_type.h"
 #include "bindings/waiting.h"
 #include "ops/operators.h"
@@ -75,6 +76,30 @@ class KeyReader {
   int axis_ = 0;
 };
 
+/// So many are worth several threads.
+constexpr std::int64_t many_elements = 1 << 16;
+
+/// Which elements are not 0. Waits for them.
+std::vector<std::uint8_t> truth_of(const Array& array) {
+  const auto count = static_cast<std::size_t>(array.size());
+  std::vector<std::uint8_t> truth(count);
+  if (array.dtype == DType::boolean) {
+    read_value(array, truth.data());
+    return truth;
+  }
+  with_type(array.dtype, [&]<class T>(T) {
+    std::vector<T> values(count);
+    read_value(array, values.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      if constexpr (std::is_same_v<T, HalfBits>)
+        truth[i] = (values[i].bits & 0x7fff) != 0;  // not -0 either
+      else
+        truth[i] = values[i] != 0;
+    }
+  });
+  return truth;
+}
+
 }  // namespace
 
 std::optional<ops::Part> place_of_key(const Layout& layout, PyObject* key) {
@@ -98,52 +123,6 @@ std::optional<ops::Part> place_of_key(const Layout& layout, PyObject* key) {
   }
   return reader.finish();
 }
-
-namespace {
-
-/// So many are worth several threads.
-constexpr std::int64_t many_elements = 1 << 16;
-
-/// Which elements are not 0. Waits for them.
-std::vector<std::uint8_t> truth_of(const Array& array) {
-  const auto count = static_cast<std::size_t>(array.size());
-  std::vector<std::uint8_t> truth(count);
-  if (array.dtype == DType::boolean) {
-    read_value(array, truth.data());
-    return truth;
-  }
-  const auto compare = [&]<class T>(T) {
-    std::vector<T> values(count);
-    read_value(array, values.data());
-    for (std::size_t i = 0; i < count; ++i) truth[i] = values[i] != 0;
-  };
-  switch (array.dtype) {
-    case DType::float32:
-      compare(float{});
-      break;
-    case DType::float64:
-      compare(double{});
-      break;
-    case DType::int32:
-      compare(std::int32_t{});
-      break;
-    case DType::int64:
-      compare(std::int64_t{});
-      break;
-    case DType::float16: {
-      std::vector<std::uint16_t> values(count);
-      read_value(array, values.data());
-      for (std::size_t i = 0; i < count; ++i)
-        truth[i] = (values[i] & 0x7fff) != 0;  // not -0 either
-      break;
-    }
-    default:
-      compare(std::uint8_t{});
-  }
-  return truth;
-}
-
-}  // namespace
 
 nb::object true_positions(nb::handle mask) {
   const autograd::Handle& given = as_array(mask.ptr());

@@ -18,16 +18,6 @@ const lazy::Op& op_of(const char* name) {
   return *op;
 }
 
-/// A tuple of numbers that need not be integers.
-std::vector<double> to_numbers(PyObject* tuple) {
-  std::vector<double> numbers;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
-    numbers.push_back(PyFloat_AsDouble(PyTuple_GET_ITEM(tuple, i)));
-    if (PyErr_Occurred()) throw nb::python_error();
-  }
-  return numbers;
-}
-
 /// One argument for each parameter: what was given, or the default.
 std::vector<lazy::Argument> arguments_of(const lazy::Op& op, const nb::dict& given) {
   std::vector<lazy::Argument> arguments = op.defaults;
@@ -73,7 +63,7 @@ nb::tuple complete_shapes(const char* name, const nb::dict& parameters, const nb
   op.complete(completion);
   nb::list inputs, results;
   for (const std::optional<Shape>& shape : completion.shapes)
-    inputs.append(shape ? nb::object(to_tuple(*shape)) : nb::none());
+    inputs.append(shape ? to_tuple(*shape) : nb::none());
   for (const Shape& shape : completion.results) results.append(to_tuple(shape));
   return nb::make_tuple(inputs, results);
 }

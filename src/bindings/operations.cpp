@@ -157,6 +157,16 @@ Shape to_shape(PyObject* sequence) {
   return shape;
 }
 
+std::vector<double> to_numbers(PyObject* sequence) {
+  const nb::object items = items_of(sequence, "a tuple of numbers is needed");
+  std::vector<double> numbers;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+    numbers.push_back(PyFloat_AsDouble(PyTuple_GET_ITEM(items.ptr(), i)));
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  return numbers;
+}
+
 void need_input(autograd::CallBuilder& builder, PyObject* object, std::vector<nb::object>& held) {
   const bool legacy = builder.is_legacy();
   if (is_array(object) && as_array(object).legacy != legacy)

@@ -4,9 +4,8 @@
 
 #include <nanobind/nanobind.h>
 
-#include <functional>
-#include <memory>
-#include <utility>
+#include <cstdint>
+#include <span>
 
 #include "lazy/failure.h"
 #include "lazy/window.h"
@@ -25,6 +24,15 @@ void set_python_error(ErrorKind kind, const char* message);
 void translate_exception();
 /// The classes that set_python_error makes, in the order of ErrorKind.
 void set_error_classes(nb::list classes);
+
+/// A shape as Python has it.
+inline nb::object to_tuple(std::span<const std::int64_t> shape) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+  if (!tuple.is_valid()) throw nb::python_error();
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(shape[i]));
+  return tuple;
+}
 
 /// Runs `body` and gives its result, or `otherwise` with a Python exception set.
 template <class Result, class Body>

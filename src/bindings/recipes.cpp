@@ -628,8 +628,8 @@ void bind_recipes(nb::module_& module) {
       .def("holds", [](const SharedPlan& self, nb::handle array) {
         const Storage* const storage = need_array(array.ptr()).array.storage.get();
         const std::vector<Array> outside = self.plan->recipe->outside();
-        return std::any_of(outside.begin(), outside.end(),
-                           [&](const Array& one) { return one.storage.get() == storage; });
+        return std::ranges::any_of(outside,
+                                   [&](const Array& one) { return one.storage.get() == storage; });
       });
   nb::class_<InputHandles>(module, "InputHandles", "What a block gets in the places of arrays.")
       .def_prop_ro("handles", &InputHandles::handles)

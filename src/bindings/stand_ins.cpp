@@ -24,12 +24,6 @@ bool is_stand_in(PyObject* object) {
   return Py_TYPE(object) == stand_in_type;
 }
 
-nb::tuple to_tuple(const Shape& shape) {
-  nb::list extents;
-  for (const std::int64_t extent : shape) extents.append(extent);
-  return nb::tuple(extents);
-}
-
 void StandIns::read(std::size_t input, PyObject** object) {
   if (is_stand_in(*object)) {
     stand_ins_.emplace_back(input, object);

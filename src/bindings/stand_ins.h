@@ -12,8 +12,6 @@ namespace afterglow::bindings {
 
 bool is_stand_in(PyObject* object);
 
-nb::tuple to_tuple(const Shape& shape);
-
 /// The inputs of a call with arrays in place of those that stand for them: what the op says of the
 /// shapes of its weights completes these.
 class StandIns {

@@ -32,13 +32,6 @@ nb::object value_of(const TapeNode& self, const Saved& saved, const Origin& orig
   return nb::steal(wrap(autograd::saved_handle(*self.node, saved, origin, self.held)));
 }
 
-nb::object to_tuple(std::span<const std::int64_t> numbers) {
-  nb::object result = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(numbers.size())));
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
-  return result;
-}
-
 nb::object shape_of(const Saved& saved) {
   return saved.layout ? to_tuple(saved.layout->shape()) : nb::tuple();
 }

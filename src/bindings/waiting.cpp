@@ -106,6 +106,65 @@ void wait_without_gil(const Wait& wait, std::optional<double> timeout_seconds = 
   raise_unless_done(result, timeout_seconds);
 }
 
+/// Copies an array out as a task of its own, so that later writers wait for it.
+class ReadTask : public engine::Task {
+ public:
+  ReadTask(const Array& array, void* target, std::shared_ptr<Failure>& failure,
+           std::uint64_t number)
+      : array_(array),
+        number_(number),
+        bytes_(array.size() * static_cast<std::int64_t>(size_of(array.dtype))),
+        target_(static_cast<std::byte*>(target)),
+        failure_(failure) {}
+  int prepare(bool) override {
+    failure_ = array_.storage->failure;
+    if (!failure_) check_value(array_);
+    return failure_ ? 0 : static_cast<int>((bytes_ + share_bytes - 1) / share_bytes);
+  }
+  void run(int share) override {
+    const std::int64_t begin = share * share_bytes;
+    const auto count = static_cast<std::size_t>(std::min(share_bytes, bytes_ - begin));
+    const std::int64_t began = number_ ? lazy::trace::now() : 0;
+    std::memcpy(target_ + begin, array_.data() + begin, count);
+    if (number_) lazy::trace::note_run(number_, share, began, lazy::trace::now());
+  }
+  const char* label() const override { return "asnumpy"; }
+
+ private:
+  static constexpr std::int64_t share_bytes = 4 << 20;
+  const Array& array_;
+  const std::uint64_t number_;  ///< in a recording; 0 for none
+  std::int64_t bytes_;
+  std::byte* target_;
+  std::shared_ptr<Failure>& failure_;
+};
+
+void read_as_task(const Array& array, void* target) {
+  lazy::Window& window = lazy::window();
+  engine::Variable copied;
+  std::shared_ptr<Failure> failure;
+  engine::Variable* const reads[] = {&array.storage->variable};
+  engine::Variable* const writes[] = {&copied};
+  const std::uint64_t number =
+      lazy::trace::is_on() ? lazy::trace::note_issued("asnumpy", array, capture_site()) : 0;
+  // Pushed at a moment when no writer is unfinished, so nothing is ahead of it but the copy itself.
+  // That is why the last wait need not look at signals, and may borrow everything from this frame.
+  do {
+    wait_for(array);
+  } while (!window.look_at(*array.storage, [&] {
+    window.engine().push(std::make_unique<ReadTask>(array, target, failure, number), reads, writes,
+                         {.priority = 1, .queue = array.context().id});
+  }));
+  engine::WaitResult result;
+  const NotedWait noted(lazy::trace::Wait::read);
+  {
+    WithoutGil released;
+    result = window.engine().wait(copied);
+  }
+  raise_unless_done(result, {});
+  if (failure) raise_failure(*failure);
+}
+
 }  // namespace
 
 void begin_exit() {
@@ -207,69 +266,6 @@ void wait_for_all() {
   wait_without_gil([&](const engine::WaitOptions& options) { return window.wait_all(options); });
   if (const auto failure = window.failures().take_first()) raise_failure(*failure);
 }
-
-namespace {
-
-/// Copies an array out as a task of its own, so that later writers wait for it.
-class ReadTask : public engine::Task {
- public:
-  ReadTask(const Array& array, void* target, std::shared_ptr<Failure>& failure,
-           std::uint64_t number)
-      : array_(array),
-        number_(number),
-        bytes_(array.size() * static_cast<std::int64_t>(size_of(array.dtype))),
-        target_(static_cast<std::byte*>(target)),
-        failure_(failure) {}
-  int prepare(bool) override {
-    failure_ = array_.storage->failure;
-    if (!failure_) check_value(array_);
-    return failure_ ? 0 : static_cast<int>((bytes_ + share_bytes - 1) / share_bytes);
-  }
-  void run(int share) override {
-    const std::int64_t begin = share * share_bytes;
-    const auto count = static_cast<std::size_t>(std::min(share_bytes, bytes_ - begin));
-    const std::int64_t began = number_ ? lazy::trace::now() : 0;
-    std::memcpy(target_ + begin, array_.data() + begin, count);
-    if (number_) lazy::trace::note_run(number_, share, began, lazy::trace::now());
-  }
-  const char* label() const override { return "asnumpy"; }
-
- private:
-  static constexpr std::int64_t share_bytes = 4 << 20;
-  const Array& array_;
-  const std::uint64_t number_;  ///< in a recording; 0 for none
-  std::int64_t bytes_;
-  std::byte* target_;
-  std::shared_ptr<Failure>& failure_;
-};
-
-void read_as_task(const Array& array, void* target) {
-  lazy::Window& window = lazy::window();
-  engine::Variable copied;
-  std::shared_ptr<Failure> failure;
-  engine::Variable* const reads[] = {&array.storage->variable};
-  engine::Variable* const writes[] = {&copied};
-  const std::uint64_t number =
-      lazy::trace::is_on() ? lazy::trace::note_issued("asnumpy", array, capture_site()) : 0;
-  // Pushed at a moment when no writer is unfinished, so nothing is ahead of it but the copy itself.
-  // That is why the last wait need not look at signals, and may borrow everything from this frame.
-  do {
-    wait_for(array);
-  } while (!window.look_at(*array.storage, [&] {
-    window.engine().push(std::make_unique<ReadTask>(array, target, failure, number), reads, writes,
-                         {.priority = 1, .queue = array.context().id});
-  }));
-  engine::WaitResult result;
-  const NotedWait noted(lazy::trace::Wait::read);
-  {
-    WithoutGil released;
-    result = window.engine().wait(copied);
-  }
-  raise_unless_done(result, {});
-  if (failure) raise_failure(*failure);
-}
-
-}  // namespace
 
 void read_value(const Array& array, void* target) {
   release_sites_left_behind();

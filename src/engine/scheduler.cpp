@@ -317,7 +317,7 @@ bool Scheduler::depends_on(const Waiter& waiter, std::span<TaskRecord* const> ta
   walk(waiter, [&](TaskRecord& task) {
     if (task.mark == search) return false;
     task.mark = search;
-    found = found || std::find(tasks.begin(), tasks.end(), &task) != tasks.end();
+    found = found || std::ranges::find(tasks, &task) != tasks.end();
     return true;
   });
   return found;

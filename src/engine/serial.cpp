@@ -7,7 +7,6 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
 #include "engine/engine.h"
 #include "engine/list.h"

@@ -84,8 +84,7 @@ std::uint64_t ThreadedEngine::push(std::unique_ptr<Task> task, std::span<Variabl
   }
   if (shutting_) {
     const auto is_idle = [](const Variable* variable) { return variable->idle(); };
-    if (std::all_of(writes.begin(), writes.end(), is_idle))
-      Scheduler::abandon(*record, shut_down_reason);
+    if (std::ranges::all_of(writes, is_idle)) Scheduler::abandon(*record, shut_down_reason);
     return 0;
   }
   scheduler_.add(*record, reads, writes, options, observer != nullptr);

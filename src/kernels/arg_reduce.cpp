@@ -7,6 +7,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "base/element_types.h"
 #include "kernels/folding.h"
 #include "kernels/views.h"
 
@@ -74,26 +75,6 @@ std::int64_t place_of_best(const T* values, std::int64_t count) {
   return place;
 }
 
-/// Calls `function` with a value of the type that elements of `compute` are compared in.
-template <class Function>
-void with_type(DType compute, Function&& function) {
-  switch (compute) {
-    case DType::float64:
-      return function(double());
-    case DType::uint8:
-    case DType::boolean:
-      return function(std::uint8_t());
-    case DType::int8:
-      return function(std::int8_t());
-    case DType::int32:
-      return function(std::int32_t());
-    case DType::int64:
-      return function(std::int64_t());
-    default:
-      return function(float());
-  }
-}
-
 }  // namespace
 
 ArgReducePass::ArgReducePass(Reduction order, const Lines& input, void* output, DType output_dtype)
@@ -118,10 +99,11 @@ ArgReducePass::ArgReducePass(Reduction order, const Lines& input, void* output, 
 
 void ArgReducePass::run(int share) {
   const Range range = range_of(units_, shares_, share);
-  with_type(compute_, [&](auto zero) {
-    using T = decltype(zero);
-    if (input_.inner == 1) return run_lines<T>(range.begin, range.end);
-    for (std::int64_t unit = range.begin; unit < range.end; ++unit) run_columns<T>(unit);
+  with_type(compute_, [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, HalfBits>) {  // which float32 stands for
+      if (input_.inner == 1) return run_lines<T>(range.begin, range.end);
+      for (std::int64_t unit = range.begin; unit < range.end; ++unit) run_columns<T>(unit);
+    }
   });
 }
 
@@ -159,13 +141,9 @@ ArgReducePass::Found ArgReducePass::find_in_line(const char* line, std::int64_t 
 template <class T>
 void ArgReducePass::find_in_lines(const char* lines, std::int64_t count,
                                   std::int64_t* indices) const {
-  if constexpr (std::is_same_v<T, float>) {
-    return kernel_table().places_float(reinterpret_cast<const T*>(lines), count, input_.length,
-                                       maximum_, indices);
-  } else if constexpr (std::is_same_v<T, double>) {
-    return kernel_table().places_double(reinterpret_cast<const T*>(lines), count, input_.length,
-                                        maximum_, indices);
-  }
+  if constexpr (std::is_floating_point_v<T>)
+    return real_functions<T>().places(reinterpret_cast<const T*>(lines), count, input_.length,
+                                      maximum_, indices);
   const FoldFunctions& fold =
       fold_functions(maximum_ ? Reduction::maximum : Reduction::minimum, compute_);
   Partial best[most_columns];

@@ -94,11 +94,11 @@ std::atomic<bool> scarce{false};
 std::mutex one_at_a_time;
 
 /// Lets the library take one buffer, which it keeps.
-void take_buffer(const Blas& blas) {
+void take_buffer() {
   constexpr int side = 256;  // more than what it computes without one
   std::vector<float> matrix(side * side), product(side * side);
-  blas.sgemm(blas_row_major, blas_plain, blas_plain, side, side, side, 1, matrix.data(), side,
-             matrix.data(), side, 0, product.data(), side);
+  blas<float>().gemm(blas_row_major, blas_plain, blas_plain, side, side, side, 1, matrix.data(),
+                     side, matrix.data(), side, 0, product.data(), side);
 }
 
 void* open_library() {
@@ -123,23 +123,25 @@ void* library() {
   return opened;
 }
 
-Blas load() {
-  void* const library = kernels::library();
-  Blas functions;
-  resolve(library, "cblas_sgemm", functions.sgemm);
-  resolve(library, "cblas_dgemm", functions.dgemm);
-  resolve(library, "cblas_sgemv", functions.sgemv);
-  resolve(library, "cblas_dgemv", functions.dgemv);
-  resolve(library, "cblas_sdot", functions.sdot);
-  resolve(library, "cblas_ddot", functions.ddot);
+template <class T>
+constexpr const char* letter = sizeof(T) == 4 ? "s" : "d";
+
+template <class T>
+Blas<T> find_blas() {
+  const auto find = [](const char* name, auto& function) {
+    resolve(library(), (std::string("cblas_") + letter<T> + name).c_str(), function);
+  };
+  Blas<T> functions;
+  find("gemm", functions.gemm);
+  find("gemv", functions.gemv);
+  find("dot", functions.dot);
   return functions;
 }
 
 template <class T>
-Lapack<T> load_lapack() {
-  const std::string letter = sizeof(T) == 4 ? "s" : "d";
-  const auto find = [&](const char* name, auto& function) {
-    resolve(library(), (letter + name + "_").c_str(), function);
+Lapack<T> find_lapack() {
+  const auto find = [](const char* name, auto& function) {
+    resolve(library(), (std::string(letter<T>) + name + "_").c_str(), function);
   };
   Lapack<T> functions;
   find("potrf", functions.potrf);
@@ -161,11 +163,12 @@ void load_blas(int threads) {
   const bool room_for_all = can_map(for_library + for_others +
                                     static_cast<std::size_t>(threads) * (for_buffer + for_thread));
   if (!room_for_all) need_room(for_library + for_buffer);
-  blas();
+  blas<float>();
+  blas<double>();
   if (room_for_all) return;
   need_room(for_buffer);
   scarce = true;
-  take_buffer(blas());
+  take_buffer();
 }
 
 BlasTurn::BlasTurn() : alone_(scarce.load(std::memory_order_relaxed)) {
@@ -176,17 +179,20 @@ BlasTurn::~BlasTurn() {
   if (alone_) one_at_a_time.unlock();
 }
 
-const Blas& blas() {
-  static const Blas functions = load();
+template <class T>
+const Blas<T>& blas() {
+  static const Blas<T> functions = find_blas<T>();
   return functions;
 }
 
 template <class T>
 const Lapack<T>& lapack() {
-  static const Lapack<T> functions = load_lapack<T>();
+  static const Lapack<T> functions = find_lapack<T>();
   return functions;
 }
 
+template const Blas<float>& blas();
+template const Blas<double>& blas();
 template const Lapack<float>& lapack();
 template const Lapack<double>& lapack();
 

@@ -27,21 +27,17 @@ class BlasTurn {
   const bool alone_;
 };
 
-/// The functions used, with CBLAS's arguments.
+/// The functions used, of one type, with CBLAS's arguments.
+template <class T>
 struct Blas {
-  void (*sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
-                const float* a, int lda, const float* b, int ldb, float beta, float* c, int ldc);
-  void (*dgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha,
-                const double* a, int lda, const double* b, int ldb, double beta, double* c,
-                int ldc);
-  void (*sgemv)(int order, int transpose, int m, int n, float alpha, const float* a, int lda,
-                const float* x, int x_step, float beta, float* y, int y_step);
-  void (*dgemv)(int order, int transpose, int m, int n, double alpha, const double* a, int lda,
-                const double* x, int x_step, double beta, double* y, int y_step);
-  float (*sdot)(int count, const float* x, int x_step, const float* y, int y_step);
-  double (*ddot)(int count, const double* x, int x_step, const double* y, int y_step);
+  void (*gemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, T alpha,
+               const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc);
+  void (*gemv)(int order, int transpose, int m, int n, T alpha, const T* a, int lda, const T* x,
+               int x_step, T beta, T* y, int y_step);
+  T (*dot)(int count, const T* x, int x_step, const T* y, int y_step);
 };
-const Blas& blas();
+template <class T>
+const Blas<T>& blas();
 
 /// The functions of LAPACK that are used, of one type, with its arguments: matrices by columns,
 /// everything by address, and the lengths of texts at the end.

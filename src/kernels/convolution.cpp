@@ -24,10 +24,7 @@ constexpr double small_share = 4e6, large_share = 1e9;
 
 template <class Real>
 const PanelFunctions<Real>& panels() {
-  if constexpr (sizeof(Real) == 4)
-    return kernel_table().panels_float;
-  else
-    return kernel_table().panels_double;
+  return real_functions<Real>().panels;
 }
 
 /// The source with zeros around it, and with every step-th column side by side, so that each tap

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/element_types.h"
 #include "kernels/plan.h"
 #include "kernels/prefetch.h"
 #include "kernels/stores.h"
@@ -174,21 +175,6 @@ void list_offsets(const ElementwisePass& pass, const std::int64_t* strides, std:
   }
 }
 
-/// Calls `move` with a type of the element's size.
-template <class Move>
-void by_size(DType dtype, Move&& move) {
-  switch (size_of(dtype)) {
-    case 1:
-      return move(std::uint8_t{});
-    case 2:
-      return move(std::uint16_t{});
-    case 4:
-      return move(std::uint32_t{});
-    default:
-      return move(std::uint64_t{});
-  }
-}
-
 /// Copies of float16 keep every bit, which a way through the compute type does not.
 bool has_halves(const ElementwisePass& pass) {
   bool found = pass.output.dtype == DType::float16;
@@ -215,7 +201,7 @@ void run_gathered(const ElementwisePass& pass) {
       else
         list_offsets(pass, input.strides, offsets);
       unsigned char* const target = is_own_type ? values[i] : raw;
-      by_size(input.dtype, [&]<class Word>(Word) {
+      with_word(size_of(input.dtype), [&]<class Word>(Word) {
         for (std::int64_t k = 0; k < count; ++k)
           reinterpret_cast<Word*>(target)[k] = static_cast<const Word*>(input.data)[offsets[k]];
       });
@@ -236,7 +222,7 @@ void run_gathered(const ElementwisePass& pass) {
     source = raw;
   }
   list_offsets(pass, output.strides, offsets);
-  by_size(output.dtype, [&]<class Word>(Word) {
+  with_word(size_of(output.dtype), [&]<class Word>(Word) {
     for (std::int64_t k = 0; k < count; ++k)
       static_cast<Word*>(output.data)[offsets[k]] = reinterpret_cast<const Word*>(source)[k];
   });

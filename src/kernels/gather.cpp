@@ -2,11 +2,13 @@
 #include "kernels/gather.h"
 
 #include <algorithm>
+#include <concepts>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
 
+#include "base/element_types.h"
 #include "base/error.h"
 #include "base/half.h"
 #include "kernels/views.h"
@@ -81,6 +83,15 @@ std::int64_t to_index(double value) {
   return value >= -9223372036854775808.0 ? static_cast<std::int64_t>(value) : Limits::min();
 }
 
+std::int64_t to_index(HalfBits value) {
+  return to_index(static_cast<double>(half_to_float(value.bits)));
+}
+
+template <std::integral Integer>
+std::int64_t to_index(Integer value) {
+  return value;
+}
+
 /// An index array that is read in its own type.
 class IndexReader {
  public:
@@ -91,37 +102,15 @@ class IndexReader {
   bool is_run() const { return walk_.is_run(); }
 
   void read(std::int64_t begin, std::int64_t count, std::int64_t* indices) const {
-    switch (array_.dtype) {
-      case DType::float32:
-        return read<float>(begin, count, indices, [](float x) { return to_index(x); });
-      case DType::float64:
-        return read<double>(begin, count, indices, [](double x) { return to_index(x); });
-      case DType::float16:
-        return read<std::uint16_t>(begin, count, indices,
-                                   [](std::uint16_t x) { return to_index(half_to_float(x)); });
-      case DType::uint8:
-      case DType::boolean:
-        return read<std::uint8_t>(begin, count, indices, as_it_is);
-      case DType::int8:
-        return read<std::int8_t>(begin, count, indices, as_it_is);
-      case DType::int32:
-        return read<std::int32_t>(begin, count, indices, as_it_is);
-      case DType::int64:
-        return read<std::int64_t>(begin, count, indices, as_it_is);
-    }
-  }
-
- private:
-  static std::int64_t as_it_is(std::int64_t value) { return value; }
-
-  template <class T, class Convert>
-  void read(std::int64_t begin, std::int64_t count, std::int64_t* indices, Convert convert) const {
-    const T* data = static_cast<const T*>(array_.data);
-    walk_.for_each(begin, count, [&](std::int64_t i, std::int64_t offset) {
-      indices[i] = convert(data[offset]);
+    with_type(array_.dtype, [&]<class T>(T) {
+      const T* data = static_cast<const T*>(array_.data);
+      walk_.for_each(begin, count, [&](std::int64_t i, std::int64_t offset) {
+        indices[i] = to_index(data[offset]);
+      });
     });
   }
 
+ private:
   IndexArray array_;
   Walk walk_;
 };
@@ -268,117 +257,6 @@ class Positions {
   std::vector<Walk> own_;  // one, or none where only the indices count
 };
 
-/// Calls function with a value of the unsigned type of that many bytes.
-template <class Function>
-void with_element(std::size_t bytes, Function&& function) {
-  switch (bytes) {
-    case 1:
-      return function(std::uint8_t{});
-    case 2:
-      return function(std::uint16_t{});
-    case 4:
-      return function(std::uint32_t{});
-    default:
-      return function(std::uint64_t{});
-  }
-}
-
-}  // namespace
-
-// --- gather ---
-
-struct GatherPass::Plan {
-  Plan(const Indexed& indexed, std::byte* target)
-      : data(indexed.data),
-        result(target),
-        item(size_of(indexed.dtype)),
-        positions(indexed),
-        before(indexed.before),
-        after(indexed.after),
-        before_count(count_of(indexed.before)),
-        after_count(count_of(indexed.after)) {
-    // Offsets that serve more than once are found once, and bad indices are told of in any case.
-    const bool empty = before_count * after_count == 0;
-    if (before_count > 1 || empty) offsets = positions.find_all();
-    contiguous =
-        !empty && is_contiguous(indexed.after.rank, indexed.after.shape, indexed.after.strides);
-  }
-
-  std::int64_t rows() const { return before_count * positions.count(); }
-
-  void copy_rows(std::int64_t begin, std::int64_t end) const {
-    std::int64_t found[chunk];
-    for (std::int64_t row = begin; row < end;) {
-      const std::int64_t outer = row / positions.count(), first = row % positions.count();
-      const std::int64_t count = std::min({chunk, end - row, positions.count() - first});
-      const std::int64_t* at = offsets.empty() ? found : offsets.data() + first;
-      const auto bytes = static_cast<std::int64_t>(item);
-      const std::byte* source = data + before.offset(outer) * bytes;
-      std::byte* target = result + row * after_count * bytes;
-      with_element(item, [&](auto element) {
-        using T = decltype(element);
-        const T* from = reinterpret_cast<const T*>(source);
-        T* to = reinterpret_cast<T*>(target);
-        if (offsets.empty()) {
-          if (after_count == 1 && positions.copy_plainly(from, first, count, to)) return;
-          positions.find(first, count, found);
-        }
-        copy_some(from, at, count, to);
-      });
-      row += count;
-    }
-  }
-
-  template <class T>
-  void copy_some(const T* source, const std::int64_t* at, std::int64_t count, T* target) const {
-    if (after_count == 1) {
-      for (std::int64_t i = 0; i < count; ++i) target[i] = source[at[i]];
-      return;
-    }
-    const auto row_bytes = static_cast<std::size_t>(after_count) * sizeof(T);
-    for (std::int64_t i = 0; i < count; ++i, target += after_count) {
-      const T* row = source + at[i];
-      if (contiguous) {
-        if (i + prefetch_distance < count) {
-          __builtin_prefetch(source + at[i + prefetch_distance]);
-        }
-        std::memcpy(target, row, row_bytes);
-      } else {
-        after.for_each(0, after_count,
-                       [&](std::int64_t j, std::int64_t offset) { target[j] = row[offset]; });
-      }
-    }
-  }
-
-  std::byte* data;
-  std::byte* result;
-  std::size_t item;
-  Positions positions;
-  Walk before, after;
-  std::int64_t before_count, after_count;
-  bool contiguous = false;
-  std::vector<std::int64_t> offsets;
-};
-
-GatherPass::GatherPass(const Indexed& indexed, std::byte* result)
-    : plan_(std::make_unique<Plan>(indexed, result)) {
-  const std::int64_t bytes =
-      plan_->rows() * plan_->after_count * static_cast<std::int64_t>(plan_->item);
-  const std::int64_t most = std::max<std::int64_t>(plan_->rows(), 1);
-  shares_ = bytes ? static_cast<int>(std::min<std::int64_t>(shares_for(bytes), most)) : 0;
-}
-
-GatherPass::~GatherPass() = default;
-
-void GatherPass::run(int share) const {
-  const Range rows = range_of(plan_->rows(), shares_, share);
-  plan_->copy_rows(rows.begin, rows.end);
-}
-
-// --- scatter ---
-
-namespace {
-
 struct Store {
   template <class T>
   void operator()(T& target, T value) const {
@@ -441,6 +319,98 @@ void with_change(DType dtype, bool add, Function&& function) {
 
 }  // namespace
 
+// --- gather ---
+
+struct GatherPass::Plan {
+  Plan(const Indexed& indexed, std::byte* target)
+      : data(indexed.data),
+        result(target),
+        item(size_of(indexed.dtype)),
+        positions(indexed),
+        before(indexed.before),
+        after(indexed.after),
+        before_count(count_of(indexed.before)),
+        after_count(count_of(indexed.after)) {
+    // Offsets that serve more than once are found once, and bad indices are told of in any case.
+    const bool empty = before_count * after_count == 0;
+    if (before_count > 1 || empty) offsets = positions.find_all();
+    contiguous =
+        !empty && is_contiguous(indexed.after.rank, indexed.after.shape, indexed.after.strides);
+  }
+
+  std::int64_t rows() const { return before_count * positions.count(); }
+
+  void copy_rows(std::int64_t begin, std::int64_t end) const {
+    std::int64_t found[chunk];
+    for (std::int64_t row = begin; row < end;) {
+      const std::int64_t outer = row / positions.count(), first = row % positions.count();
+      const std::int64_t count = std::min({chunk, end - row, positions.count() - first});
+      const std::int64_t* at = offsets.empty() ? found : offsets.data() + first;
+      const auto bytes = static_cast<std::int64_t>(item);
+      const std::byte* source = data + before.offset(outer) * bytes;
+      std::byte* target = result + row * after_count * bytes;
+      with_word(item, [&](auto element) {
+        using T = decltype(element);
+        const T* from = reinterpret_cast<const T*>(source);
+        T* to = reinterpret_cast<T*>(target);
+        if (offsets.empty()) {
+          if (after_count == 1 && positions.copy_plainly(from, first, count, to)) return;
+          positions.find(first, count, found);
+        }
+        copy_some(from, at, count, to);
+      });
+      row += count;
+    }
+  }
+
+  template <class T>
+  void copy_some(const T* source, const std::int64_t* at, std::int64_t count, T* target) const {
+    if (after_count == 1) {
+      for (std::int64_t i = 0; i < count; ++i) target[i] = source[at[i]];
+      return;
+    }
+    const auto row_bytes = static_cast<std::size_t>(after_count) * sizeof(T);
+    for (std::int64_t i = 0; i < count; ++i, target += after_count) {
+      const T* row = source + at[i];
+      if (contiguous) {
+        if (i + prefetch_distance < count) {
+          __builtin_prefetch(source + at[i + prefetch_distance]);
+        }
+        std::memcpy(target, row, row_bytes);
+      } else {
+        after.for_each(0, after_count,
+                       [&](std::int64_t j, std::int64_t offset) { target[j] = row[offset]; });
+      }
+    }
+  }
+
+  std::byte* data;
+  std::byte* result;
+  std::size_t item;
+  Positions positions;
+  Walk before, after;
+  std::int64_t before_count, after_count;
+  bool contiguous = false;
+  std::vector<std::int64_t> offsets;
+};
+
+GatherPass::GatherPass(const Indexed& indexed, std::byte* result)
+    : plan_(std::make_unique<Plan>(indexed, result)) {
+  const std::int64_t bytes =
+      plan_->rows() * plan_->after_count * static_cast<std::int64_t>(plan_->item);
+  const std::int64_t most = std::max<std::int64_t>(plan_->rows(), 1);
+  shares_ = bytes ? static_cast<int>(std::min<std::int64_t>(shares_for(bytes), most)) : 0;
+}
+
+GatherPass::~GatherPass() = default;
+
+void GatherPass::run(int share) const {
+  const Range rows = range_of(plan_->rows(), shares_, share);
+  plan_->copy_rows(rows.begin, rows.end);
+}
+
+// --- scatter ---
+
 struct ScatterPass::Plan {
   Plan(const Indexed& indexed, const ScatterSource& source, bool add_)
       : data(indexed.data),
@@ -484,7 +454,7 @@ struct ScatterPass::Plan {
   }
 
   void write(std::int64_t outer, Range columns) const {
-    with_element(size_of(dtype), [&](auto element) {
+    with_word(size_of(dtype), [&](auto element) {
       using T = decltype(element);
       T* target = reinterpret_cast<T*>(data) + before.offset(outer);
       const T* value = reinterpret_cast<const T*>(values) + value_before.offset(outer);
@@ -571,7 +541,7 @@ struct OneHotPass::Plan {
     for (std::int64_t row = begin; row < end; row += chunk) {
       const std::int64_t rows = std::min(chunk, end - row);
       reader.read(row, rows, indices);
-      with_element(item, [&](auto element) {
+      with_word(item, [&](auto element) {
         using T = decltype(element);
         T* target = reinterpret_cast<T*>(result) + row * depth;
         std::fill_n(target, rows * depth, static_cast<T>(off));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/planner.h"
 
-#include <algorithm>
 #include <cassert>
 
 #include "kernels/stores.h"

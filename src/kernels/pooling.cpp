@@ -80,13 +80,6 @@ std::int64_t room_of(const PoolingWindows& windows) {
   return 2 * (columns.extent + columns.stride) + 4 * (columns.results + 1) + lane_block;
 }
 
-void call_windows(const WindowsCall<float>& call) {
-  kernel_table().windows_float(call);
-}
-void call_windows(const WindowsCall<double>& call) {
-  kernel_table().windows_double(call);
-}
-
 bool has_values_per_place(WindowWork work) {
   return work == WindowWork::maximum_taken;
 }
@@ -104,10 +97,11 @@ void PoolingPass::run_lanes(std::int64_t image, std::int64_t first, std::int64_t
                        image * (per_place ? places_ : results_) * windows_.lanes + first
                  : nullptr;
   };
-  call_windows({work_, windows_, lanes, at(arrays_.data, true), at(arrays_.results, false),
-                at(arrays_.values, has_values_per_place(work_)),
-                const_cast<Real*>(at(arrays_.target, has_target_per_place(work_))),
-                scratch<Real>(room_of(windows_))});
+  real_functions<Real>().windows(
+      {work_, windows_, lanes, at(arrays_.data, true), at(arrays_.results, false),
+       at(arrays_.values, has_values_per_place(work_)),
+       const_cast<Real*>(at(arrays_.target, has_target_per_place(work_))),
+       scratch<Real>(room_of(windows_))});
 }
 
 /// float16 is brought to float32, an image or a block of its lanes at a time.
@@ -139,7 +133,8 @@ void PoolingPass::run_halves(std::int64_t image, std::int64_t first, std::int64_
   const float *const data = wide(arrays_.data, true), *const results = wide(arrays_.results, false),
                      *const values = wide(arrays_.values, has_values_per_place(work_));
   float* const target = free;
-  call_windows({work_, packed, lanes, data, results, values, target, scratch<float>(room)});
+  real_functions<float>().windows(
+      {work_, packed, lanes, data, results, values, target, scratch<float>(room)});
   const std::int64_t count = has_target_per_place(work_) ? places_ : results_;
   if (work_ == WindowWork::maximum) {
     constexpr float lowest = -65504;  // of float16

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
+#include "base/element_types.h"
 #include "kernels/blas.h"
 #include "kernels/table.h"
 
@@ -123,25 +125,14 @@ void plain_product(const ProductShape& shape, const void* a_data, const void* b_
 using PlainProduct = void (*)(const ProductShape&, const void*, const void*, void*, std::int64_t,
                               std::int64_t, std::int64_t, std::int64_t);
 PlainProduct plain_function(DType dtype) {
-  switch (dtype) {
-    case DType::float32:
-      return plain_product<float, float>;
-    case DType::float64:
-      return plain_product<double, double>;
-    case DType::uint8:
-      return plain_product<std::uint8_t, std::uint32_t>;
-    case DType::int8:
-      return plain_product<std::int8_t, std::uint32_t>;
-    case DType::int32:
-      return plain_product<std::int32_t, std::uint32_t>;
-    case DType::int64:
-      return plain_product<std::int64_t, std::uint64_t>;
-    case DType::boolean:
-      return plain_product<bool, std::uint32_t>;
-    case DType::float16:
-      break;  // always widened
-  }
-  return nullptr;
+  if (dtype == DType::boolean) return plain_product<bool, std::uint32_t>;
+  return with_type(dtype, []<class T>(T) -> PlainProduct {
+    using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    if constexpr (std::is_same_v<T, HalfBits>)
+      return nullptr;  // always widened
+    else
+      return plain_product<T, std::conditional_t<std::is_floating_point_v<T>, T, Word>>;
+  });
 }
 
 /// A small result for which packing the factors does not pay: that of a long sum, or one whose rows
@@ -160,10 +151,7 @@ void tiled_product(const ProductShape& shape, const Real* a, const Real* b, Real
   const Steps a_steps = steps(shape.transpose_a, shape.lda);
   const TiledProduct<Real> product = {shape.m, shape.n,   shape.k, a,   a_steps.row, a_steps.column,
                                       b,       shape.ldb, c,       ldc, add};
-  if constexpr (sizeof(Real) == 4)
-    kernel_table().tiled_product_float(product);
-  else
-    kernel_table().tiled_product_double(product);
+  real_functions<Real>().tiled_product(product);
 }
 
 /// c (+)= op(a) op(b) by the library; every length fits an int.
@@ -177,25 +165,8 @@ void library_product(const ProductShape& shape, const Real* a, const Real* b, Re
   const int transpose_b = shape.transpose_b ? blas_transposed : blas_plain;
   const Real beta = add ? 1 : 0;
   const BlasTurn turn;
-  const auto gemm = [] {
-    if constexpr (sizeof(Real) == 4)
-      return blas().sgemm;
-    else
-      return blas().dgemm;
-  }();
-  const auto gemv = [] {
-    if constexpr (sizeof(Real) == 4)
-      return blas().sgemv;
-    else
-      return blas().dgemv;
-  }();
+  const auto [gemm, gemv, dot] = blas<Real>();
   if (m == 1 && n == 1) {
-    const auto dot = [] {
-      if constexpr (sizeof(Real) == 4)
-        return blas().sdot;
-      else
-        return blas().ddot;
-    }();
     *c = dot(k, a, shape.transpose_a ? lda : 1, b, shape.transpose_b ? 1 : ldb) + (add ? *c : 0);
   } else if (n == 1 && !shape.transpose_b && ldb == 1 && ldc == 1) {
     gemv(blas_row_major, transpose_a, shape.transpose_a ? k : m, shape.transpose_a ? m : k, 1, a,

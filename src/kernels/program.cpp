@@ -72,7 +72,7 @@ void ProgramPass::finish() {
     const Step& step = folds_[i];
     if (step.output < 0) continue;  // nobody wants it any more
     const FoldFunctions& functions = fold_functions(step.reduction, step.compute);
-    std::fill(totals.begin(), totals.end(), functions.neutral);
+    std::ranges::fill(totals, functions.neutral);
     for (std::int64_t chunk = 0; chunk < chunks_; ++chunk)
       functions.combine(&partials_[(i * chunks_ + chunk) * rows], rows, totals.data());
     write_totals(step.reduction, step.compute, plan_->columns(), totals.data(), rows, values.data(),

@@ -36,22 +36,12 @@ float largest_below(float high, DType dtype) {
 
 template <class Real>
 void generate(const RandomFill& fill, PhiloxPosition position, std::int64_t groups, Real* output) {
-  const KernelTable& table = kernel_table();
+  const RealFunctions<Real>& functions = real_functions<Real>();
   const Real first = static_cast<Real>(fill.first), second = static_cast<Real>(fill.second);
-  if (fill.distribution == Distribution::normal) {
-    if constexpr (sizeof(Real) == 4)
-      table.normal_float(position, groups, first, second, output);
-    else
-      table.normal_double(position, groups, first, second, output);
-    return;
-  }
-  if (fill.distribution == Distribution::exponential) {
-    if constexpr (sizeof(Real) == 4)
-      table.exponential_float(position, groups, first, output);
-    else
-      table.exponential_double(position, groups, first, output);
-    return;
-  }
+  if (fill.distribution == Distribution::normal)
+    return functions.normal(position, groups, first, second, output);
+  if (fill.distribution == Distribution::exponential)
+    return functions.exponential(position, groups, first, output);
   Real largest = std::numeric_limits<Real>::infinity();
   if (first < second) {
     if constexpr (sizeof(Real) == 4)
@@ -59,10 +49,7 @@ void generate(const RandomFill& fill, PhiloxPosition position, std::int64_t grou
     else
       largest = std::nextafter(second, -largest);
   }
-  if constexpr (sizeof(Real) == 4)
-    table.uniform_float(position, groups, first, second - first, largest, output);
-  else
-    table.uniform_double(position, groups, first, second - first, largest, output);
+  functions.uniform(position, groups, first, second - first, largest, output);
 }
 
 /// Real is what is computed in; float16 is rounded from it block by block.

@@ -50,10 +50,7 @@ class Packed {
       }
       const TiledProduct<T> product = {m,     width, rows_,     a,        rows_, 1,
                                        panel, width, c + begin, columns_, add};
-      if constexpr (std::is_same_v<T, float>)
-        kernel_table().tiled_product_float(product);
-      else
-        kernel_table().tiled_product_double(product);
+      real_functions<T>().tiled_product(product);
     }
   }
 

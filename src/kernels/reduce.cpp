@@ -24,22 +24,9 @@ constexpr std::int64_t scratch_size = staged_rows * block_size;
 constexpr std::int64_t staged_group = scratch_size / staged_columns;
 
 Fold fold_of(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::sum:
-    case Reduction::mean:
-      return Fold::sum;
-    case Reduction::maximum:
-      return Fold::maximum;
-    case Reduction::minimum:
-      return Fold::minimum;
-    case Reduction::norm1:
-      return Fold::sum_of_absolutes;
-    case Reduction::norm2:
-      return Fold::sum_of_squares;
-    case Reduction::product:
-      return Fold::product;
-  }
-  return Fold::sum;
+  using enum Fold;
+  constexpr Fold folds[] = {sum, sum, maximum, minimum, sum_of_absolutes, sum_of_squares, product};
+  return folds[static_cast<int>(reduction)];
 }
 
 /// Where element `position` of a view lies, and how many follow it along the last dimension.

@@ -196,64 +196,6 @@ double poisson(double mean, ElementStream stream) {
   return mean < 10 ? small_poisson(mean, stream.next()) : large_poisson(mean, stream);
 }
 
-}  // namespace
-
-std::uint64_t counters_used(const SampleFill& fill) {
-  return static_cast<std::uint64_t>((fill.size + lanes - 1) / lanes * lanes);
-}
-
-int share_count(const SampleFill& fill) {
-  return static_cast<int>(shares_of(fill.size, share_size));
-}
-
-void run_share(const SampleFill& fill, int share) {
-  const CastFunction store = cast_function(DType::float64, fill.dtype);
-  const std::int64_t begin = share * share_size, end = std::min(fill.size, begin + share_size);
-  alignas(64) std::uint32_t words[floats_per_group];
-  double values[lanes];
-  for (std::int64_t first = begin; first < end; first += lanes) {
-    RandomStart position{fill.start.key, fill.start.counter + static_cast<std::uint64_t>(first)};
-    kernel_table().random_words({position.key, position.counter}, 1, words);
-    const std::int64_t count = std::min(lanes, end - first);
-    for (std::int64_t lane = 0; lane < count; ++lane, ++position.counter) {
-      const Block block{
-          {words[lane], words[lanes + lane], words[2 * lanes + lane], words[3 * lanes + lane]}};
-      const double parameter = fill.parameters ? fill.parameters[first + lane] : fill.parameter;
-      const ElementStream stream(position, block);
-      values[lane] =
-          fill.sampler == Sampler::gamma ? gamma(parameter, stream) : poisson(parameter, stream);
-    }
-    const auto offset = first * static_cast<std::int64_t>(size_of(fill.dtype));
-    store(values, static_cast<char*>(fill.output) + offset, count);
-  }
-}
-
-std::uint64_t counters_used(const IntegerFill& fill) {
-  return counters_of_pairs(fill.size);
-}
-
-int share_count(const IntegerFill& fill) {
-  return static_cast<int>(shares_of(fill.size, share_size));
-}
-
-void run_share(const IntegerFill& fill, int share) {
-  const CastFunction store = cast_function(DType::int64, fill.dtype);
-  const std::int64_t begin = share * share_size, end = std::min(fill.size, begin + share_size);
-  PairStream stream(fill.start);
-  std::int64_t values[block_size];
-  for (std::int64_t first = begin; first < end; first += block_size) {
-    const std::int64_t count = std::min(block_size, end - first);
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::uint64_t drawn = stream.below(fill.range, first + i);
-      values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(fill.low) + drawn);
-    }
-    const auto offset = first * static_cast<std::int64_t>(size_of(fill.dtype));
-    store(values, static_cast<char*>(fill.output) + offset, count);
-  }
-}
-
-namespace {
-
 /// How many samples make a share. Each share sums up the rows it touches, so that it should take as
 /// many samples as a row has categories, at least.
 std::int64_t samples_per_share(const CategoryFill& fill) {
@@ -291,7 +233,7 @@ class Categories {
   std::size_t at(double part) const {
     const double position = part * sums_.back();
     if (guide_.empty()) {
-      const auto found = std::upper_bound(sums_.begin(), sums_.end(), position);
+      const auto found = std::ranges::upper_bound(sums_, position);
       return found == sums_.end() ? last() : static_cast<std::size_t>(found - sums_.begin());
     }
     // Few steps are left from where the guide leads.
@@ -305,8 +247,7 @@ class Categories {
  private:
   /// The last category that can be drawn at all: rounding may put a position at the very end.
   std::size_t last() const {
-    return static_cast<std::size_t>(std::lower_bound(sums_.begin(), sums_.end(), sums_.back()) -
-                                    sums_.begin());
+    return static_cast<std::size_t>(std::ranges::lower_bound(sums_, sums_.back()) - sums_.begin());
   }
 
   const CategoryFill& fill_;
@@ -314,38 +255,6 @@ class Categories {
   /// Entry i: the category at i equal parts of the total. Empty where a row has few samples.
   std::vector<std::size_t> guide_;
 };
-
-}  // namespace
-
-std::uint64_t counters_used(const CategoryFill& fill) {
-  return counters_of_pairs(fill.rows * fill.samples);
-}
-
-int share_count(const CategoryFill& fill) {
-  return static_cast<int>(shares_of(fill.rows * fill.samples, samples_per_share(fill)));
-}
-
-void run_share(const CategoryFill& fill, int share) {
-  const CastFunction store = cast_function(DType::int64, fill.dtype);
-  const auto item_size = static_cast<std::int64_t>(size_of(fill.dtype));
-  const std::int64_t begin = share * samples_per_share(fill);
-  const std::int64_t end = std::min(fill.rows * fill.samples, begin + samples_per_share(fill));
-  PairStream stream(fill.start);
-  Categories categories(fill);
-  std::int64_t row = -1;
-  for (std::int64_t i = begin; i < end; ++i) {
-    if (i / fill.samples != row) categories.load(row = i / fill.samples);
-    const auto category = static_cast<std::int64_t>(categories.at(unit(stream.bits(i))));
-    store(&category, static_cast<char*>(fill.output) + i * item_size, 1);
-  }
-}
-
-bool counts_trials(const CountFill& fill) {
-  constexpr std::int64_t few = 8192;
-  return fill.trials <= few;
-}
-
-namespace {
 
 /// What Stirling's formula leaves of the logarithm of n!.
 double stirling_rest(double n) {
@@ -436,7 +345,109 @@ std::int64_t rows_per_share(const CountFill& fill) {
   return std::max<std::int64_t>(1, 8192 / steps);
 }
 
+template <class Index>
+std::vector<Index> shuffled(RandomStart start, std::int64_t size) {
+  std::vector<Index> order(static_cast<std::size_t>(size));
+  std::iota(order.begin(), order.end(), Index(0));
+  PairStream stream(start);
+  // The numbers are drawn some at a time: drawing and swapping in turns waits for both.
+  constexpr std::int64_t together = 64;
+  std::uint64_t others[together];
+  for (std::int64_t last = size - 1; last > 0; last -= together) {
+    const std::int64_t count = std::min(together, last);
+    for (std::int64_t i = 0; i < count; ++i) {
+      others[i] = stream.below(static_cast<std::uint64_t>(last - i) + 1, last - i);
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::swap(order[static_cast<std::size_t>(last - i)], order[others[i]]);
+    }
+  }
+  return order;
+}
+
 }  // namespace
+
+std::uint64_t counters_used(const SampleFill& fill) {
+  return static_cast<std::uint64_t>((fill.size + lanes - 1) / lanes * lanes);
+}
+
+int share_count(const SampleFill& fill) {
+  return static_cast<int>(shares_of(fill.size, share_size));
+}
+
+void run_share(const SampleFill& fill, int share) {
+  const CastFunction store = cast_function(DType::float64, fill.dtype);
+  const std::int64_t begin = share * share_size, end = std::min(fill.size, begin + share_size);
+  alignas(64) std::uint32_t words[floats_per_group];
+  double values[lanes];
+  for (std::int64_t first = begin; first < end; first += lanes) {
+    RandomStart position{fill.start.key, fill.start.counter + static_cast<std::uint64_t>(first)};
+    kernel_table().random_words({position.key, position.counter}, 1, words);
+    const std::int64_t count = std::min(lanes, end - first);
+    for (std::int64_t lane = 0; lane < count; ++lane, ++position.counter) {
+      const Block block{
+          {words[lane], words[lanes + lane], words[2 * lanes + lane], words[3 * lanes + lane]}};
+      const double parameter = fill.parameters ? fill.parameters[first + lane] : fill.parameter;
+      const ElementStream stream(position, block);
+      values[lane] =
+          fill.sampler == Sampler::gamma ? gamma(parameter, stream) : poisson(parameter, stream);
+    }
+    const auto offset = first * static_cast<std::int64_t>(size_of(fill.dtype));
+    store(values, static_cast<char*>(fill.output) + offset, count);
+  }
+}
+
+std::uint64_t counters_used(const IntegerFill& fill) {
+  return counters_of_pairs(fill.size);
+}
+
+int share_count(const IntegerFill& fill) {
+  return static_cast<int>(shares_of(fill.size, share_size));
+}
+
+void run_share(const IntegerFill& fill, int share) {
+  const CastFunction store = cast_function(DType::int64, fill.dtype);
+  const std::int64_t begin = share * share_size, end = std::min(fill.size, begin + share_size);
+  PairStream stream(fill.start);
+  std::int64_t values[block_size];
+  for (std::int64_t first = begin; first < end; first += block_size) {
+    const std::int64_t count = std::min(block_size, end - first);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint64_t drawn = stream.below(fill.range, first + i);
+      values[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(fill.low) + drawn);
+    }
+    const auto offset = first * static_cast<std::int64_t>(size_of(fill.dtype));
+    store(values, static_cast<char*>(fill.output) + offset, count);
+  }
+}
+
+std::uint64_t counters_used(const CategoryFill& fill) {
+  return counters_of_pairs(fill.rows * fill.samples);
+}
+
+int share_count(const CategoryFill& fill) {
+  return static_cast<int>(shares_of(fill.rows * fill.samples, samples_per_share(fill)));
+}
+
+void run_share(const CategoryFill& fill, int share) {
+  const CastFunction store = cast_function(DType::int64, fill.dtype);
+  const auto item_size = static_cast<std::int64_t>(size_of(fill.dtype));
+  const std::int64_t begin = share * samples_per_share(fill);
+  const std::int64_t end = std::min(fill.rows * fill.samples, begin + samples_per_share(fill));
+  PairStream stream(fill.start);
+  Categories categories(fill);
+  std::int64_t row = -1;
+  for (std::int64_t i = begin; i < end; ++i) {
+    if (i / fill.samples != row) categories.load(row = i / fill.samples);
+    const auto category = static_cast<std::int64_t>(categories.at(unit(stream.bits(i))));
+    store(&category, static_cast<char*>(fill.output) + i * item_size, 1);
+  }
+}
+
+bool counts_trials(const CountFill& fill) {
+  constexpr std::int64_t few = 8192;
+  return fill.trials <= few;
+}
 
 std::uint64_t counters_used(const CountFill& fill) {
   const auto rows = static_cast<std::uint64_t>(fill.rows);
@@ -460,8 +471,7 @@ void run_share(const CountFill& fill, int share) {
       std::fill_n(counts, fill.categories, 0);
       for (std::int64_t trial = 0; trial < fill.trials; ++trial) {
         const double position = unit(stream.bits(row * fill.trials + trial));
-        ++counts[std::upper_bound(fill.sums.begin(), fill.sums.end(), position) -
-                 fill.sums.begin()];
+        ++counts[std::ranges::upper_bound(fill.sums, position) - fill.sums.begin()];
       }
       continue;
     }
@@ -482,30 +492,6 @@ void run_share(const CountFill& fill, int share) {
 std::uint64_t counters_of_permutation(std::int64_t size) {
   return counters_of_pairs(size);
 }
-
-namespace {
-
-template <class Index>
-std::vector<Index> shuffled(RandomStart start, std::int64_t size) {
-  std::vector<Index> order(static_cast<std::size_t>(size));
-  std::iota(order.begin(), order.end(), Index(0));
-  PairStream stream(start);
-  // The numbers are drawn some at a time: drawing and swapping in turns waits for both.
-  constexpr std::int64_t together = 64;
-  std::uint64_t others[together];
-  for (std::int64_t last = size - 1; last > 0; last -= together) {
-    const std::int64_t count = std::min(together, last);
-    for (std::int64_t i = 0; i < count; ++i) {
-      others[i] = stream.below(static_cast<std::uint64_t>(last - i) + 1, last - i);
-    }
-    for (std::int64_t i = 0; i < count; ++i) {
-      std::swap(order[static_cast<std::size_t>(last - i)], order[others[i]]);
-    }
-  }
-  return order;
-}
-
-}  // namespace
 
 std::vector<std::uint32_t> permutation(RandomStart start, std::uint32_t size) {
   return shuffled<std::uint32_t>(start, size);

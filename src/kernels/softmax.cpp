@@ -24,17 +24,12 @@ SoftmaxPass::SoftmaxPass(const void* source, void* target, DType dtype, std::int
 
 void SoftmaxPass::run(int share) const {
   const Range range = range_of(rows_, shares_, share);
-  const auto run_rows = [&](auto function, const auto* source, auto* target) {
+  const auto run_rows = [&]<class T>(T) {
     const std::int64_t offset = range.begin * columns_;
-    function(source + offset, range.end - range.begin, columns_, as_logarithm_, target + offset);
+    real_functions<T>().softmax(static_cast<const T*>(source_) + offset, range.end - range.begin,
+                                columns_, as_logarithm_, static_cast<T*>(target_) + offset);
   };
-  if (dtype_ == DType::float32) {
-    run_rows(kernel_table().softmax_float, static_cast<const float*>(source_),
-             static_cast<float*>(target_));
-  } else {
-    run_rows(kernel_table().softmax_double, static_cast<const double*>(source_),
-             static_cast<double*>(target_));
-  }
+  dtype_ == DType::float32 ? run_rows(float{}) : run_rows(double{});
 }
 
 LayerNormPass::LayerNormPass(const void* source, const void* scale, const void* shift, DType dtype,
@@ -54,16 +49,11 @@ LayerNormPass::LayerNormPass(const void* source, const void* scale, const void* 
 
 template <class T>
 void LayerNormPass::run_rows(std::int64_t begin, std::int64_t end) const {
-  const auto function = [] {
-    if constexpr (sizeof(T) == 4)
-      return kernel_table().layer_norm_float;
-    else
-      return kernel_table().layer_norm_double;
-  }();
-  function(static_cast<const T*>(source_) + begin * columns_, static_cast<const T*>(scale_),
-           static_cast<const T*>(shift_), end - begin, columns_, static_cast<T>(epsilon_),
-           static_cast<T*>(target_) + begin * columns_, static_cast<T*>(means_) + begin,
-           static_cast<T*>(deviations_) + begin);
+  real_functions<T>().layer_norm(
+      static_cast<const T*>(source_) + begin * columns_, static_cast<const T*>(scale_),
+      static_cast<const T*>(shift_), end - begin, columns_, static_cast<T>(epsilon_),
+      static_cast<T*>(target_) + begin * columns_, static_cast<T*>(means_) + begin,
+      static_cast<T*>(deviations_) + begin);
 }
 
 void LayerNormPass::run(int share) const {

@@ -16,10 +16,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/element_types.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
 
 namespace afterglow::kernels {
+
+struct SortPass::Plan {
+  virtual ~Plan() = default;
+  virtual void run(int share) = 0;
+  virtual void finish() {}
+  int shares = 0;
+};
+
 namespace {
 
 constexpr std::int64_t share_size = 1 << 14;  // elements
@@ -103,25 +112,15 @@ const LineFunctions<Key>& line_functions() {
     return kernel_table().long_lines;
 }
 
+template <class Number>
+Integers<Number> codec_of(Number);
+Float32 codec_of(float);
+Float64 codec_of(double);
+Float16 codec_of(HalfBits);
+
 template <class Function>
 void with_codec(DType dtype, Function&& function) {
-  switch (dtype) {
-    case DType::float32:
-      return function(Float32{});
-    case DType::float64:
-      return function(Float64{});
-    case DType::float16:
-      return function(Float16{});
-    case DType::uint8:
-    case DType::boolean:
-      return function(Integers<std::uint8_t>{});
-    case DType::int8:
-      return function(Integers<std::int8_t>{});
-    case DType::int32:
-      return function(Integers<std::int32_t>{});
-    case DType::int64:
-      return function(Integers<std::int64_t>{});
-  }
+  with_type(dtype, [&](auto element) { function(decltype(codec_of(element)){}); });
 }
 
 // --- what is sorted: keys, or keys with places ---
@@ -324,17 +323,6 @@ class Room {
   std::unique_ptr<T[]> data_;
   std::int64_t size_ = 0;
 };
-
-}  // namespace
-
-struct SortPass::Plan {
-  virtual ~Plan() = default;
-  virtual void run(int share) = 0;
-  virtual void finish() {}
-  int shares = 0;
-};
-
-namespace {
 
 /// The results of one line, at their place among the lines beside it.
 class LineWriter {
@@ -732,7 +720,7 @@ class SortLongLine : public SortPass::Plan {
     for (std::int64_t i = 0; i < samples; ++i)
       keys[static_cast<std::size_t>(i)] = line_[i * step + step / 2];
     line_functions<Key>().make_keys(keys.data(), samples, rule_, keys.data());
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     for (std::int64_t i = samples_each; i < samples; i += samples_each) {
       const Key bound = keys[static_cast<std::size_t>(i)];
       if (bound > (bounds.empty() ? Key{0} : bounds.back())) bounds.push_back(bound);

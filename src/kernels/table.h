@@ -62,26 +62,6 @@ inline constexpr std::int64_t philox_blocks_per_group = 16;
 inline constexpr std::int64_t floats_per_group = 64;
 inline constexpr std::int64_t doubles_per_group = 32;
 
-template <class Real>
-using SoftmaxFunction = void (*)(const Real* source, std::int64_t rows, std::int64_t columns,
-                                 bool as_logarithm, Real* target);
-template <class Real>
-using LayerNormFunction = void (*)(const Real* source, const Real* scale, const Real* shift,
-                                   std::int64_t rows, std::int64_t columns, Real epsilon,
-                                   Real* target, Real* means, Real* deviations);
-template <class Real>
-using PlacesFunction = void (*)(const Real* row, std::int64_t rows, std::int64_t columns,
-                                bool maximum, std::int64_t* places);
-template <class Real>
-using UniformFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real low, Real range,
-                                 Real largest, Real* output);
-template <class Real>
-using NormalFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real mean,
-                                Real deviation, Real* output);
-template <class Real>
-using ExponentialFunction = void (*)(PhiloxPosition position, std::int64_t groups, Real scale,
-                                     Real* output);
-
 /// How the bits of elements become unsigned keys in the same order: the sign is turned over, those
 /// of reals below zero are turned over as a whole, and nan is the greatest.
 template <class Word>
@@ -127,8 +107,6 @@ struct TiledProduct {
   std::int64_t c_stride;
   bool add;
 };
-template <class Real>
-using TiledProductFunction = void (*)(const TiledProduct<Real>& product);
 
 /// Work on the windows of one image, for some of its lanes.
 template <class Real>
@@ -139,9 +117,6 @@ struct WindowsCall {
   const Real *data, *results, *values;
   Real *target, *scratch;
 };
-template <class Real>
-using WindowsFunction = void (*)(const WindowsCall<Real>& call);
-
 /// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. The factors
 /// are packed: a in groups of PanelFunctions::rows for each step of depth, b in groups of
 /// PanelFunctions::columns. Whole vectors of c are written.
@@ -179,6 +154,29 @@ struct PanelFunctions {
                std::int64_t taps, std::int64_t count, Real* sums);
 };
 
+/// Work in one floating type.
+template <class Real>
+struct RealFunctions {
+  /// The softmax of contiguous rows, or its logarithm.
+  void (*softmax)(const Real* source, std::int64_t rows, std::int64_t columns, bool as_logarithm,
+                  Real* target);
+  /// Contiguous rows minus their means, by their deviations, scaled and shifted.
+  void (*layer_norm)(const Real* source, const Real* scale, const Real* shift, std::int64_t rows,
+                     std::int64_t columns, Real epsilon, Real* target, Real* means,
+                     Real* deviations);
+  /// Where the greatest or smallest elements of contiguous rows are; 64 bytes to a row at least.
+  void (*places)(const Real* row, std::int64_t rows, std::int64_t columns, bool maximum,
+                 std::int64_t* places);
+  void (*tiled_product)(const TiledProduct<Real>& product);
+  PanelFunctions<Real> panels;
+  void (*windows)(const WindowsCall<Real>& call);
+  void (*uniform)(PhiloxPosition position, std::int64_t groups, Real low, Real range, Real largest,
+                  Real* output);
+  void (*normal)(PhiloxPosition position, std::int64_t groups, Real mean, Real deviation,
+                 Real* output);
+  void (*exponential)(PhiloxPosition position, std::int64_t groups, Real scale, Real* output);
+};
+
 struct KernelTable {
   BlockFunction formulas[formula_count][dtype_count];
   /// The same with one element for the first input, or for all but the first; few have these.
@@ -196,29 +194,10 @@ struct KernelTable {
   void (*sort_long_words)(std::uint64_t* words, std::int64_t steps);
   LineFunctions<std::uint32_t> lines;
   LineFunctions<std::uint64_t> long_lines;
-  /// The softmax of contiguous rows, or its logarithm.
-  SoftmaxFunction<float> softmax_float;
-  SoftmaxFunction<double> softmax_double;
-  /// Where the greatest or smallest elements of contiguous rows are; 64 bytes to a row at least.
-  PlacesFunction<float> places_float;
-  PlacesFunction<double> places_double;
-  /// Contiguous rows minus their means, by their deviations, scaled and shifted.
-  LayerNormFunction<float> layer_norm_float;
-  LayerNormFunction<double> layer_norm_double;
-  TiledProductFunction<float> tiled_product_float;
-  TiledProductFunction<double> tiled_product_double;
-  PanelFunctions<float> panels_float;
-  PanelFunctions<double> panels_double;
-  std::int64_t tiled_side;  ///< of results up to which these are faster than the maths library
-  WindowsFunction<float> windows_float;
-  WindowsFunction<double> windows_double;
+  RealFunctions<float> floats;
+  RealFunctions<double> doubles;
+  std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
   FoldFunctions folds[fold_count][dtype_count];
-  UniformFunction<float> uniform_float;
-  UniformFunction<double> uniform_double;
-  NormalFunction<float> normal_float;
-  NormalFunction<double> normal_double;
-  ExponentialFunction<float> exponential_float;
-  ExponentialFunction<double> exponential_double;
   /// 64 words per group; word w of block b stands at 16 w + b.
   void (*random_words)(PhiloxPosition position, std::int64_t groups, std::uint32_t* output);
 };
@@ -226,6 +205,14 @@ struct KernelTable {
 /// The table of the best instruction set that this machine has. The environment variable
 /// AFTERGLOW_INSTRUCTION_SET can name a lesser one.
 const KernelTable& kernel_table();
+
+template <class Real>
+const RealFunctions<Real>& real_functions() {
+  if constexpr (sizeof(Real) == 4)
+    return kernel_table().floats;
+  else
+    return kernel_table().doubles;
+}
 
 /// The kernel that takes one element for each input whose bit is set in `singles`, or nullptr.
 inline BlockFunction block_function(Formula formula, DType compute, unsigned singles) {

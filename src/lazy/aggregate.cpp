@@ -122,14 +122,14 @@ class Maker {
     const std::vector<int>& written = made_->written;
     for (int place = 0; place < static_cast<int>(row_.size()); ++place) {
       if (loaded_[static_cast<std::size_t>(place)] >= 0 &&
-          std::find(written.begin(), written.end(), place) == written.end())
+          std::ranges::find(written, place) == written.end())
         read.push_back(place);
     }
     std::vector<int> order = read;
     order.insert(order.end(), written.begin(), written.end());
     for (int& place : made_->places) {
       if (place < 0) continue;
-      place = static_cast<int>(std::find(order.begin(), order.end(), place) - order.begin());
+      place = static_cast<int>(std::ranges::find(order, place) - order.begin());
     }
   }
 
@@ -182,8 +182,8 @@ class Maker {
   }
 
   bool is_in_row(const Storage* storage) const {
-    return std::any_of(row_.begin(), row_.end(),
-                       [&](const Array& array) { return array.storage.get() == storage; });
+    return std::ranges::any_of(row_,
+                               [&](const Array& array) { return array.storage.get() == storage; });
   }
 
   bool add_step(std::size_t index) {
@@ -195,7 +195,7 @@ class Maker {
       return operand.is_immediate() ||
              (operand.layout->is_contiguous() && operand.size() == row_[0].size());
     };
-    if (!suits(output) || !std::all_of(call.inputs.begin(), call.inputs.end(), suits)) return false;
+    if (!suits(output) || !std::ranges::all_of(call.inputs, suits)) return false;
     Step& step = made_->program.steps[made_->program.steps_used++];
     step.formula = call.formula;
     step.compute = call.compute;
@@ -264,10 +264,10 @@ void Diversion::give_up(Window& window) {
 
 bool Diversion::is_observed(std::span<const Array> arrays) const {
   const auto is_given = [&](const Storage* storage) {
-    return std::any_of(arrays.begin(), arrays.end(),
-                       [&](const Array& array) { return array.storage.get() == storage; });
+    return std::ranges::any_of(arrays,
+                               [&](const Array& array) { return array.storage.get() == storage; });
   };
-  return std::any_of(calls_.begin(), calls_.end(), [&](const Call* call) {
+  return std::ranges::any_of(calls_, [&](const Call* call) {
     const Storage* const made = call->outputs[0].storage.get();
     if (is_given(made)) return false;
     int operands = 0;

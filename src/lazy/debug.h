@@ -3,9 +3,7 @@
 // per task, 3 also the calls before and after each pass, 4 also every call that is issued.
 #pragma once
 
-#include <cstdint>
 #include <cstdlib>
-#include <span>
 
 #include "lazy/plan.h"
 

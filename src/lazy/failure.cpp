@@ -16,7 +16,7 @@ bool earlier(const std::shared_ptr<Failure>& left, const std::shared_ptr<Failure
 
 void FailureLog::add(std::shared_ptr<Failure> failure) {
   std::lock_guard lock(mutex_);
-  failures_.insert(std::upper_bound(failures_.begin(), failures_.end(), failure, earlier), failure);
+  failures_.insert(std::ranges::upper_bound(failures_, failure, earlier), failure);
   if (failures_.size() > most_kept) failures_.pop_back();
 }
 

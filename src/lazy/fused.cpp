@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lazy/fused.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "engine/engine.h"

@@ -149,7 +149,8 @@ struct Op {
   bool takes_numbers = false;
   std::vector<Parameter> parameters = {};
   void (*infer)(Inference&) = nullptr;
-  /// Elementwise ops name their block kernel: such calls can run fused, block by block.
+  /// The block kernel of an elementwise op, which the table finds where it is named like the op:
+  /// such calls can run fused, block by block.
   std::optional<kernels::Formula> formula = {};
   /// All others make a pass over whole arrays.
   std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;

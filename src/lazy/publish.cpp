@@ -15,7 +15,7 @@ constexpr std::size_t most_looked_at = 256;
 
 /// No unfinished task stands in the way of running the calls here and now.
 bool unblocked(std::span<Call* const> calls) {
-  return std::all_of(calls.begin(), calls.end(), [](const Call* call) {
+  return std::ranges::all_of(calls, [](const Call* call) {
     for (const Operand& input : call->inputs) {
       if (!input.is_immediate() && !input.storage->variable.readable()) return false;
     }
@@ -30,13 +30,13 @@ bool unblocked(std::span<Call* const> calls) {
 bool are_tiny(std::span<Call* const> calls, std::int64_t smallest_fused) {
   constexpr std::size_t few = 16;
   constexpr double tiny = 1e3;
-  return calls.size() <= few && std::all_of(calls.begin(), calls.end(), [&](const Call* call) {
+  return calls.size() <= few && std::ranges::all_of(calls, [&](const Call* call) {
            if (call->cost >= tiny) return false;
            const auto is_small = [&](const Operand& operand) {
              return operand.is_immediate() || operand.size() < smallest_fused;
            };
-           return std::all_of(call->inputs.begin(), call->inputs.end(), is_small) &&
-                  std::all_of(call->outputs.begin(), call->outputs.end(), is_small);
+           return std::ranges::all_of(call->inputs, is_small) &&
+                  std::ranges::all_of(call->outputs, is_small);
          });
 }
 

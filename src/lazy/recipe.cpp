@@ -198,8 +198,7 @@ class RecipeMaker {
         return is_value(slot) && !use(slot).result && slot_at(slot).bytes <= largest_constant;
       };
       const auto inputs = inputs_of(i), outputs = outputs_of(i);
-      if (!std::all_of(inputs.begin(), inputs.end(), constant) ||
-          !std::all_of(outputs.begin(), outputs.end(), keepable))
+      if (!std::ranges::all_of(inputs, constant) || !std::ranges::all_of(outputs, keepable))
         continue;
       for (const std::int32_t slot : outputs) {
         slot_at(slot).kind = Kind::outside;
@@ -254,19 +253,22 @@ class RecipeMaker {
     return text;
   }
 
+  void read_merged(std::size_t i) {
+    for (std::int32_t& slot : inputs_of(i)) {
+      if (slot >= 0 && use(slot).same_as >= 0) slot = use(slot).same_as;
+    }
+  }
+
   void merge_equal(std::size_t begin, std::size_t end) {
     std::unordered_map<std::string, std::size_t> known;
     for (std::size_t i = begin; i < end; ++i) {
       if (!calls()[i]) continue;
-      for (std::int32_t& slot : inputs_of(i)) {
-        if (slot >= 0 && use(slot).same_as >= 0) slot = use(slot).same_as;
-      }
+      read_merged(i);
       const auto inputs = inputs_of(i), outputs = outputs_of(i);
       const auto own = [&](std::int32_t slot) { return is_value(slot) && !use(slot).result; };
-      if (!is_function_of_inputs(*calls()[i]) || !std::all_of(outputs.begin(), outputs.end(), own))
-        continue;
-      if (!std::all_of(inputs.begin(), inputs.end(),
-                       [&](std::int32_t slot) { return slot < 0 || is_steady(slot); }))
+      if (!is_function_of_inputs(*calls()[i]) || !std::ranges::all_of(outputs, own)) continue;
+      if (!std::ranges::all_of(inputs,
+                               [&](std::int32_t slot) { return slot < 0 || is_steady(slot); }))
         continue;
       const auto [found, is_new] = known.try_emplace(description(i), i);
       if (is_new) continue;
@@ -276,10 +278,7 @@ class RecipeMaker {
     }
     // The second part reads results of the first.
     for (std::size_t i = end; i < calls().size(); ++i) {
-      if (!calls()[i]) continue;
-      for (std::int32_t& slot : inputs_of(i)) {
-        if (slot >= 0 && use(slot).same_as >= 0) slot = use(slot).same_as;
-      }
+      if (calls()[i]) read_merged(i);
     }
   }
 
@@ -291,7 +290,7 @@ class RecipeMaker {
     for (std::size_t i = calls().size(); i-- > 0;) {
       if (!calls()[i]) continue;
       const auto outputs = outputs_of(i);
-      const bool wanted = std::any_of(outputs.begin(), outputs.end(), [&](std::int32_t slot) {
+      const bool wanted = std::ranges::any_of(outputs, [&](std::int32_t slot) {
         return needed_[static_cast<std::size_t>(slot)] || slot_at(slot).kind != Kind::made;
       });
       if (!wanted) {
@@ -306,16 +305,17 @@ class RecipeMaker {
 
   void build() {
     std::unordered_set<std::int32_t> made_in_second, kept;
+    const auto keep_if_earlier = [&](std::int32_t slot) {
+      const bool earlier = slot >= 0 && slot_at(slot).kind != Kind::head &&
+                           !made_in_second.contains(slot) && !use(slot).from_host;
+      if (earlier && kept.insert(slot).second) recipe_->kept_.push_back(slot);
+    };
     for (std::size_t i = 0; i < calls().size(); ++i) {
       if (!calls()[i]) continue;
       const bool second = i >= first_part();
       const auto inputs = inputs_of(i), outputs = outputs_of(i);
       if (second) {
-        for (const std::int32_t slot : inputs) {
-          const bool earlier = slot >= 0 && slot_at(slot).kind != Kind::head &&
-                               !made_in_second.contains(slot) && !use(slot).from_host;
-          if (earlier && kept.insert(slot).second) recipe_->kept_.push_back(slot);
-        }
+        std::ranges::for_each(inputs, keep_if_earlier);
         made_in_second.insert(outputs.begin(), outputs.end());
       }
       Recipe::Step step;
@@ -326,12 +326,7 @@ class RecipeMaker {
       step.slots = std::move(slots_of_calls_[i]);
       (second ? recipe_->differentiate_ : recipe_->compute_).push_back(std::move(step));
     }
-    for (const Recipe::View& view : recipe_->gradients_) {
-      const std::int32_t slot = view.slot;
-      const bool earlier = slot_at(slot).kind != Kind::head && !made_in_second.contains(slot) &&
-                           !use(slot).from_host;
-      if (earlier && kept.insert(slot).second) recipe_->kept_.push_back(slot);
-    }
+    for (const Recipe::View& view : recipe_->gradients_) keep_if_earlier(view.slot);
     find_lasts(recipe_->compute_, recipe_->outputs_, recipe_->kept_);
     find_lasts(recipe_->differentiate_, recipe_->gradients_, {});
     // What nothing reads any more need not be held.
@@ -460,12 +455,12 @@ bool Recipe::alias(std::span<const Array> inputs) const {
   for (const Slot& slot : slots_) {
     if (slot.outside.storage) seen.insert(slot.outside.storage.get());
   }
-  return !std::all_of(inputs.begin(), inputs.end(),
-                      [&](const Array& input) { return seen.insert(input.storage.get()).second; });
+  return !std::ranges::all_of(
+      inputs, [&](const Array& input) { return seen.insert(input.storage.get()).second; });
 }
 
 bool Recipe::has_new_origins() const {
-  return std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+  return std::ranges::any_of(slots_, [](const Slot& slot) {
     return slot.outside.storage && slot.outside.storage->origins != slot.origins;
   });
 }

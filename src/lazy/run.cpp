@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lazy/run.h"
 
-#include <algorithm>
 #include <exception>
 #include <new>
 

@@ -6,9 +6,6 @@
 #include <atomic>
 #include <exception>
 #include <memory>
-#include <optional>
-#include <span>
-#include <vector>
 
 #include "kernels/elementwise.h"
 #include "lazy/call.h"

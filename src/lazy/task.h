@@ -4,9 +4,7 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>

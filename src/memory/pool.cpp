@@ -153,9 +153,9 @@ void Pool::release(void* block, std::size_t bytes) noexcept {
 
 void Pool::give_back(std::int64_t most_cached) noexcept {
   while (!cached_.empty() && figures_.cached > most_cached) {
-    const auto oldest = std::min_element(
-        cached_.begin(), cached_.end(),
-        [](const auto& one, const auto& other) { return one.second.used < other.second.used; });
+    const auto oldest = std::ranges::min_element(cached_, [](const auto& one, const auto& other) {
+      return one.second.used < other.second.used;
+    });
     system_release(oldest->second.blocks.back(), oldest->first);
     figures_.cached -= static_cast<std::int64_t>(oldest->first);
     oldest->second.blocks.pop_back();

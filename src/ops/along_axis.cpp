@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, sequences and norms along an axis, made of other ops: along the last axis they run as
 // one pass over memory.
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -12,9 +11,6 @@
 
 namespace afterglow::ops {
 namespace {
-
-using lazy::Choice;
-using lazy::field;
 
 // --- types ---
 
@@ -81,9 +77,7 @@ Value length_mask(const Composition& c, const Value& length, const Shape& shape,
 
 template <bool logarithm>
 const lazy::Op& rows_op() {
-  static const lazy::Op& op =
-      logarithm ? op_named("log_softmax_of_rows") : op_named("softmax_of_rows");
-  return op;
+  return logarithm ? the_op<"log_softmax_of_rows">() : the_op<"softmax_of_rows">();
 }
 
 template <bool logarithm>
@@ -150,8 +144,7 @@ Value softmax(const Composition& c, const Value& x, const Value& length, const S
 enum class ActivationMode { instance, channel };
 
 constexpr auto choices(ActivationMode) {
-  return std::array{Choice{"instance", ActivationMode::instance},
-                    Choice{"channel", ActivationMode::channel}};
+  return in_order<ActivationMode>("instance", "channel");
 }
 
 struct SoftmaxActivation {
@@ -246,10 +239,7 @@ Value sequence_reverse(Composition& c, const Sequence& given) {
   const Value lengths = lengths_along(c, given.use_sequence_length, given.axis);
   if (given.axis) c.refuse("axis must be 0, but is " + std::to_string(given.axis));
   if (lengths) return apply(op_named("reverse_sequences"), {}, x, c[1]);
-  Part reversed = whole(x.array);
-  if (x.array.size()) reversed.offset = (reversed.shape[0] - 1) * reversed.strides[0];
-  reversed.strides[0] = -reversed.strides[0];
-  return copy(view(x, reversed));
+  return copy(reversed(x, {0}));
 }
 
 // --- norms ---
@@ -257,8 +247,7 @@ Value sequence_reverse(Composition& c, const Sequence& given) {
 enum class NormMode { instance, channel, spatial };
 
 constexpr auto choices(NormMode) {
-  return std::array{Choice{"instance", NormMode::instance}, Choice{"channel", NormMode::channel},
-                    Choice{"spatial", NormMode::spatial}};
+  return in_order<NormMode>("instance", "channel", "spatial");
 }
 
 struct L2Normalization {
@@ -285,12 +274,6 @@ Value l2_normalization(Composition& c, const L2Normalization& given) {
   return in_type(values / sqrt(total + given.eps), dtype);
 }
 
-Value div_sqrt_dim(Composition& c) {
-  if (!rank_of(c[0])) c.refuse("needs an array with a last axis");
-  const Value quotients = c[0] / std::sqrt(static_cast<double>(c[0].array.shape().back()));
-  return in_type(quotients, c[0].array.dtype);
-}
-
 }  // namespace
 
 void declare_along_axis(Table& table) {
@@ -303,12 +286,10 @@ void declare_along_axis(Table& table) {
 The elements are divided by ``temperature`` first. With ``use_length`` only as many along the axis
 count as ``length`` says, and the others become 0.
 
->>> from afterglow import nd
 >>> nd.softmax(nd.array([[1, 1], [0, 200]])).asnumpy()
 array([[0.5, 0.5],
        [0. , 1. ]], dtype=float32)
 
->>> from afterglow import np, npx
 >>> npx.softmax(np.array([[1, 1], [0, 200]]))
 array([[0.5, 0.5],
        [0. , 1. ]]))",
@@ -323,11 +304,9 @@ array([[0.5, 0.5],
        .mxnet_names = {"log_softmax", "_npx_log_softmax"},
        .doc = R"(Return the logarithm of the softmax along an axis.
 
->>> from afterglow import nd
 >>> nd.log_softmax(nd.array([0, 1000])).asnumpy()
 array([-1000.,     0.], dtype=float32)
 
->>> from afterglow import np, npx
 >>> npx.log_softmax(np.array([0, 1000]))
 array([-1000.,     0.]))",
        .inputs = {"data"},
@@ -340,7 +319,6 @@ array([-1000.,     0.]))",
        .mxnet_names = {"softmin"},
        .doc = R"(Return the softmax of the negative elements.
 
->>> from afterglow import nd
 >>> nd.softmin(nd.array([0, 200])).asnumpy()
 array([1., 0.], dtype=float32))",
        .inputs = {"data"},
@@ -352,7 +330,6 @@ array([1., 0.], dtype=float32))",
        .mxnet_names = {"SoftmaxActivation"},
        .doc = R"(Return the softmax along the last axis, or along axis 1 with mode "channel".
 
->>> from afterglow import nd
 >>> nd.SoftmaxActivation(nd.zeros((1, 2))).asnumpy()
 array([[0.5, 0.5]], dtype=float32))",
        .inputs = {"data"},
@@ -363,7 +340,6 @@ array([[0.5, 0.5]], dtype=float32))",
        .mxnet_names = {"softmax_cross_entropy"},
        .doc = R"(Return the sum over all rows of minus the logarithm of the softmax at the label.
 
->>> from afterglow import nd
 >>> nd.softmax_cross_entropy(nd.array([[1, 2, 3], [11, 7, 5]]), nd.array([2, 0])).asnumpy()
 array([0.4281872], dtype=float32))",
        .inputs = {"data", "label"},
@@ -374,12 +350,10 @@ array([0.4281872], dtype=float32))",
 
 Time goes along the axis, 0 or 1, and the sequences lie side by side along the other.
 
->>> from afterglow import nd
 >>> nd.SequenceMask(nd.ones((2, 3)), nd.array([1, 2]), True, axis=1).asnumpy()
 array([[1., 0., 0.],
        [1., 1., 0.]], dtype=float32)
 
->>> from afterglow import np, npx
 >>> npx.sequence_mask(np.ones((2, 3)), np.array([1, 2]), True, axis=1)
 array([[1., 0., 0.],
        [1., 1., 0.]]))",
@@ -390,7 +364,6 @@ array([[1., 0., 0.],
                            .mxnet_names = {"SequenceLast"},
                            .doc = R"(Return the last step of each sequence.
 
->>> from afterglow import nd
 >>> nd.SequenceLast(nd.array([[1, 2], [3, 4]]), nd.array([1, 2]), True).asnumpy()
 array([1., 4.], dtype=float32))",
                            .inputs = {"data", "sequence_length"},
@@ -401,7 +374,6 @@ array([1., 4.], dtype=float32))",
        .mxnet_names = {"SequenceReverse"},
        .doc = R"(Return each sequence from its last step to its first; what lies behind stays.
 
->>> from afterglow import nd
 >>> nd.SequenceReverse(nd.array([[1, 2], [3, 4]]), nd.array([2, 1]), True).asnumpy()
 array([[3., 2.],
        [1., 4.]], dtype=float32))",
@@ -415,7 +387,6 @@ array([[3., 2.],
 That is the norm of everything but the first axis, with mode "channel" that along axis 1, with
 "spatial" that over all axes behind it.
 
->>> from afterglow import nd
 >>> nd.L2Normalization(nd.array([[3, 4]])).asnumpy()
 array([[0.6, 0.8]], dtype=float32))",
                                   .inputs = {"data"},
@@ -425,15 +396,6 @@ array([[0.6, 0.8]], dtype=float32))",
                                     node.outputs = {"output", "norm"};
                                     node.usable = 1;
                                   }});
-  table.add({.name = "div_sqrt_dim",
-             .mxnet_names = {"_contrib_div_sqrt_dim"},
-             .doc = R"(Return the array divided by the square root of its last extent.
-
->>> from afterglow import nd
->>> nd.contrib.div_sqrt_dim(nd.ones((1, 4))).asnumpy().tolist()
-[[0.5, 0.5, 0.5, 0.5]])",
-             .inputs = {"data"},
-             .compose = div_sqrt_dim});
 }
 
 }  // namespace afterglow::ops

@@ -15,11 +15,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
-
 struct Along {
   std::int64_t axis = 1;
   static constexpr auto fields = std::tuple{field("axis", &Along::axis, "of the channels")};
@@ -54,29 +49,18 @@ void infer_rows(Inference& inference, const Along& given, double work) {
   inference.add_output(rows, data.dtype);
 }
 
-class MomentsPass : public lazy::Pass {
- public:
-  explicit MomentsPass(const Call& call)
-      : pass_(call.settled.get<kernels::Channels>(), call.inputs[0].dtype, call.inputs[0].data(),
-              call.outputs[0].data()) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
+std::unique_ptr<lazy::Pass> moments_kernel(const Call& call) {
+  const Operand& data = call.inputs[0];
+  return kernel_pass<kernels::ChannelMomentsPass>(call.settled.get<kernels::Channels>(), data.dtype,
+                                                  data.data(), call.outputs[0].data());
+}
 
- private:
-  kernels::ChannelMomentsPass pass_;
-};
-
-class SumsPass : public lazy::Pass {
- public:
-  explicit SumsPass(const Call& call)
-      : pass_(call.settled.get<kernels::Channels>(), call.inputs[0].dtype, call.inputs[0].data(),
-              call.inputs[1].data(), call.inputs[2].data(), call.outputs[0].data()) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  kernels::ChannelSumsPass pass_;
-};
+std::unique_ptr<lazy::Pass> sums_kernel(const Call& call) {
+  const Operand& data = call.inputs[0];
+  return kernel_pass<kernels::ChannelSumsPass>(call.settled.get<kernels::Channels>(), data.dtype,
+                                               data.data(), call.inputs[1].data(),
+                                               call.inputs[2].data(), call.outputs[0].data());
+}
 
 /// One of two rows, by itself.
 Value row_of(const Value& rows, std::int64_t row) {
@@ -173,17 +157,13 @@ void declare_channels(Table& table) {
       {.name = "channel_moments",
        .inputs = {"data"},
        .infer = [](Inference& inference, const Along& given) { infer_rows(inference, given, 0.4); },
-       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-         return std::make_unique<MomentsPass>(call);
-       },
+       .kernel = moments_kernel,
        .gradients = {reading_output_and({0}, through_moments)}});
   table.add<Along>(
       {.name = "channel_sums",
        .inputs = {"values", "data", "mean"},
        .infer = [](Inference& inference, const Along& given) { infer_rows(inference, given, 0.5); },
-       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-         return std::make_unique<SumsPass>(call);
-       },
+       .kernel = sums_kernel,
        .gradients = {reading({1, 2}, through_sums_of_values), reading({0}, through_sums_of_data),
                      reading_output(through_sums_of_means)}});
   table.compose<Along>({.name = "scale_channels",

@@ -30,28 +30,10 @@ void need_maths_library(const Inference& inference) {
 
 DType promote(DType left, DType right) {
   if (left == right) return left;
-  const auto rank = [](DType dtype) {
-    switch (dtype) {
-      case DType::boolean:
-        return 0;
-      case DType::uint8:
-      case DType::int8:
-        return 1;
-      case DType::int32:
-        return 2;
-      case DType::int64:
-        return 3;
-      case DType::float16:
-        return 4;
-      case DType::float32:
-        return 5;
-      case DType::float64:
-        return 6;
-    }
-    return 0;
-  };
-  if (rank(left) == rank(right)) return DType::int32;
-  return rank(left) > rank(right) ? left : right;
+  constexpr int ranks[dtype_count] = {5, 6, 4, 1, 2, 1, 3, 0};
+  const int first = ranks[static_cast<int>(left)], second = ranks[static_cast<int>(right)];
+  if (first == second) return DType::int32;  // uint8 and int8
+  return first > second ? left : right;
 }
 
 namespace {
@@ -69,6 +51,12 @@ namespace {
                        ", which has those from " + std::to_string(range.lowest) + " to " +
                        std::to_string(range.highest),
                    ErrorKind::overflow);
+}
+
+/// A single element needs no strides: the pass takes it as a scalar.
+void stretch_input(Operand& input, std::span<const std::int64_t> shape, std::int64_t size) {
+  if (input.size() == 1 && size != 1) return;
+  input.given = std::exchange(input.layout, stretched(*input.layout, shape));
 }
 
 }  // namespace
@@ -108,16 +96,6 @@ std::optional<Shape> common_shape(std::span<const std::int64_t> left,
   }
   return shape;
 }
-
-namespace {
-
-/// A single element needs no strides: the pass takes it as a scalar.
-void stretch_input(Operand& input, std::span<const std::int64_t> shape, std::int64_t size) {
-  if (input.size() == 1 && size != 1) return;
-  input.given = std::exchange(input.layout, stretched(*input.layout, shape));
-}
-
-}  // namespace
 
 Reference<Layout> broadcast_inputs(Inference& inference) {
   const Operand* first = nullptr;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "kernels/lines.h"
 #include "lazy/call.h"
@@ -55,6 +57,33 @@ kernels::Lines lines_of(const lazy::Call& call, int axis);
 /// thread with the issuing right, and not by a worker: loading changes the environment for a
 /// moment.
 void need_maths_library(const lazy::Inference& inference);
+
+/// A pass of src/kernels as the engine runs it.
+template <class Kernel>
+class KernelPass : public lazy::Pass {
+ public:
+  template <class... Arguments>
+  explicit KernelPass(Arguments&&... arguments) : kernel_(std::forward<Arguments>(arguments)...) {}
+  int shares() const override { return kernel_.shares(); }
+  void run(int share) override { kernel_.run(share); }
+  void finish() override {
+    if constexpr (requires { kernel_.finish(); }) kernel_.finish();
+  }
+
+ private:
+  Kernel kernel_;
+};
+
+template <class Kernel, class... Arguments>
+std::unique_ptr<lazy::Pass> kernel_pass(Arguments&&... arguments) {
+  return std::make_unique<KernelPass<Kernel>>(std::forward<Arguments>(arguments)...);
+}
+
+/// For `Op::kernel`: a pass that is made of the call.
+template <class Pass>
+std::unique_ptr<lazy::Pass> pass_of_call(const lazy::Call& call) {
+  return std::make_unique<Pass>(call);
+}
 
 /// Sets kernel, compute type and cost of an elementwise call whose output is added.
 void finish_elementwise(lazy::Inference& inference, DType compute);

@@ -59,11 +59,4 @@ inline void hide_outputs(lazy::NodeForm& node, const Parameters&) {
   node.usable = 1;
 }
 
-/// Without names of their own.
-template <std::size_t count, class Parameters>
-inline void number_outputs(lazy::NodeForm& node, const Parameters&) {
-  node.outputs = lazy::numbered_outputs(count);
-  node.usable = 1;
-}
-
 }  // namespace afterglow::ops

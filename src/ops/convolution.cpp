@@ -4,7 +4,6 @@
 // float32 and float64; the public ones bring everything else into that form.
 #include "kernels/convolution.h"
 
-#include <array>
 #include <string>
 #include <utility>
 
@@ -20,14 +19,6 @@ namespace {
 
 using kernels::Space;
 using kernels::Windows;
-using lazy::Call;
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::Inference;
-using lazy::NodeForm;
-using lazy::Operand;
-using lazy::required;
 
 // --- ops with kernels ---
 
@@ -159,56 +150,30 @@ const void* bias_of(const Call& call) {
   return call.inputs.size() > 2 ? call.inputs[2].data() : nullptr;
 }
 
-class ConvolvePass : public lazy::Pass {
- public:
-  explicit ConvolvePass(const Call& call, lazy::Epilogue epilogue = {})
-      : pass_(windows_of(call.settled.get<Settled>(), call.inputs[0].shape(),
-                         call.inputs[1].shape(), call.outputs[0].shape()),
-              call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(), bias_of(call),
-              call.outputs[0].data(), std::move(epilogue)) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  kernels::ConvolutionPass pass_;
-};
-
-class DeconvolvePass : public lazy::Pass {
- public:
-  explicit DeconvolvePass(const Call& call)
-      : pass_(windows_of(call.settled.get<Settled>(), call.outputs[0].shape(),
-                         call.inputs[1].shape(), call.inputs[0].shape()),
-              call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(), bias_of(call),
-              call.outputs[0].data()) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  kernels::TransposedConvolutionPass pass_;
-};
-
-class FilterGradientPass : public lazy::Pass {
- public:
-  explicit FilterGradientPass(const Call& call)
-      : pass_(windows_of(call.settled.get<Settled>(), call.inputs[0].shape(),
-                         call.outputs[0].shape(), call.inputs[1].shape()),
-              call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(),
-              call.outputs[0].data()) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-  void finish() override { pass_.finish(); }
-
- private:
-  kernels::WeightGradientPass pass_;
-};
-
-template <class Kind>
-std::unique_ptr<lazy::Pass> kernel_of(const Call& call) {
-  return std::make_unique<Kind>(call);
+std::unique_ptr<lazy::Pass> convolve_kernel_then(const Call& call, lazy::Epilogue epilogue) {
+  const Operand &images = call.inputs[0], &weights = call.inputs[1], &results = call.outputs[0];
+  return kernel_pass<kernels::ConvolutionPass>(
+      windows_of(call.settled.get<Settled>(), images.shape(), weights.shape(), results.shape()),
+      results.dtype, images.data(), weights.data(), bias_of(call), results.data(),
+      std::move(epilogue));
 }
 
-std::unique_ptr<lazy::Pass> convolve_kernel_then(const Call& call, lazy::Epilogue epilogue) {
-  return std::make_unique<ConvolvePass>(call, std::move(epilogue));
+std::unique_ptr<lazy::Pass> convolve_kernel(const Call& call) {
+  return convolve_kernel_then(call, {});
+}
+
+std::unique_ptr<lazy::Pass> deconvolve_kernel(const Call& call) {
+  const Operand &results = call.inputs[0], &weights = call.inputs[1], &images = call.outputs[0];
+  return kernel_pass<kernels::TransposedConvolutionPass>(
+      windows_of(call.settled.get<Settled>(), images.shape(), weights.shape(), results.shape()),
+      images.dtype, results.data(), weights.data(), bias_of(call), images.data());
+}
+
+std::unique_ptr<lazy::Pass> filter_gradient_kernel(const Call& call) {
+  const Operand &images = call.inputs[0], &results = call.inputs[1], &weights = call.outputs[0];
+  return kernel_pass<kernels::WeightGradientPass>(
+      windows_of(call.settled.get<Settled>(), images.shape(), weights.shape(), results.shape()),
+      weights.dtype, images.data(), results.data(), weights.data());
 }
 
 // --- gradients ---
@@ -276,9 +241,7 @@ std::vector<lazy::GradientRule> and_bias(std::vector<lazy::GradientRule> rules) 
 enum class Tuning { fastest, limited_workspace, off };
 
 constexpr auto choices(Tuning) {
-  return std::array{Choice{"fastest", Tuning::fastest},
-                    Choice{"limited_workspace", Tuning::limited_workspace},
-                    Choice{"off", Tuning::off}};
+  return in_order<Tuning>("fastest", "limited_workspace", "off");
 }
 
 struct Convolution {
@@ -504,7 +467,8 @@ Value deconvolution(Composition& c, const Deconvolution& given) {
   Placement placement = placement_of(completion, given, space_of(*completion.shapes[0], last));
   const Sliding sliding =
       sliding_of(completion, given, std::move(placement.pad), std::move(placement.extents));
-  return slide(c, the_op<"deconvolve_images">(), op_named("deconvolve_images_biased"), sliding, last);
+  return slide(c, the_op<"deconvolve_images">(), op_named("deconvolve_images_biased"), sliding,
+               last);
 }
 
 }  // namespace
@@ -513,29 +477,29 @@ void declare_convolution(Table& table) {
   table.add<Sliding>({.name = "convolve_images",
                       .inputs = {"images", "weights"},
                       .infer = convolve_infer,
-                      .kernel = kernel_of<ConvolvePass>,
+                      .kernel = convolve_kernel,
                       .kernel_then = convolve_kernel_then,
                       .gradients = through_convolve});
   table.add<Sliding>({.name = "convolve_images_biased",
                       .inputs = {"images", "weights", "bias"},
                       .infer = convolve_infer,
-                      .kernel = kernel_of<ConvolvePass>,
+                      .kernel = convolve_kernel,
                       .kernel_then = convolve_kernel_then,
                       .gradients = and_bias(through_convolve)});
   table.add<Sliding>({.name = "deconvolve_images",
                       .inputs = {"results", "weights"},
                       .infer = deconvolve_infer,
-                      .kernel = kernel_of<DeconvolvePass>,
+                      .kernel = deconvolve_kernel,
                       .gradients = through_deconvolve});
   table.add<Sliding>({.name = "deconvolve_images_biased",
                       .inputs = {"results", "weights", "bias"},
                       .infer = deconvolve_infer,
-                      .kernel = kernel_of<DeconvolvePass>,
+                      .kernel = deconvolve_kernel,
                       .gradients = and_bias(through_deconvolve)});
   table.add<Sliding>({.name = "filter_gradient",
                       .inputs = {"images", "results"},
                       .infer = filter_gradient_infer,
-                      .kernel = kernel_of<FilterGradientPass>,
+                      .kernel = filter_gradient_kernel,
                       .gradients = through_filter_gradient});
   table.compose<Convolution>(
       {.name = "Convolution",
@@ -546,14 +510,12 @@ The window, one for each filter, moves over one, two or three axes of space. ``d
 the channels and those axes, in the order of ``layout``; ``weight`` has a window for each channel of
 its group.
 
->>> from afterglow import nd
 >>> x = nd.array([[[1, 2, 4, 8]]])
 >>> nd.Convolution(x, nd.array([[[1, 10]]]), nd.array([100]), kernel=(2,), num_filter=1)
 <BLANKLINE>
 [[[121. 142. 184.]]]
 <NDArray 1x1x3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> x, weight = np.ones((1, 3, 8, 8)), np.ones((6, 3, 3, 3))
 >>> npx.convolution(x, weight, kernel=(3, 3), num_filter=6, pad=(1, 1), no_bias=True).shape
 (1, 6, 8, 8))",
@@ -570,13 +532,11 @@ its group.
 The result is as large as the data of a convolution that gives ``data``: the windows side by side,
 less ``pad`` on both sides, plus ``adj`` on one; or ``target_shape``.
 
->>> from afterglow import nd
 >>> nd.Deconvolution(nd.array([[[1, 2]]]), nd.array([[[1, 10]]]), kernel=(2,), num_filter=1)
 <BLANKLINE>
 [[[ 1. 12. 20.]]]
 <NDArray 1x1x3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> x, weight = np.ones((1, 6, 4, 4)), np.ones((6, 3, 2, 2))
 >>> npx.deconvolution(x, weight, kernel=(2, 2), num_filter=3, stride=(2, 2)).shape
 (1, 3, 8, 8))",

@@ -15,10 +15,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Argument;
-using lazy::field;
-using lazy::required;
-
 constexpr std::string_view shape_doc = "of the result";
 constexpr std::string_view dtype_doc = "of the result; that of `out`, else float32";
 
@@ -112,18 +108,18 @@ Value standard_gamma(const Target& target, DType dtype, const Value& shape) {
 // --- distributions, whatever their arguments are called ---
 
 Value uniform(const Target& target, const Value& low, const Value& high) {
-  static const lazy::Op& op = op_named("fill_uniform");
   if (low.is_number() && high.is_number())
-    return fill_result(op, target, low.number(), high.number());
+    return fill_result(the_op<"fill_uniform">(), target, low.number(), high.number());
   const Value from = typed(low, target.work()), to = typed(high, target.work());
-  return shifted(target, fill(op, target, target.work(), 0.0, 1.0), to - from, from);
+  return shifted(target, fill(the_op<"fill_uniform">(), target, target.work(), 0.0, 1.0), to - from,
+                 from);
 }
 
 Value normal(const Target& target, const Value& loc, const Value& scale) {
-  static const lazy::Op& op = op_named("fill_normal");
   if (loc.is_number() && scale.is_number())
-    return fill_result(op, target, loc.number(), scale.number());
-  return shifted(target, fill(op, target, target.work(), 0.0, 1.0), scale, loc);
+    return fill_result(the_op<"fill_normal">(), target, loc.number(), scale.number());
+  return shifted(target, fill(the_op<"fill_normal">(), target, target.work(), 0.0, 1.0), scale,
+                 loc);
 }
 
 Value exponential(const Target& target, const Value& scale) {
@@ -414,97 +410,80 @@ void need_not_negative(const Composition& c, std::string_view name, double value
 // A law: its parameters, what is said of numbers that they cannot be, and how it is drawn. Elements
 // of arrays are not looked at.
 
+template <class Number>
 struct Parameter {
   std::string_view name;
-  double value;
+  Number value;
   std::string_view doc;
 };
 
 struct Uniform {
-  using First = double;
-  static constexpr Parameter first = {"low", 0, "the least number"};
-  static constexpr Parameter second = {"high", 1, "what all numbers are less than"};
+  static constexpr Parameter first = {"low", 0.0, "the least number"};
+  static constexpr Parameter second = {"high", 1.0, "what all numbers are less than"};
   static void check(const Composition& c, double low, double high) {
     if (low > high)
       c.refuse("low is " + std::to_string(low) + ", high is " + std::to_string(high) +
                "; low must be less");
   }
-  static Value draw(const Target& target, const Value& low, const Value& high) {
-    return uniform(target, low, high);
-  }
+  static constexpr auto draw = uniform;
 };
 
 struct Normal {
-  using First = double;
-  static constexpr Parameter first = {"loc", 0, "the mean"};
-  static constexpr Parameter second = {"scale", 1, "the standard deviation"};
+  static constexpr Parameter first = {"loc", 0.0, "the mean"};
+  static constexpr Parameter second = {"scale", 1.0, "the standard deviation"};
   static void check(const Composition& c, double, double scale) {
     need_positive(c, "scale", scale);
   }
-  static Value draw(const Target& target, const Value& loc, const Value& scale) {
-    return normal(target, loc, scale);
-  }
+  static constexpr auto draw = normal;
 };
 
 struct ScaledExponential {
-  using First = double;
-  static constexpr Parameter first = {"scale", 1, "the mean"};
+  static constexpr Parameter first = {"scale", 1.0, "the mean"};
   static void check(const Composition& c, double scale) { need_positive(c, "scale", scale); }
-  static Value draw(const Target& target, const Value& scale) { return exponential(target, scale); }
+  static constexpr auto draw = exponential;
 };
 
 struct Exponential {
-  using First = double;
-  static constexpr Parameter first = {"lam", 1, "one by the mean"};
+  static constexpr Parameter first = {"lam", 1.0, "one by the mean"};
   static void check(const Composition& c, double lam) { need_positive(c, "lam", lam); }
   static Value draw(const Target& target, const Value& lam) { return exponential(target, 1 / lam); }
 };
 
 struct Gamma {
-  using First = double;
-  static constexpr Parameter first = {"alpha", 1, "the shape"};
-  static constexpr Parameter second = {"beta", 1, "the scale"};
+  static constexpr Parameter first = {"alpha", 1.0, "the shape"};
+  static constexpr Parameter second = {"beta", 1.0, "the scale"};
   static void check(const Composition& c, double alpha, double beta) {
     need_positive(c, "alpha", alpha);
     need_positive(c, "beta", beta);
   }
-  static Value draw(const Target& target, const Value& alpha, const Value& beta) {
-    return gamma(target, alpha, beta);
-  }
+  static constexpr auto draw = gamma;
 };
 
 struct Poisson {
-  using First = double;
-  static constexpr Parameter first = {"lam", 1, "the mean"};
+  static constexpr Parameter first = {"lam", 1.0, "the mean"};
   static void check(const Composition& c, double lam) { need_not_negative(c, "lam", lam); }
-  static Value draw(const Target& target, const Value& lam) { return poisson(target, lam); }
+  static constexpr auto draw = poisson;
 };
 
 struct NegativeBinomial {
-  using First = std::int64_t;
-  static constexpr Parameter first = {"k", 1, "how many successes there are"};
-  static constexpr Parameter second = {"p", 1, "the probability of a success"};
+  static constexpr Parameter first = {"k", std::int64_t{1}, "how many successes there are"};
+  static constexpr Parameter second = {"p", 1.0, "the probability of a success"};
   static void check(const Composition& c, std::int64_t k, double p) {
     need_not_negative(c, "k", static_cast<double>(k));
     if (!(p > 0 && p <= 1))
       c.refuse("p is " + std::to_string(p) + "; it must be greater than 0, at most 1");
   }
-  static Value draw(const Target& target, const Value& k, const Value& p) {
-    return negative_binomial(target, k, p);
-  }
+  static constexpr auto draw = negative_binomial;
 };
 
 struct GeneralizedNegativeBinomial {
-  using First = double;
-  static constexpr Parameter first = {"mu", 1, "the mean"};
-  static constexpr Parameter second = {"alpha", 1, "the dispersion"};
+  static constexpr Parameter first = {"mu", 1.0, "the mean"};
+  static constexpr Parameter second = {"alpha", 1.0, "the dispersion"};
   static void check(const Composition& c, double mu, double alpha) {
     need_not_negative(c, "mu", mu);
     need_not_negative(c, "alpha", alpha);
   }
-  static Value draw(const Target& target, const Value& mu, const Value& alpha) {
-    return generalized_negative_binomial(target, mu, alpha);
-  }
+  static constexpr auto draw = generalized_negative_binomial;
 };
 
 template <class Law>
@@ -533,7 +512,7 @@ constexpr auto numbers_of() {
 
 template <class Law>
 struct Plain {
-  typename Law::First first = static_cast<typename Law::First>(Law::first.value);
+  decltype(Law::first.value) first = Law::first.value;
   double second = second_value<Law>();
   Shape shape;
   std::optional<DType> dtype;
@@ -545,7 +524,7 @@ struct Plain {
 
 template <class Law>
 struct Like {
-  typename Law::First first = static_cast<typename Law::First>(Law::first.value);
+  decltype(Law::first.value) first = Law::first.value;
   double second = second_value<Law>();
   static constexpr auto fields = numbers_of<Law, Like>();
 };
@@ -645,7 +624,7 @@ Value chosen(const Value& data, const Value& drawn) {
   return shaped(found, shape_of(drawn));
 }
 
-void multinomial_node(lazy::NodeForm& node, const Multinomial& given) {
+void multinomial_node(NodeForm& node, const Multinomial& given) {
   node.outputs = lazy::numbered_outputs(given.get_prob ? 2 : 1);
 }
 
@@ -659,92 +638,100 @@ Value multinomial(Composition& c, const Multinomial& given) {
   return drawn;
 }
 
-void declare_plain(Table& table) {
-  table.compose<Plain<Uniform>>({
+/// What the declarations of each kind have in common.
+struct Declared {
+  Table& table;
+
+  template <class Law>
+  void plain(autograd::Composed<Plain<Law>> declaration) {
+    declaration.compose = ops::plain<Law>;
+    declaration.in_graphs.is_random = true;
+    table.compose(std::move(declaration));
+  }
+
+  template <class Law>
+  void like(autograd::Composed<Like<Law>> declaration) {
+    declaration.inputs = {"data"};
+    declaration.compose = ops::like<Law>;
+    table.compose(std::move(declaration));
+  }
+
+  template <class Given = Sized>
+  void numpy(autograd::Composed<Given> declaration) {
+    declaration.takes_numbers = true;
+    declaration.in_graphs.is_random = true;
+    table.compose(std::move(declaration));
+  }
+};
+
+void declare_plain(Declared declare) {
+  declare.plain<Uniform>({
       .name = "random_uniform",
       .mxnet_names = {"_random_uniform", "random_uniform", "uniform"},
       .spellings = {"nd.random_uniform|uniform(low=0.0, high=1.0, shape=(), ctx=None, dtype=None, "
                     "out=None, name=None)"},
       .doc = R"(Return numbers spread evenly from low up to, not including, high.
 
->>> from afterglow import nd
 >>> nd.random_uniform(shape=(2, 3)).shape
 (2, 3))",
-      .compose = plain<Uniform>,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Plain<Normal>>({
+  declare.plain<Normal>({
       .name = "random_normal",
       .mxnet_names = {"_random_normal", "random_normal", "normal"},
       .spellings = {"nd.random_normal|normal(loc=0.0, scale=1.0, shape=(), ctx=None, dtype=None, "
                     "out=None, name=None)"},
       .doc = R"(Return normally distributed numbers: mean ``loc``, standard deviation ``scale``.
 
->>> from afterglow import nd
 >>> nd.random_normal(shape=(2, 3)).shape
 (2, 3))",
-      .compose = plain<Normal>,
-      .in_graphs = {.is_random = true},
   });
   // MXNet's ops take the rate, whose inverse need not be the scale that nd.random.exponential
   // takes.
-  table.compose<Plain<ScaledExponential>>({
+  declare.table.compose<Plain<ScaledExponential>>({
       .name = "random_scaled_exponential",
       .compose = plain<ScaledExponential>,
   });
-  table.compose<Plain<Exponential>>({
+  declare.plain<Exponential>({
       .name = "random_exponential",
       .mxnet_names = {"_random_exponential", "random_exponential"},
       .spellings = {"nd.random_exponential(lam=1.0, shape=(), ctx=None, dtype=None, out=None, "
                     "name=None)"},
       .doc = R"(Return exponentially distributed numbers of mean ``1 / lam``.
 
->>> from afterglow import nd
 >>> nd.random_exponential(shape=(2, 3)).shape
 (2, 3))",
-      .compose = plain<Exponential>,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Plain<Gamma>>({
+  declare.plain<Gamma>({
       .name = "random_gamma",
       .mxnet_names = {"_random_gamma", "random_gamma"},
       .spellings = {"nd.random_gamma(alpha=1.0, beta=1.0, shape=(), ctx=None, dtype=None, "
                     "out=None, name=None)"},
       .doc = R"(Return gamma distributed numbers of shape ``alpha`` and scale ``beta``.
 
->>> from afterglow import nd
 >>> nd.random_gamma(shape=(2, 3)).shape
 (2, 3))",
-      .compose = plain<Gamma>,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Plain<Poisson>>({
+  declare.plain<Poisson>({
       .name = "random_poisson",
       .mxnet_names = {"_random_poisson", "random_poisson"},
       .spellings = {"nd.random_poisson(lam=1.0, shape=(), ctx=None, dtype=None, out=None, "
                     "name=None)"},
       .doc = R"(Return Poisson distributed whole numbers of mean ``lam``.
 
->>> from afterglow import nd
 >>> nd.random_poisson(shape=(2, 3)).shape
 (2, 3))",
-      .compose = plain<Poisson>,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Plain<NegativeBinomial>>({
+  declare.plain<NegativeBinomial>({
       .name = "random_negative_binomial",
       .mxnet_names = {"_random_negative_binomial", "random_negative_binomial"},
       .spellings = {"nd.random_negative_binomial(k=1, p=1.0, shape=(), ctx=None, dtype=None, "
                     "out=None, name=None)"},
       .doc = R"(Return how often a trial of success ``p`` fails before it succeeds ``k`` times.
 
->>> from afterglow import nd
 >>> nd.random_negative_binomial(shape=(2, 3)).shape
 (2, 3))",
-      .compose = plain<NegativeBinomial>,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Plain<GeneralizedNegativeBinomial>>({
+  declare.plain<GeneralizedNegativeBinomial>({
       .name = "random_generalized_negative_binomial",
       .mxnet_names = {"_random_generalized_negative_binomial",
                       "random_generalized_negative_binomial"},
@@ -752,20 +739,16 @@ void declare_plain(Table& table) {
                     "ctx=None, dtype=None, out=None, name=None)"},
       .doc = R"(Return whole numbers of mean ``mu`` and variance ``mu + alpha * mu**2``.
 
->>> from afterglow import nd
 >>> nd.random_generalized_negative_binomial(shape=(2, 3)).shape
 (2, 3))",
-      .compose = plain<GeneralizedNegativeBinomial>,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Randint>({
+  declare.table.compose<Randint>({
       .name = "random_randint",
       .mxnet_names = {"_random_randint", "random_randint", "_npi_random_randint"},
       .spellings = {"nd.random_randint(low, high, shape=(), ctx=None, dtype=None, out=None, "
                     "name=None)"},
       .doc = R"(Return integers from low up to, not including, high.
 
->>> from afterglow import nd
 >>> nd.random_randint(0, 10, shape=(2, 3)).shape
 (2, 3))",
       .compose = plain_randint,
@@ -779,7 +762,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_uniform", "sample_uniform"},
       .doc = R"(Return evenly spread numbers for each pair of bounds.
 
->>> from afterglow import nd
 >>> nd.sample_uniform(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"low", "high"},
@@ -790,7 +772,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_normal", "sample_normal"},
       .doc = R"(Return normally distributed numbers for each mean and standard deviation.
 
->>> from afterglow import nd
 >>> nd.sample_normal(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"mu", "sigma"},
@@ -806,7 +787,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_exponential", "sample_exponential"},
       .doc = R"(Return exponentially distributed numbers of mean ``1 / lam`` for each element.
 
->>> from afterglow import nd
 >>> nd.sample_exponential(nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"lam"},
@@ -817,7 +797,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_gamma", "sample_gamma"},
       .doc = R"(Return gamma distributed numbers for each shape and scale.
 
->>> from afterglow import nd
 >>> nd.sample_gamma(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"alpha", "beta"},
@@ -828,7 +807,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_poisson", "sample_poisson"},
       .doc = R"(Return Poisson distributed whole numbers for each mean.
 
->>> from afterglow import nd
 >>> nd.sample_poisson(nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"lam"},
@@ -839,7 +817,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_negative_binomial", "sample_negative_binomial"},
       .doc = R"(Return how often trials of success ``p`` fail before they succeed ``k`` times.
 
->>> from afterglow import nd
 >>> nd.sample_negative_binomial(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"k", "p"},
@@ -852,7 +829,6 @@ void declare_each(Table& table) {
       .doc =
           R"(Return whole numbers of mean ``mu`` and variance ``mu + alpha * mu**2`` for each pair.
 
->>> from afterglow import nd
 >>> one = nd.ones(2)
 >>> nd.sample_generalized_negative_binomial(one, one, shape=(3,)).shape
 (2, 3))",
@@ -864,7 +840,6 @@ void declare_each(Table& table) {
       .mxnet_names = {"_sample_multinomial", "sample_multinomial"},
       .doc = R"(Return numbers of categories, drawn by the probabilities along the last axis.
 
->>> from afterglow import nd
 >>> nd.sample_multinomial(nd.array([[0, 1], [1, 0]]))
 <BLANKLINE>
 [1 0]
@@ -875,81 +850,63 @@ void declare_each(Table& table) {
   });
 }
 
-void declare_like(Table& table) {
-  table.compose<Like<Uniform>>({
+void declare_like(Declared declare) {
+  declare.like<Uniform>({
       .name = "random_uniform_like",
       .mxnet_names = {"_random_uniform_like"},
       .spellings = {"nd.random.uniform_like(data, low=0.0, high=1.0, out=None, name=None)"},
       .doc =
           R"(Return numbers spread evenly from low up to, not including, high, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.uniform_like(nd.zeros((2, 3))).shape
 (2, 3))",
-      .inputs = {"data"},
-      .compose = like<Uniform>,
   });
-  table.compose<Like<Normal>>({
+  declare.like<Normal>({
       .name = "random_normal_like",
       .mxnet_names = {"_random_normal_like"},
       .spellings = {"nd.random.normal_like(data, loc=0.0, scale=1.0, out=None, name=None)"},
       .doc = R"(Return numbers normally distributed, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.normal_like(nd.zeros((2, 3))).shape
 (2, 3))",
-      .inputs = {"data"},
-      .compose = like<Normal>,
   });
-  table.compose<Like<Exponential>>({
+  declare.like<Exponential>({
       .name = "random_exponential_like",
       .mxnet_names = {"_random_exponential_like"},
       .spellings = {"nd.random.exponential_like(data, lam=1.0, out=None, name=None)"},
       .doc = R"(Return numbers exponentially distributed with mean ``1 / lam``, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.exponential_like(nd.zeros((2, 3))).shape
 (2, 3))",
-      .inputs = {"data"},
-      .compose = like<Exponential>,
   });
-  table.compose<Like<Gamma>>({
+  declare.like<Gamma>({
       .name = "random_gamma_like",
       .mxnet_names = {"_random_gamma_like"},
       .spellings = {"nd.random.gamma_like(data, alpha=1.0, beta=1.0, out=None, name=None)"},
       .doc = R"(Return numbers gamma distributed, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.gamma_like(nd.zeros((2, 3))).shape
 (2, 3))",
-      .inputs = {"data"},
-      .compose = like<Gamma>,
   });
-  table.compose<Like<Poisson>>({
+  declare.like<Poisson>({
       .name = "random_poisson_like",
       .mxnet_names = {"_random_poisson_like"},
       .spellings = {"nd.random.poisson_like(data, lam=1.0, out=None, name=None)"},
       .doc = R"(Return numbers Poisson distributed, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.poisson_like(nd.zeros((2, 3))).shape
 (2, 3))",
-      .inputs = {"data"},
-      .compose = like<Poisson>,
   });
-  table.compose<Like<NegativeBinomial>>({
+  declare.like<NegativeBinomial>({
       .name = "random_negative_binomial_like",
       .mxnet_names = {"_random_negative_binomial_like"},
       .spellings = {"nd.random.negative_binomial_like(data, k=1, p=1.0, out=None, name=None)"},
       .doc = R"(Return numbers of failures before ``k`` successes, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.negative_binomial_like(nd.zeros((2, 3))).shape
 (2, 3))",
-      .inputs = {"data"},
-      .compose = like<NegativeBinomial>,
   });
-  table.compose<Like<GeneralizedNegativeBinomial>>({
+  declare.like<GeneralizedNegativeBinomial>({
       .name = "random_generalized_negative_binomial_like",
       .mxnet_names = {"_random_generalized_negative_binomial_like"},
       .spellings = {"nd.random.generalized_negative_binomial_like(data, mu=1.0, alpha=1.0, "
@@ -957,313 +914,248 @@ void declare_like(Table& table) {
       .doc =
           R"(Return numbers of mean ``mu`` and variance ``mu + alpha * mu**2``, shaped as ``data``.
 
->>> from afterglow import nd
 >>> nd.random.generalized_negative_binomial_like(nd.zeros((2, 3))).shape
 (2, 3))",
-      .inputs = {"data"},
-      .compose = like<GeneralizedNegativeBinomial>,
   });
 }
 
-void declare_numpy(Table& table) {
-  table.compose<Sized>({
+void declare_numpy(Declared declare) {
+  declare.numpy({
       .name = "np_random_uniform",
       .mxnet_names = {"_npi_uniform"},
       .spellings = {"np.random.uniform(low=0.0, high=1.0, size=None, dtype=None, ctx=None, "
                     "out=None)"},
       .doc = R"(Return numbers spread evenly from low up to, not including, high.
 
->>> from afterglow import np
 >>> np.random.uniform(0, 1, size=(2, 3)).shape
 (2, 3))",
       .inputs = {"low", "high"},
-      .takes_numbers = true,
       .compose = numpy_uniform<Sized>,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_normal",
       .mxnet_names = {"_npi_normal"},
       .spellings = {"np.random.normal(loc=0.0, scale=1.0, size=None, dtype=None, ctx=None, "
                     "out=None)"},
       .doc = R"(Return normally distributed numbers: mean ``loc``, standard deviation ``scale``.
 
->>> from afterglow import np
 >>> np.random.normal(np.zeros(3), 1, size=(2, 3)).shape
 (2, 3))",
       .inputs = {"loc", "scale"},
-      .takes_numbers = true,
       .compose = numpy_normal<Sized>,
-      .in_graphs = {.is_random = true},
-      .node =
-          [](lazy::NodeForm& node, const Sized&) {
-            node.outputs = lazy::numbered_outputs(2);
-            node.usable = 1;  // the other is the noise
-          },
+      .node = number_outputs<2>,
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_lognormal",
       .spellings = {"np.random.lognormal(mean=0.0, sigma=1.0, size=None, dtype=None, ctx=None, "
                     "out=None)"},
       .doc = R"(Return numbers whose logarithms are normally distributed.
 
->>> from afterglow import np
 >>> bool(np.random.lognormal(0, 1, 5).min() > 0)
 True)",
       .inputs = {"mean", "sigma"},
-      .takes_numbers = true,
       .compose = numpy_lognormal,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_exponential",
       .mxnet_names = {"_npi_exponential"},
       .spellings = {"np.random.exponential(scale=1.0, size=None, ctx=None, out=None)"},
       .doc = R"(Return exponentially distributed numbers of mean ``scale``.
 
->>> from afterglow import np
 >>> np.random.exponential(2.0, size=3).shape
 (3,))",
       .inputs = {"scale"},
-      .takes_numbers = true,
       .compose = numpy_exponential,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_gamma",
       .mxnet_names = {"_npi_gamma"},
       .spellings = {"np.random.gamma(shape, scale=1.0, size=None, dtype=None, ctx=None, "
                     "out=None)"},
       .doc = R"(Return gamma distributed numbers of mean ``shape * scale``.
 
->>> from afterglow import np
 >>> np.random.gamma(np.array([1, 2]), 3, size=(4, 2)).shape
 (4, 2))",
       .inputs = {"shape", "scale"},
-      .takes_numbers = true,
       .compose = numpy_gamma,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_beta",
       .spellings = {"np.random.beta(a, b, size=None, dtype=None, ctx=None)"},
       .doc = R"(Return beta distributed numbers of mean ``a / (a + b)``.
 
->>> from afterglow import np
 >>> bool(np.random.beta(2, 3, size=5).max() < 1)
 True)",
       .inputs = {"a", "b"},
-      .takes_numbers = true,
       .compose = numpy_beta,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_chisquare",
       .spellings = {"np.random.chisquare(df, size=None, dtype=None, ctx=None)"},
       .doc = R"(Return sums of ``df`` squares of standard normal numbers.
 
->>> from afterglow import np
 >>> np.random.chisquare(3, size=(2, 2)).shape
 (2, 2))",
       .inputs = {"df"},
-      .takes_numbers = true,
       .compose = numpy_chisquare,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_f",
       .spellings = {"np.random.f(dfnum, dfden, size=None, ctx=None)"},
       .doc = R"(Return ratios of mean squares of ``dfnum`` and of ``dfden`` standard normal numbers.
 
->>> from afterglow import np
 >>> np.random.f(3, 5, size=(2, 2)).shape
 (2, 2))",
       .inputs = {"dfnum", "dfden"},
-      .takes_numbers = true,
       .compose = numpy_f,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_logistic",
       .mxnet_names = {"_npi_logistic"},
       .spellings = {"np.random.logistic(loc=0.0, scale=1.0, size=None, ctx=None, out=None)"},
       .doc = R"(Return numbers of the logistic distribution.
 
->>> from afterglow import np
 >>> np.random.logistic(0, 1, size=3).shape
 (3,))",
       .inputs = {"loc", "scale"},
-      .takes_numbers = true,
       .compose = numpy_logistic,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_gumbel",
       .mxnet_names = {"_npi_gumbel"},
       .spellings = {"np.random.gumbel(loc=0.0, scale=1.0, size=None, ctx=None, out=None)"},
       .doc =
           R"(Return numbers of the Gumbel distribution, the limit of the greatest of many numbers.
 
->>> from afterglow import np
 >>> np.random.gumbel(0, 1, size=3).shape
 (3,))",
       .inputs = {"loc", "scale"},
-      .takes_numbers = true,
       .compose = numpy_gumbel,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_laplace",
       .spellings = {"np.random.laplace(loc=0.0, scale=1.0, size=None, dtype=None, ctx=None, "
                     "out=None)"},
       .doc = R"(Return numbers of the Laplace distribution, also called double exponential.
 
->>> from afterglow import np
 >>> np.random.laplace(0, 1, size=3).shape
 (3,))",
       .inputs = {"loc", "scale"},
-      .takes_numbers = true,
       .compose = numpy_laplace,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_rayleigh",
       .mxnet_names = {"_npi_rayleigh"},
       .spellings = {"np.random.rayleigh(scale=1.0, size=None, ctx=None, out=None)"},
       .doc =
           R"(Return numbers of the Rayleigh distribution: lengths of vectors of two normal numbers.
 
->>> from afterglow import np
 >>> bool(np.random.rayleigh(1, size=5).min() >= 0)
 True)",
       .inputs = {"scale"},
-      .takes_numbers = true,
       .compose = numpy_rayleigh,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_weibull",
       .mxnet_names = {"_npi_weibull"},
       .spellings = {"np.random.weibull(a, size=None, ctx=None, out=None)"},
       .doc = R"(Return numbers of the Weibull distribution of scale 1.
 
->>> from afterglow import np
 >>> bool(np.random.weibull(2, size=5).min() >= 0)
 True)",
       .inputs = {"a"},
-      .takes_numbers = true,
       .compose = numpy_weibull,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_pareto",
       .mxnet_names = {"_npi_pareto"},
       .spellings = {"np.random.pareto(a, size=None, ctx=None, out=None)"},
       .doc = R"(Return numbers of the Pareto distribution that starts at 0 (Lomax).
 
->>> from afterglow import np
 >>> bool(np.random.pareto(3, size=5).min() >= 0)
 True)",
       .inputs = {"a"},
-      .takes_numbers = true,
       .compose = numpy_pareto,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_power",
       .mxnet_names = {"_npi_powerd"},
       .spellings = {"np.random.power(a, size=None)"},
       .doc = R"(Return numbers from 0 to 1 of density ``a * x**(a - 1)``.
 
->>> from afterglow import np
 >>> bool(np.random.power(3, size=5).max() <= 1)
 True)",
       .inputs = {"a"},
-      .takes_numbers = true,
       .compose = numpy_power,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "np_random_poisson",
       .spellings = {"np.random.poisson(lam=1.0, size=None, ctx=None, out=None)"},
       .doc = R"(Return Poisson distributed whole numbers of mean ``lam``.
 
->>> from afterglow import np
 >>> np.random.poisson(0, size=3)
 array([0., 0., 0.]))",
       .inputs = {"lam"},
-      .takes_numbers = true,
       .compose = numpy_poisson,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<NumpyRandint>({
+  declare.table.compose<NumpyRandint>({
       .name = "np_random_randint",
       .spellings = {"np.random.randint(low, high=None, size=None, dtype=None, ctx=None, "
                     "out=None)"},
       .doc =
           R"(Return integers from low up to, not including, high; with one number, from 0 up to it.
 
->>> from afterglow import np
 >>> np.random.randint(5, 6, size=(3,))
 array([5, 5, 5], dtype=int64))",
       .compose = numpy_randint,
       .in_graphs = {.is_random = true},
   });
-  table.compose<Sized>({
+  declare.numpy({
       .name = "npx_random_bernoulli",
       .mxnet_names = {"_npi_bernoulli"},
       .spellings = {"npx.random.bernoulli(prob=None, logit=None, size=None, dtype=None, ctx=None, "
                     "out=None)"},
       .doc = R"(Return ones with a probability, or its logit, and else zeros.
 
->>> from afterglow import npx
 >>> npx.random.bernoulli(1.0, size=(3,))
 array([1., 1., 1.]))",
       .inputs = {"prob", "logit"},
-      .takes_numbers = true,
       .optional_inputs = 2,
       .compose = numpy_bernoulli,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Batched>({
+  declare.numpy<Batched>({
       .name = "npx_random_uniform_n",
       .mxnet_names = {"_npi_uniform_n"},
       .spellings = {"npx.random.uniform_n(low=0.0, high=1.0, batch_shape=None, dtype=None, "
                     "ctx=None)"},
       .doc = R"(Return a batch of evenly spread numbers for each pair of parameters.
 
->>> from afterglow import np, npx
 >>> npx.random.uniform_n(np.zeros(2), 1, batch_shape=(3, 4)).shape
 (3, 4, 2))",
       .inputs = {"low", "high"},
-      .takes_numbers = true,
       .compose = numpy_uniform<Batched>,
-      .in_graphs = {.is_random = true},
   });
-  table.compose<Batched>({
+  declare.numpy<Batched>({
       .name = "npx_random_normal_n",
       .mxnet_names = {"_npi_normal_n"},
       .spellings = {"npx.random.normal_n(loc=0.0, scale=1.0, batch_shape=None, dtype=None, "
                     "ctx=None)"},
       .doc = R"(Return a batch of normally distributed numbers for each pair of parameters.
 
->>> from afterglow import np, npx
 >>> npx.random.normal_n(np.zeros(2), 1, batch_shape=(3, 4)).shape
 (3, 4, 2))",
       .inputs = {"loc", "scale"},
-      .takes_numbers = true,
       .compose = numpy_normal<Batched>,
-      .in_graphs = {.is_random = true},
   });
 }
 
 }  // namespace
 
 void declare_distributions(Table& table) {
-  declare_plain(table);
+  declare_plain({table});
   declare_each(table);
-  declare_like(table);
-  declare_numpy(table);
+  declare_like({table});
+  declare_numpy({table});
 }
 
 }  // namespace afterglow::ops

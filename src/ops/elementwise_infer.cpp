@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/elementwise_infer.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -31,10 +32,7 @@ DType common_type(const Inference& inference, std::size_t begin) {
 }
 
 bool has_immediate(const Inference& inference) {
-  for (const Operand& input : inference.call.inputs) {
-    if (input.is_immediate()) return true;
-  }
-  return false;
+  return std::ranges::any_of(inference.call.inputs, &Operand::is_immediate);
 }
 
 void add_result(Inference& inference, DType compute, DType result, Formula formula) {
@@ -65,15 +63,6 @@ DType arithmetic_type(const Inference& inference) {
   return type;
 }
 
-}  // namespace
-
-void arithmetic(Inference& inference) {
-  const DType type = arithmetic_type(inference);
-  add_result(inference, type, type);
-}
-
-namespace {
-
 std::int64_t integer_given(const Operand& immediate) {
   return std::bit_cast<std::int64_t>(immediate.immediate);
 }
@@ -96,37 +85,6 @@ Formula power_formula(const Operand& exponent, DType type) {
   if (number == 3) return Formula::cube;
   return Formula::power;
 }
-
-}  // namespace
-
-void infer_power(Inference& inference) {
-  const DType type = arithmetic_type(inference);
-  auto& inputs = inference.call.inputs;
-  const Formula formula = power_formula(inputs[1], type);
-  if (formula != Formula::power) {  // the formula has the exponent in it
-    Operand base = std::move(inputs[0]);
-    inputs.clear();
-    inputs.emplace_back() = std::move(base);
-  }
-  add_result(inference, type, type, formula);
-}
-
-void division(Inference& inference) {
-  DType type = common_type(inference);
-  if (!is_floating(type)) {
-    if (!inference.legacy) {
-      type = DType::float32;
-    } else if (type == DType::boolean) {
-      if (!has_immediate(inference)) {
-        inference.refuse("is not defined for booleans", ErrorKind::type);
-      }
-      type = DType::int64;
-    }
-  }
-  add_result(inference, type, type);
-}
-
-namespace {
 
 /// The comparison that says the same with its sides exchanged.
 Formula mirrored(Formula comparison) {
@@ -172,7 +130,63 @@ Formula exact_comparison(Operand& immediate, DType integer, Formula formula) {
   return answer ? Formula::greater_equal : Formula::less;
 }
 
+/// The type of the only input. Functions of reals take booleans for the numbers 0 and 1; mx.nd
+/// refuses them.
+DType number_type(const Inference& inference) {
+  const DType type = common_type(inference);
+  if (type != DType::boolean) return type;
+  if (inference.legacy || *inference.op.formula == Formula::sign) {
+    inference.refuse("is not defined for booleans", ErrorKind::type);
+  }
+  return DType::float32;
+}
+
+void keep_truth(Inference& inference, bool of_integers) {
+  const DType type = common_type(inference);
+  const bool is_truth = type == DType::boolean && !inference.legacy;
+  if (type == DType::boolean && !is_truth) number_type(inference);
+  const bool is_copy = is_truth || (of_integers && !is_floating(type));
+  add_result(inference, type, type, is_copy ? Formula::copy : *inference.op.formula);
+}
+
+/// Where a function of reals is computed: integers in float64, from which the result is cut off.
+DType real_type(DType type) {
+  return is_floating(type) ? type : DType::float64;
+}
+
 }  // namespace
+
+void arithmetic(Inference& inference) {
+  const DType type = arithmetic_type(inference);
+  add_result(inference, type, type);
+}
+
+void infer_power(Inference& inference) {
+  const DType type = arithmetic_type(inference);
+  auto& inputs = inference.call.inputs;
+  const Formula formula = power_formula(inputs[1], type);
+  if (formula != Formula::power) {  // the formula has the exponent in it
+    Operand base = std::move(inputs[0]);
+    inputs.clear();
+    inputs.emplace_back() = std::move(base);
+  }
+  add_result(inference, type, type, formula);
+}
+
+void division(Inference& inference) {
+  DType type = common_type(inference);
+  if (!is_floating(type)) {
+    if (!inference.legacy) {
+      type = DType::float32;
+    } else if (type == DType::boolean) {
+      if (!has_immediate(inference)) {
+        inference.refuse("is not defined for booleans", ErrorKind::type);
+      }
+      type = DType::int64;
+    }
+  }
+  add_result(inference, type, type);
+}
 
 void comparison(Inference& inference) {
   DType type = common_type(inference);
@@ -189,42 +203,10 @@ void comparison(Inference& inference) {
   add_result(inference, type, inference.legacy ? type : DType::boolean, formula);
 }
 
-namespace {
-
-/// The type of the only input. Functions of reals take booleans for the numbers 0 and 1; mx.nd
-/// refuses them.
-DType number_type(const Inference& inference) {
-  const DType type = common_type(inference);
-  if (type != DType::boolean) return type;
-  if (inference.legacy || *inference.op.formula == Formula::sign) {
-    inference.refuse("is not defined for booleans", ErrorKind::type);
-  }
-  return DType::float32;
-}
-
-}  // namespace
-
 void keep_type(Inference& inference) {
   const DType type = number_type(inference);
   add_result(inference, type, type);
 }
-
-namespace {
-
-void keep_truth(Inference& inference, bool of_integers) {
-  const DType type = common_type(inference);
-  const bool is_truth = type == DType::boolean && !inference.legacy;
-  if (type == DType::boolean && !is_truth) number_type(inference);
-  const bool is_copy = is_truth || (of_integers && !is_floating(type));
-  add_result(inference, type, type, is_copy ? Formula::copy : *inference.op.formula);
-}
-
-/// Where a function of reals is computed: integers in float64, from which the result is cut off.
-DType real_type(DType type) {
-  return is_floating(type) ? type : DType::float64;
-}
-
-}  // namespace
 
 void real_function(Inference& inference) {
   const DType type = number_type(inference);

@@ -10,14 +10,7 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::field;
-using lazy::required;
-
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-struct NoParameters {
-  static constexpr std::tuple<> fields = {};
-};
 
 struct HardSigmoid {
   double alpha = 0.2;
@@ -44,7 +37,7 @@ Value amp_cast(Composition& c, const Cast& given) {
   return has_floats(c[0]) ? copy(c[0], given.dtype) : copy(c[0]);
 }
 
-Value add_n(Composition& c, const NoParameters&) {
+Value add_n(Composition& c) {
   if (c.inputs().empty()) c.refuse("needs at least one array");
   Value total = c[0];
   for (const Value& one : c.inputs()) {
@@ -63,16 +56,16 @@ Value nowhere(const Value& x) {
   return not_equal(x, x);
 }
 
-Value is_infinite(Composition& c, const NoParameters&) {
+Value is_infinite(Composition& c) {
   return has_floats(c[0]) ? equal(abs(c[0]), infinity) : nowhere(c[0]);
 }
 
 template <int sign>
-Value is_infinity(Composition& c, const NoParameters&) {
+Value is_infinity(Composition& c) {
   return has_floats(c[0]) ? equal(c[0], sign * infinity) : nowhere(c[0]);
 }
 
-Value is_finite(Composition& c, const NoParameters&) {
+Value is_finite(Composition& c) {
   return has_floats(c[0]) ? abs(c[0]) < infinity : equal(c[0], c[0]);
 }
 
@@ -86,12 +79,12 @@ Value mask(const Composition& c) {
   return kind == DType::boolean || has_it(c[1]) || has_it(c[2]) ? c[0] : not_equal(c[0], 0);
 }
 
-Value where_nonzero(Composition& c, const NoParameters&) {
+Value where_nonzero(Composition& c) {
   if (!c[0]) c.refuse("condition must be an array", ErrorKind::type);
   return where(mask(c), c[1], c[2]);
 }
 
-Value where_rows(Composition& c, const NoParameters&) {
+Value where_rows(Composition& c) {
   const Layout &x = *c[1].array.layout, &condition = *c[0].array.layout;
   const bool has_one_shape = same_shape(x, *c[2].array.layout);
   const bool is_whole = has_one_shape && same_shape(condition, x);
@@ -109,25 +102,21 @@ Value where_rows(Composition& c, const NoParameters&) {
 }  // namespace
 
 void declare_elementwise_made(Table& table) {
-  table.compose<NoParameters>({.name = "rcbrt",
-                               .mxnet_names = {"rcbrt"},
-                               .doc = R"(Return 1 / cbrt(x).
+  table.add({.name = "rcbrt",
+             .mxnet_names = {"rcbrt"},
+             .doc = R"(Return 1 / cbrt(x).
 
->>> from afterglow import nd
 >>> print(nd.rcbrt(nd.array([1, 8, 27])).asnumpy())
 [1.         0.5        0.33333334])",
-                               .inputs = {"data"},
-                               .compose = [](Composition& c, const NoParameters&) {
-                                 static const lazy::Op &root = op_named("cbrt"),
-                                                       &inverse = op_named("reciprocal");
-                                 return apply(inverse, {}, apply(root, {}, c[0]));
-                               }});
+             .inputs = {"data"},
+             .compose = [](Composition& c) {
+               return apply(the_op<"reciprocal">(), {}, apply(the_op<"cbrt">(), {}, c[0]));
+             }});
   table.compose<HardSigmoid>(
       {.name = "hard_sigmoid",
        .mxnet_names = {"hard_sigmoid"},
        .doc = R"(Return ``alpha * x + beta``, but no less than 0 and no more than 1.
 
->>> from afterglow import nd
 >>> print(nd.hard_sigmoid(nd.array([-3, 0, 1])).asnumpy())
 [0.  0.5 0.7])",
        .inputs = {"data"},
@@ -139,7 +128,6 @@ void declare_elementwise_made(Table& table) {
                      "npx.cast(data, dtype, out=None, name=None)"},
        .doc = R"(Return the values in another type.
 
->>> from afterglow import nd, np, npx
 >>> print(nd.cast(nd.array([0.9, 2.5]), "int32").asnumpy())
 [0 2]
 >>> npx.cast(np.array([0.9, 2.5]), "int32")
@@ -152,103 +140,91 @@ array([0, 2], dtype=int32))",
                        .spellings = {"nd.amp_cast(data, dtype, out=None, name=None)"},
                        .doc = R"(Return floats in another type; integers keep theirs.
 
->>> from afterglow import nd
 >>> nd.amp_cast(nd.array([1, 2]), "float16").dtype
 <class 'numpy.float16'>)",
                        .inputs = {"data"},
                        .compose = amp_cast});
-  table.compose<NoParameters>(
-      {.name = "positive",
-       .spellings = {"np.positive(x, out=None, **kwargs)"},
-       .doc = R"(Return a copy.
+  table.add({.name = "positive",
+             .spellings = {"np.positive(x, out=None, **kwargs)"},
+             .doc = R"(Return a copy.
 
->>> from afterglow import np
 >>> np.positive(np.array([-1, 2]))
 array([-1.,  2.]))",
-       .inputs = {"x"},
-       .compose = [](Composition& c, const NoParameters&) { return copy(c[0]); }});
-  table.compose<NoParameters>(
-      {.name = "ldexp",
-       .mxnet_names = {"_npi_ldexp"},
-       .spellings = {"np.ldexp(x1, x2, out=None, **kwargs)"},
-       .doc = R"(Return x1 * 2**x2, broadcast; the exponents need not be integers.
+             .inputs = {"x"},
+             .compose = [](Composition& c) { return copy(c[0]); }});
+  table.add({.name = "ldexp",
+             .mxnet_names = {"_npi_ldexp"},
+             .spellings = {"np.ldexp(x1, x2, out=None, **kwargs)"},
+             .doc = R"(Return x1 * 2**x2, broadcast; the exponents need not be integers.
 
->>> from afterglow import np
 >>> np.ldexp(np.array([1, 3]), np.array([2, -1]))
 array([4. , 1.5]))",
-       .inputs = {"x1", "x2"},
-       .takes_numbers = true,
-       .compose = [](Composition& c, const NoParameters&) {
-         const Value scale = power(2.0, c[1]);
-         if (scale.is_number() && std::isinf(scale.number()))
-           c.refuse("the exponent is too large for any number", ErrorKind::overflow);
-         return c[0] * scale;
-       }});
-  table.compose<NoParameters>({.name = "add_n",
-                               .mxnet_names = {"add_n", "ElementWiseSum"},
-                               .doc = R"(Return the sums of any number of arrays of one shape.
+             .inputs = {"x1", "x2"},
+             .takes_numbers = true,
+             .compose = [](Composition& c) {
+               const Value scale = power(2.0, c[1]);
+               if (scale.is_number() && std::isinf(scale.number()))
+                 c.refuse("the exponent is too large for any number", ErrorKind::overflow);
+               return c[0] * scale;
+             }});
+  table.add({.name = "add_n",
+             .mxnet_names = {"add_n", "ElementWiseSum"},
+             .doc = R"(Return the sums of any number of arrays of one shape.
 
->>> from afterglow import nd
 >>> print(nd.add_n(nd.array([1, 2]), nd.array([3, 4]), nd.array([5, 6])).asnumpy())
 [ 9. 12.])",
-                               .inputs = {"args"},
-                               .variadic = true,
-                               .compose = add_n,
-                               .in_graphs = {.alike = true}});
+             .inputs = {"args"},
+             .variadic = true,
+             .compose = add_n,
+             .in_graphs = {.alike = true}});
 
-  table.compose<NoParameters>(
-      {.name = "isnan",
-       .mxnet_names = {"_npi_isnan"},
-       .spellings = {"np.isnan(x, out=None, **kwargs)"},
-       .doc = R"(Return where the element is not a number.
+  table.add({.name = "isnan",
+             .mxnet_names = {"_npi_isnan"},
+             .spellings = {"np.isnan(x, out=None, **kwargs)"},
+             .doc = R"(Return where the element is not a number.
 
->>> from afterglow import np
 >>> np.isnan(np.array([1, np.nan, np.inf]))
 array([False,  True, False]))",
-       .inputs = {"x"},
-       .compose = [](Composition& c, const NoParameters&) { return not_equal(c[0], c[0]); }});
-  table.compose<NoParameters>({.name = "isinf",
-                               .mxnet_names = {"_npi_isinf"},
-                               .spellings = {"np.isinf(x, out=None, **kwargs)"},
-                               .doc = R"(Return where the element is infinite.
+             .inputs = {"x"},
+             .compose = [](Composition& c) { return not_equal(c[0], c[0]); }});
+  table.add({.name = "isinf",
+             .mxnet_names = {"_npi_isinf"},
+             .spellings = {"np.isinf(x, out=None, **kwargs)"},
+             .doc = R"(Return where the element is infinite.
 
->>> from afterglow import np
 >>> np.isinf(np.array([1, np.nan, -np.inf]))
 array([False, False,  True]))",
-                               .inputs = {"x"},
-                               .compose = is_infinite});
-  table.compose<NoParameters>({.name = "isposinf",
-                               .mxnet_names = {"_npi_isposinf"},
-                               .spellings = {"np.isposinf(x, out=None, **kwargs)"},
-                               .doc = R"(Return where the element is infinite and positive.
+             .inputs = {"x"},
+             .compose = is_infinite});
+  table.add({.name = "isposinf",
+             .mxnet_names = {"_npi_isposinf"},
+             .spellings = {"np.isposinf(x, out=None, **kwargs)"},
+             .doc = R"(Return where the element is infinite and positive.
 
->>> from afterglow import np
 >>> np.isposinf(np.array([-np.inf, np.inf]))
 array([False,  True]))",
-                               .inputs = {"x"},
-                               .compose = is_infinity<1>});
-  table.compose<NoParameters>({.name = "isneginf",
-                               .mxnet_names = {"_npi_isneginf"},
-                               .spellings = {"np.isneginf(x, out=None, **kwargs)"},
-                               .doc = R"(Return where the element is infinite and negative.
+             .inputs = {"x"},
+             .compose = is_infinity<1>});
+  table.add({.name = "isneginf",
+             .mxnet_names = {"_npi_isneginf"},
+             .spellings = {"np.isneginf(x, out=None, **kwargs)"},
+             .doc = R"(Return where the element is infinite and negative.
 
->>> from afterglow import np
 >>> np.isneginf(np.array([-np.inf, np.inf]))
 array([ True, False]))",
-                               .inputs = {"x"},
-                               .compose = is_infinity<-1>});
-  table.compose<NoParameters>({.name = "isfinite",
-                               .mxnet_names = {"_npi_isfinite"},
-                               .spellings = {"np.isfinite(x, out=None, **kwargs)"},
-                               .doc = R"(Return where the element is neither infinite nor nan.
+             .inputs = {"x"},
+             .compose = is_infinity<-1>});
+  table.add({.name = "isfinite",
+             .mxnet_names = {"_npi_isfinite"},
+             .spellings = {"np.isfinite(x, out=None, **kwargs)"},
+             .doc = R"(Return where the element is neither infinite nor nan.
 
->>> from afterglow import np
 >>> np.isfinite(np.array([1, np.nan, np.inf]))
 array([ True, False, False]))",
-                               .inputs = {"x"},
-                               .compose = is_finite});
+             .inputs = {"x"},
+             .compose = is_finite});
 
-  table.compose<NoParameters>(
+  table.add(
       {.name = "where",
        .mxnet_names = {"_npi_where"},
        .spellings = {"np.where(condition, x=None, y=None)"},
@@ -258,20 +234,18 @@ array([ True, False, False]))",
 A condition that is a number returns ``x`` or ``y`` as they are; one that is alone is asked for
 its :func:`nonzero`.
 
->>> from afterglow import np
 >>> np.where(np.array([1, 0]), np.array([1, 2]), 5)
 array([1., 5.]))",
        .inputs = {"condition", "x", "y"},
        .takes_numbers = true,
        .compose = where_nonzero});
-  table.compose<NoParameters>(
+  table.add(
       {.name = "where_rows",
        .mxnet_names = {"where"},
        .doc = R"(Return the elements of ``x`` where the condition is not 0, else those of ``y``.
 
 A condition with one dimension chooses between the rows of ``x`` and ``y``.
 
->>> from afterglow import nd
 >>> print(nd.where(nd.array([1, 0]), nd.array([1, 2]), nd.array([3, 4])).asnumpy())
 [1. 4.])",
        .inputs = {"condition", "x", "y"},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/gradients.h"
 
-#include <algorithm>
-
 #include "ops/views.h"
 
 namespace afterglow::ops {
@@ -15,11 +13,10 @@ class OpAccumulation : public autograd::Accumulation {
   }
   void write(autograd::Handle& target, const Value& value) const override { assign(target, value); }
   void add_to(autograd::Handle& target, const autograd::Handle& value) const override {
-    static const lazy::Op& op = op_named("add");
-    autograd::CallBuilder builder(op, target.legacy);
+    autograd::CallBuilder builder(the_op<"add">(), target.legacy);
     builder.add(target);
     builder.add(value);
-    builder.issue({op.defaults, {}, &target});
+    builder.issue({the_op<"add">().defaults, {}, &target});
   }
 };
 
@@ -79,6 +76,18 @@ std::vector<Value> indices_along(const Shape& shape, std::int64_t axis, const Va
     along[0] = shape[other];
     result.push_back(shaped(count_up(shape[other], DType::int64, index.array.context()), along));
   }
+  return result;
+}
+
+std::vector<Value> views_along(const Value& array, std::int64_t axis) {
+  Part part = whole(array.array);
+  const auto position = static_cast<std::size_t>(axis);
+  const std::int64_t count = part.shape[position];
+  const std::int64_t step = array.array.size() ? part.strides[position] : 0;
+  part.shape.erase(part.shape.begin() + axis);
+  part.strides.erase(part.strides.begin() + axis);
+  std::vector<Value> result;
+  for (std::int64_t i = 0; i < count; ++i, part.offset += step) result.push_back(view(array, part));
   return result;
 }
 

@@ -52,6 +52,9 @@ Value shaped(const Value& value, const Shape& shape);
 /// Index arrays of all axes of a shape: the one given, and along each other axis its own places.
 std::vector<Value> indices_along(const Shape& shape, std::int64_t axis, const Value& index);
 
+/// The views of an array at each place of an axis.
+std::vector<Value> views_along(const Value& array, std::int64_t axis);
+
 /// How gradients are added up.
 const autograd::Accumulation& accumulation();
 

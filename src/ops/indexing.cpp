@@ -19,17 +19,11 @@ namespace {
 using kernels::Axes;
 using kernels::Indexed;
 using kernels::IndexMode;
-using lazy::Call;
-using lazy::Choice;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
 
 enum class TakeMode { clip, wrap, raise };
 
 constexpr auto choices(TakeMode) {
-  return std::array{Choice{"clip", TakeMode::clip}, Choice{"wrap", TakeMode::wrap},
-                    Choice{"raise", TakeMode::raise}};
+  return in_order<TakeMode>("clip", "wrap", "raise");
 }
 
 constexpr std::string_view mode_doc =
@@ -242,21 +236,6 @@ Indexed named_elements(const Call& call, std::size_t first) {
   return indexed;
 }
 
-/// A pass of src/kernels as the engine runs it.
-template <class Kernel>
-class KernelPass : public lazy::Pass {
- public:
-  template <class... Arguments>
-  explicit KernelPass(Arguments&&... arguments) : kernel_(std::forward<Arguments>(arguments)...) {}
-  int shares() const override { return kernel_.shares(); }
-  void run(int share) override { kernel_.run(share); }
-
- private:
-  Kernel kernel_;
-};
-
-using GatherPass = KernelPass<kernels::GatherPass>;
-
 /// A few elements of a vector, read or written: what a loop over single samples does. There is
 /// nothing to plan, and a plan would take longer.
 class FewElements : public lazy::Pass {
@@ -329,7 +308,7 @@ std::unique_ptr<lazy::Pass> gather_kernel(const Call& call) {
   if (FewElements::does(call, 1)) {
     return std::make_unique<FewElements>(call, 1, nullptr, call.outputs[0].data());
   }
-  return std::make_unique<GatherPass>(named_elements(call, 1), call.outputs[0].data());
+  return kernel_pass<kernels::GatherPass>(named_elements(call, 1), call.outputs[0].data());
 }
 
 /// One index per element of all axes but one: the index array has the rank of the data, or lacks
@@ -455,29 +434,15 @@ void scatter_infer(Inference& inference, const Scatter& given) {
   call.cost = cost_of(2 * positions, named->size(), data.dtype);
 }
 
-class ScatterPass : public lazy::Pass {
- public:
-  explicit ScatterPass(const Call& call)
-      : kernel_(named_elements(call, 2), source(call), call.settled.get<Indexing>().add) {}
-  int shares() const override { return kernel_.shares(); }
-  void run(int share) override { kernel_.run(share); }
-
- private:
-  kernels::ScatterSource source(const Call& call) {
-    const Operand& value = call.inputs[1];
-    const int axis = call.settled.get<Indexing>().axis;
-    const int indexed_rank = call.inputs.size() > 2 ? call.inputs[2].layout->rank() : 0;
-    if (value.is_immediate()) {
-      no_strides_.assign(2 * max_rank, 0);
-      return {value.immediate.data(), no_strides_.data(), no_strides_.data(), no_strides_.data()};
-    }
-    const std::int64_t* strides = value.layout->strides().data();
-    return {value.data(), strides, strides + axis, strides + axis + indexed_rank};
-  }
-
-  std::vector<std::int64_t> no_strides_;
-  kernels::ScatterPass kernel_;
-};
+kernels::ScatterSource scatter_source(const Call& call) {
+  static constexpr std::int64_t no_strides[2 * max_rank] = {};
+  const Operand& value = call.inputs[1];
+  if (value.is_immediate()) return {value.immediate.data(), no_strides, no_strides, no_strides};
+  const std::int64_t* const strides = value.layout->strides().data();
+  const std::int64_t* const indexed = strides + call.settled.get<Indexing>().axis;
+  const int indexed_rank = call.inputs.size() > 2 ? call.inputs[2].layout->rank() : 0;
+  return {value.data(), strides, indexed, indexed + indexed_rank};
+}
 
 /// A row for each index. The values are bits of the result's type.
 struct Rows {
@@ -515,14 +480,9 @@ std::unique_ptr<lazy::Pass> one_hot_kernel(const Call& call) {
   indices.data = index.data();
   indices.dtype = index.dtype;
   indices.strides = layout.strides().data();
-  return std::make_unique<KernelPass<kernels::OneHotPass>>(
-      indices, axes_of(layout, 0, layout.rank()), call.outputs[0].data(), call.outputs[0].dtype,
-      depth, on_value, off_value);
-}
-
-template <class Pass>
-std::unique_ptr<lazy::Pass> kernel(const Call& call) {
-  return std::make_unique<Pass>(call);
+  return kernel_pass<kernels::OneHotPass>(indices, axes_of(layout, 0, layout.rank()),
+                                          call.outputs[0].data(), call.outputs[0].dtype, depth,
+                                          on_value, off_value);
 }
 
 std::unique_ptr<lazy::Pass> scatter_kernel(const Call& call) {
@@ -531,7 +491,8 @@ std::unique_ptr<lazy::Pass> scatter_kernel(const Call& call) {
       values.layout->is_contiguous() && values.size() == call.inputs[2].size()) {
     return std::make_unique<FewElements>(call, 2, values.data(), nullptr);
   }
-  return std::make_unique<ScatterPass>(call);
+  return kernel_pass<kernels::ScatterPass>(named_elements(call, 2), scatter_source(call),
+                                           call.settled.get<Indexing>().add);
 }
 
 // --- gradients ---
@@ -546,8 +507,7 @@ std::vector<Value> indices_from(const Gradient& c, std::size_t first) {
 /// Writes, or adds, `values` to the elements of `target` that the indices name.
 Value scatter(const Value& target, const Value& values, std::span<const Value> indices,
               const Scatter& given) {
-  static const lazy::Op& op = op_named("scatter");
-  autograd::CallBuilder builder(op, false);
+  autograd::CallBuilder builder(the_op<"scatter">(), false);
   builder.add(target);
   builder.add(values);
   for (const Value& index : indices) builder.add(index);
@@ -555,8 +515,7 @@ Value scatter(const Value& target, const Value& values, std::span<const Value> i
 }
 
 Value gather(const Value& source, std::span<const Value> indices, const Take& given) {
-  static const lazy::Op& op = op_named("gather");
-  autograd::CallBuilder builder(op, false);
+  autograd::CallBuilder builder(the_op<"gather">(), false);
   builder.add(source);
   for (const Value& index : indices) builder.add(index);
   return builder.issue({lazy::write_arguments(given), {}, nullptr});
@@ -635,12 +594,10 @@ void declare_indexing(Table& table) {
 An index outside is an ``IndexError`` when the result is read, or with ``mode`` clipped or wrapped
 around. In ``np`` those that are negative count from the end unless they are clipped.
 
->>> from afterglow import np
 >>> np.take(np.array([[1, 2], [3, 4], [5, 6]]), np.array([2, 0]), axis=0)
 array([[5., 6.],
        [1., 2.]])
 
->>> from afterglow import nd
 >>> nd.take(nd.array([[1, 2], [3, 4], [5, 6]]), nd.array([2, 0]))
 <BLANKLINE>
 [[5. 6.]
@@ -663,14 +620,13 @@ array([[5., 6.],
        .spellings = {"np.take_along_axis(arr, indices, axis)"},
        .doc = R"(Return one element per index along an axis, where all other axes agree.
 
->>> from afterglow import np
 >>> x = np.array([[30, 10, 20], [40, 60, 50]])
 >>> np.take_along_axis(x, np.array([[1], [0]], dtype="int64"), axis=1)
 array([[10.],
        [40.]]))",
        .inputs = {"arr", "indices"},
        .infer = take_along_axis_infer,
-       .kernel = kernel<PickPass>,
+       .kernel = pass_of_call<PickPass>,
        .may_fail = true,
        .gradients = {reading({1}, through_take_along_axis), no_gradient}});
   table.add<Pick>(
@@ -678,25 +634,23 @@ array([[10.],
        .mxnet_names = {"pick", "choose_element_0index", "_npx_pick"},
        .doc = R"(Return one element per index along an axis: the loss of each label, for example.
 
->>> from afterglow import nd
 >>> nd.pick(nd.array([[1, 2], [3, 4], [5, 6]]), nd.array([0, 1, 0]))
 <BLANKLINE>
 [1. 4. 5.]
 <NDArray 3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.pick(np.array([[1, 2], [3, 4], [5, 6]]), np.array([0, 1, 0]))
 array([1., 4., 5.]))",
        .inputs = {"data", "index"},
        .infer = pick_infer,
-       .kernel = kernel<PickPass>,
+       .kernel = pass_of_call<PickPass>,
        .may_fail = true,
        .gradients = {reading({1}, through_pick), no_gradient}});
   // A negative label names the first element; the result of one that is too great cannot be read.
   table.add<PickLabels>({.name = "pick_labels",
                          .inputs = {"data", "labels"},
                          .infer = pick_labels_infer,
-                         .kernel = kernel<PickPass>,
+                         .kernel = pass_of_call<PickPass>,
                          .may_fail = true,
                          .gradients = {reading({1},
                                                [](Gradient& c) {
@@ -726,14 +680,12 @@ array([1., 4., 5.]))",
 
 An index outside points nowhere.
 
->>> from afterglow import nd
 >>> nd.one_hot(nd.array([1, 0]), 3)
 <BLANKLINE>
 [[0. 1. 0.]
  [1. 0. 0.]]
 <NDArray 2x3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.one_hot(np.array([1, 0]), 3)
 array([[0., 1., 0.],
        [1., 0., 0.]]))",

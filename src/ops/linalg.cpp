@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/element_types.h"
 #include "kernels/matrices.h"
 #include "ops/common.h"
 #include "ops/compositions.h"
@@ -17,11 +18,6 @@
 
 namespace afterglow::ops {
 namespace {
-
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
 
 /// The type that an array is computed in.
 DType computed_type(const Inference& inference, const Operand& input) {
@@ -126,10 +122,13 @@ class Loaded {
       offset += number % shape[axis] * strides[axis];
     const std::int64_t down = strides[shape.size() - 2], across = strides.back();
     copy_.reserve(static_cast<std::size_t>(rows * columns));
-    with_elements(stack.dtype, stack.data(), [&](const auto* source) {
-      for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t column = 0; column < columns; ++column)
-          copy_.push_back(static_cast<T>(source[offset + row * down + column * across]));
+    with_type(stack.dtype, [&]<class Element>(Element) {
+      if constexpr (!std::is_same_v<Element, HalfBits>) {  // is refused
+        const auto* const source = reinterpret_cast<const Element*>(stack.data());
+        for (std::int64_t row = 0; row < rows; ++row) {
+          for (std::int64_t column = 0; column < columns; ++column)
+            copy_.push_back(static_cast<T>(source[offset + row * down + column * across]));
+        }
       }
     });
     data_ = copy_.data();
@@ -137,27 +136,6 @@ class Loaded {
   const T* data() const { return data_; }
 
  private:
-  template <class Function>
-  static void with_elements(DType dtype, const void* data, Function function) {
-    switch (dtype) {
-      case DType::float32:
-        return function(static_cast<const float*>(data));
-      case DType::float64:
-        return function(static_cast<const double*>(data));
-      case DType::uint8:
-      case DType::boolean:
-        return function(static_cast<const std::uint8_t*>(data));
-      case DType::int8:
-        return function(static_cast<const std::int8_t*>(data));
-      case DType::int32:
-        return function(static_cast<const std::int32_t*>(data));
-      case DType::int64:
-        return function(static_cast<const std::int64_t*>(data));
-      case DType::float16:  // is refused
-        return;
-    }
-  }
-
   const T* data_;
   std::vector<T> copy_;
 };
@@ -487,8 +465,7 @@ Value gaps(const Value& values) {
 }
 
 Value solve(const Value& a, const Value& b) {
-  static const lazy::Op& op = op_named("solve");
-  return apply(op, {}, a, b);
+  return apply(the_op<"solve">(), {}, a, b);
 }
 
 // --- gradients ---
@@ -548,9 +525,9 @@ Value through_svd(Gradient& c) {
   return fit_type(c, 0, result);
 }
 
-template <const char* op>
+template <Name op>
 Value through_packing(Gradient& c) {
-  return apply(op_named(op), lazy::write_arguments(c.parameters<Triangle>()), without_gaps(c.g));
+  return apply(the_op<op>(), lazy::write_arguments(c.parameters<Triangle>()), without_gaps(c.g));
 }
 
 // --- made of others ---
@@ -775,18 +752,13 @@ struct Tensorsolve {
 Value tensorsolve(Composition& c, const Tensorsolve& given) {
   Value a = c[0];
   if (given.a_axes) {
-    Shape moved;
+    Shape order, moved;
     for (const std::int64_t axis : *given.a_axes) moved.push_back(normal_axis(c, axis, rank_of(a)));
-    Part part;
-    const auto add = [&](std::int64_t axis) {
-      part.shape.push_back(a.array.shape()[static_cast<std::size_t>(axis)]);
-      part.strides.push_back(a.array.layout->strides()[static_cast<std::size_t>(axis)]);
-    };
     for (std::int64_t axis = 0; axis < rank_of(a); ++axis) {
-      if (std::ranges::find(moved, axis) == moved.end()) add(axis);
+      if (std::ranges::find(moved, axis) == moved.end()) order.push_back(axis);
     }
-    std::ranges::for_each(moved, add);
-    a = copy(view(a, part));
+    order.insert(order.end(), moved.begin(), moved.end());
+    a = copy(reordered(a, order));
   }
   const auto shape = a.array.shape();
   const auto rest = shape.subspan(std::min(shape.size(), static_cast<std::size_t>(rank_of(c[1]))));
@@ -880,8 +852,6 @@ Value multi_dot(Composition& c) {
   return shaped(result, Shape(shape.begin() + is_row, shape.end() - is_column));
 }
 
-constexpr char extract_name[] = "extracttrian", make_name[] = "maketrian";
-
 }  // namespace
 
 void declare_linalg(Table& table) {
@@ -890,7 +860,6 @@ void declare_linalg(Table& table) {
              .spellings = {"np.linalg.inv(a)"},
              .doc = R"(Return the inverse matrices.
 
->>> from afterglow import nd, np
 >>> nd.linalg.inverse(nd.array([[1, 1], [1, 2]])).asnumpy()
 array([[ 2., -1.],
        [-1.,  1.]], dtype=float32)
@@ -914,7 +883,6 @@ array([[ 2., -1.],
              .spellings = {"np.linalg.det(a)"},
              .doc = R"(Return the determinants.
 
->>> from afterglow import nd, np
 >>> nd.linalg.det(nd.array([[2, 0], [0, 4]])).asnumpy()
 array([8.], dtype=float32)
 >>> np.linalg.det(np.array([[2, 0], [0, 4]]))
@@ -924,16 +892,12 @@ array(8.))",
              .kernel = determinant_kernel,
              .may_fail = true,
              .gradients = {reading_output_and({0}, through_determinant)},
-             .node = [](lazy::NodeForm& node) {
-               node.outputs = lazy::numbered_outputs(3);
-               node.usable = 1;
-             }});
+             .node = number_outputs<3>});
   table.add({.name = "cholesky",
              .mxnet_names = {"_npi_cholesky"},
              .spellings = {"np.linalg.cholesky(a)"},
              .doc = R"(Return the lower triangular L with ``a = L @ L.T``.
 
->>> from afterglow import np
 >>> np.linalg.cholesky(np.array([[4, 2], [2, 5]]))
 array([[2., 0.],
        [1., 2.]]))",
@@ -949,7 +913,6 @@ array([[2., 0.],
        .doc =
            R"(Return the solution x of ``a @ x = b``; with one axis less than ``a``, ``b`` holds vectors.
 
->>> from afterglow import np
 >>> np.linalg.solve(np.array([[2, 0], [0, 4]]), np.array([2, 2]))
 array([1. , 0.5]))",
        .inputs = {"A", "B"},
@@ -966,39 +929,36 @@ array([1. , 0.5]))",
              .may_fail = true,
              .gradients = {reading_output(through_svd)}});
   table.add<Triangle>(
-      {.name = extract_name,
+      {.name = "extracttrian",
        .mxnet_names = {"_linalg_extracttrian", "linalg_extracttrian"},
        .doc =
            R"(Return the elements of the triangle below (or above) a diagonal, which belongs to it.
 
 A positive ``offset`` stands for an upper triangle, a negative one for a lower.
 
->>> from afterglow import nd
 >>> nd.linalg.extracttrian(nd.array([[1, 2], [3, 4]])).asnumpy()
 array([1., 3., 4.], dtype=float32))",
        .inputs = {"A"},
        .infer = pack_infer,
        .kernel = packing_kernel<false>,
-       .gradients = {reading_nothing(through_packing<make_name>)}});
+       .gradients = {reading_nothing(through_packing<"maketrian">)}});
   table.add<Triangle>(
-      {.name = make_name,
+      {.name = "maketrian",
        .mxnet_names = {"_linalg_maketrian", "linalg_maketrian"},
        .doc = R"(Return matrices with the elements in a triangle and zeros elsewhere.
 
->>> from afterglow import nd
 >>> nd.linalg.maketrian(nd.array([1, 2, 3])).asnumpy()
 array([[1., 0.],
        [2., 3.]], dtype=float32))",
        .inputs = {"A"},
        .infer = unpack_infer,
        .kernel = packing_kernel<true>,
-       .gradients = {reading_nothing(through_packing<extract_name>)}});
+       .gradients = {reading_nothing(through_packing<"extracttrian">)}});
   table.compose<Gemm>(
       {.name = "gemm",
        .mxnet_names = {"_linalg_gemm", "linalg_gemm"},
        .doc = R"(Return ``alpha * A x B + beta * C``; the rows of the matrices are along ``axis``.
 
->>> from afterglow import nd
 >>> nd.linalg.gemm(nd.ones((2, 3)), nd.ones((3, 2)), nd.ones((2, 2)), beta=4.0).asnumpy()
 array([[7., 7.],
        [7., 7.]], dtype=float32))",
@@ -1009,7 +969,6 @@ array([[7., 7.],
        .mxnet_names = {"_linalg_gemm2", "linalg_gemm2"},
        .doc = R"(Return ``alpha * A x B``; the rows of the matrices are along ``axis``.
 
->>> from afterglow import nd
 >>> nd.linalg.gemm2(nd.ones((2, 3)), nd.ones((2, 3)), transpose_b=True, alpha=0.5).asnumpy()
 array([[1.5, 1.5],
        [1.5, 1.5]], dtype=float32))",
@@ -1021,7 +980,6 @@ array([[1.5, 1.5],
        .doc =
            R"(Return ``alpha`` times each matrix times its transpose (``transpose``: the other way round).
 
->>> from afterglow import nd
 >>> nd.linalg.syrk(nd.array([[1, 2]]), transpose=True).asnumpy()
 array([[1., 2.],
        [2., 4.]], dtype=float32))",
@@ -1033,7 +991,6 @@ array([[1., 2.],
        .doc =
            R"(Return ``alpha * A x B``, or ``B x A`` with ``rightside``; one triangle of ``A`` counts.
 
->>> from afterglow import nd
 >>> nd.linalg.trmm(nd.array([[1, 9], [1, 1]]), nd.array([[2], [3]])).asnumpy()
 array([[2.],
        [5.]], dtype=float32))",
@@ -1045,7 +1002,6 @@ array([[2.],
                                      "nd.linalg_potrf(A, out=None, name=None, *, lower=True)"},
                        .doc = R"(Return the Cholesky factors: triangular L with ``A = L x L'``.
 
->>> from afterglow import nd
 >>> nd.linalg.potrf(nd.array([[4, 2], [2, 5]])).asnumpy()
 array([[2., 0.],
        [1., 2.]], dtype=float32))",
@@ -1057,7 +1013,6 @@ array([[2., 0.],
                                      "nd.linalg_potri(A, out=None, name=None, *, lower=True)"},
                        .doc = R"(Return the inverse of ``L x L'`` from its Cholesky factor L.
 
->>> from afterglow import nd
 >>> nd.linalg.potri(nd.array([[2, 0], [0, 4]])).asnumpy()
 array([[0.25  , 0.    ],
        [0.    , 0.0625]], dtype=float32))",
@@ -1067,7 +1022,6 @@ array([[0.25  , 0.    ],
              .mxnet_names = {"_linalg_sumlogdiag", "linalg_sumlogdiag"},
              .doc = R"(Return the sum of the logarithms of each diagonal.
 
->>> from afterglow import nd
 >>> nd.linalg.sumlogdiag(nd.ones((3, 2, 2))).asnumpy()
 array([0., 0., 0.], dtype=float32))",
              .inputs = {"A"},
@@ -1076,7 +1030,6 @@ array([0., 0., 0.], dtype=float32))",
                            .mxnet_names = {"_linalg_extractdiag", "linalg_extractdiag"},
                            .doc = R"(Return the diagonals, ``offset`` above the main one.
 
->>> from afterglow import nd
 >>> nd.linalg.extractdiag(nd.array([[1, 2], [3, 4]])).asnumpy()
 array([1., 4.], dtype=float32))",
                            .inputs = {"A"},
@@ -1086,7 +1039,6 @@ array([1., 4.], dtype=float32))",
        .mxnet_names = {"_linalg_makediag", "linalg_makediag"},
        .doc = R"(Return matrices with the elements on a diagonal and zeros around it.
 
->>> from afterglow import nd
 >>> nd.linalg.makediag(nd.array([1, 2]), offset=1).asnumpy()
 array([[0., 1., 0.],
        [0., 0., 2.],
@@ -1098,7 +1050,6 @@ array([[0., 1., 0.],
                             .spellings = {"np.linalg.tensorinv(a, ind=2)"},
                             .doc = R"(Return the inverse for ``tensordot`` over ``ind`` axes.
 
->>> from afterglow import np
 >>> np.linalg.tensorinv(np.eye(6).reshape((6, 2, 3)), ind=1).shape
 (2, 3, 6))",
                             .inputs = {"a"},
@@ -1110,7 +1061,6 @@ array([[0., 1., 0.],
        .doc =
            R"(Return the solution x of ``tensordot(a, x, x.ndim) = b``; ``axes`` of ``a`` go to its end.
 
->>> from afterglow import np
 >>> np.linalg.tensorsolve(np.eye(6).reshape((2, 3, 6)), np.ones((2, 3))).shape
 (6,))",
        .inputs = {"a", "b"},
@@ -1120,7 +1070,6 @@ array([[0., 1., 0.],
        .spellings = {"np.linalg.matrix_power(a, n)"},
        .doc = R"(Return ``n`` matrices multiplied; a negative ``n`` takes the inverse.
 
->>> from afterglow import np
 >>> np.linalg.matrix_power(np.array([[1, 1], [0, 1]]), 5)
 array([[1., 5.],
        [0., 1.]]))",
@@ -1134,7 +1083,6 @@ array([[1., 5.],
 
 The first and the last may be vectors.
 
->>> from afterglow import np
 >>> np.linalg.multi_dot([np.ones((9, 2)), np.ones((2, 9)), np.ones((9, 1))]).shape
 (9, 1))",
        .inputs = {"arrays"},

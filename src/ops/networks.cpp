@@ -2,7 +2,6 @@
 // Layers as ops, made of others. Chains of elementwise calls and reductions of rows are fused into
 // one pass, and gradients come from the ops that they are made of.
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "ops/channels.h"
@@ -13,12 +12,6 @@
 
 namespace afterglow::ops {
 namespace {
-
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::NodeForm;
-using lazy::required;
 
 /// A parameter of a layer, one number for each place of an axis of the data, as it lies along that.
 Value along(const Composition& c, const Value& vector, const Value& x, std::int64_t axis) {
@@ -165,8 +158,7 @@ Value embedding(Composition& c, const Embedding& given) {
 enum class DropoutMode { training, always };
 
 constexpr auto choices(DropoutMode) {
-  return std::array{Choice{"training", DropoutMode::training},
-                    Choice{"always", DropoutMode::always}};
+  return in_order<DropoutMode>("training", "always");
 }
 
 struct Dropout {
@@ -292,17 +284,22 @@ struct SyncBatchNorm {
       field("use_global_stats", &SyncBatchNorm::use_global_stats,
             "whether the averages are used in training too"),
       field("output_mean_var", &SyncBatchNorm::output_mean_var,
-            "whether the mean and one by the deviation come too"),
+            "whether the mean and the variance come too"),
       field("ndev", &SyncBatchNorm::ndev, "is taken and has no effect"),
       field("key", &SyncBatchNorm::key, "is taken and has no effect")};
 };
 
 Value sync_batch_norm(Composition& c, const SyncBatchNorm& given) {
-  return batch_norm(c, {.eps = given.eps,
-                        .momentum = given.momentum,
-                        .fix_gamma = given.fix_gamma,
-                        .use_global_stats = given.use_global_stats,
-                        .output_mean_var = given.output_mean_var});
+  Value result = batch_norm(c, {.eps = given.eps,
+                                .momentum = given.momentum,
+                                .fix_gamma = given.fix_gamma,
+                                .use_global_stats = given.use_global_stats,
+                                .output_mean_var = given.output_mean_var});
+  if (given.output_mean_var) {
+    Value& second = c.more_outputs()[1];  // the variance, not one by the deviation
+    second = 1 / square(second) - given.eps;
+  }
+  return result;
 }
 
 struct LayerNorm {
@@ -327,9 +324,8 @@ Value layer_norm(Composition& c, const LayerNorm& given) {
   const Value &x = c[0], &gamma = c[1], &beta = c[2];
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
   if (has_kernel(x, gamma, beta, axis)) {
-    static const lazy::Op& op = op_named("layer_norm");
     const lazy::Argument arguments[] = {given.eps};
-    autograd::CallBuilder builder(op, false);
+    autograd::CallBuilder builder(the_op<"layer_norm">(), false);
     for (const Value* input : {&x, &gamma, &beta}) builder.add(*input);
     std::vector<autograd::Handle> others;
     Value result = builder.issue({arguments, {}, nullptr}, &others);
@@ -410,9 +406,7 @@ void form_with_deviation(NodeForm& node, const Parameters& given) {
 enum class Kind { relu, sigmoid, softrelu, softsign, tanh };
 
 constexpr auto choices(Kind) {
-  return std::array{Choice{"relu", Kind::relu}, Choice{"sigmoid", Kind::sigmoid},
-                    Choice{"softrelu", Kind::softrelu}, Choice{"softsign", Kind::softsign},
-                    Choice{"tanh", Kind::tanh}};
+  return in_order<Kind>("relu", "sigmoid", "softrelu", "softsign", "tanh");
 }
 
 struct Activation {
@@ -441,9 +435,7 @@ Value activation(Composition& c, const Activation& given) {
 enum class Leak { elu, gelu, leaky, prelu, rrelu, selu };
 
 constexpr auto choices(Leak) {
-  return std::array{Choice{"elu", Leak::elu},     Choice{"gelu", Leak::gelu},
-                    Choice{"leaky", Leak::leaky}, Choice{"prelu", Leak::prelu},
-                    Choice{"rrelu", Leak::rrelu}, Choice{"selu", Leak::selu}};
+  return in_order<Leak>("elu", "gelu", "leaky", "prelu", "rrelu", "selu");
 }
 
 struct LeakyReLU {
@@ -521,13 +513,11 @@ void declare_networks(Table& table) {
 
 A row is all of a sample, or with ``flatten=False`` the last axis.
 
->>> from afterglow import nd
 >>> nd.FullyConnected(nd.array([[1, 2]]), nd.ones((3, 2)), nd.array([0, 1, 2]), num_hidden=3)
 <BLANKLINE>
 [[3. 4. 5.]]
 <NDArray 1x3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.fully_connected(np.array([[1, 2]]), np.ones((3, 2)), np.array([0, 1, 2]), num_hidden=3)
 array([[3., 4., 5.]]))",
        .inputs = {"data", "weight", "bias"},
@@ -542,14 +532,12 @@ array([[3., 4., 5.]]))",
        .mxnet_names = {"Embedding", "_npx_embedding"},
        .doc = R"(Return the row of ``weight`` for each index; one outside gives the nearest row.
 
->>> from afterglow import nd
 >>> nd.Embedding(nd.array([1, 1]), nd.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
 <BLANKLINE>
 [[3. 4.]
  [3. 4.]]
 <NDArray 2x2 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.embedding(np.array([1, 1]), np.array([[1, 2], [3, 4]]), input_dim=2, output_dim=2)
 array([[3., 4.],
        [3., 4.]]))",
@@ -566,13 +554,11 @@ array([[3., 4.],
 
 That is so in training, or with mode "always"; along ``axes`` all elements share one fate.
 
->>> from afterglow import nd
 >>> nd.Dropout(nd.ones((3,)), p=0.5)
 <BLANKLINE>
 [1. 1. 1.]
 <NDArray 3 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.dropout(np.ones((3,)), p=0.5)
 array([1., 1., 1.]))",
        .inputs = {"data"},
@@ -598,7 +584,6 @@ In training those are the mean and deviation of the batch, and the moving ones f
 a pass is recorded; else they are the moving ones. ``gamma`` counts unless ``fix_gamma``. With
 ``output_mean_var`` the mean and one by the deviation come too.
 
->>> from afterglow import nd
 >>> x, one, zero = nd.array([[1], [3]]), nd.ones((1,)), nd.zeros((1,))
 >>> nd.BatchNorm(x, one, zero, zero + 1, one * 4, eps=0)
 <BLANKLINE>
@@ -606,7 +591,6 @@ a pass is recorded; else they are the moving ones. ``gamma`` counts unless ``fix
  [1.]]
 <NDArray 2x1 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> x, one, zero = np.array([[1], [3]]), np.ones((1,)), np.zeros((1,))
 >>> npx.batch_norm(x, one, zero, zero + 1, one * 4, eps=0)
 array([[0.],
@@ -622,7 +606,6 @@ array([[0.],
        .mxnet_names = {"_contrib_BatchNormWithReLU"},
        .doc = R"(Return what ``nd.BatchNorm`` does, with negative results replaced by 0.
 
->>> from afterglow import nd
 >>> one, zero = nd.ones((1,)), nd.zeros((1,))
 >>> nd.contrib.BatchNormWithReLU(nd.array([[-2], [3]]), one, zero, zero, one, eps=0).asnumpy()
 array([[0.],
@@ -643,7 +626,6 @@ array([[0.],
        .doc =
            R"(Return what ``nd.BatchNorm`` does; the statistics are those of all devices together.
 
->>> from afterglow import nd
 >>> one, zero = nd.ones((1,)), nd.zeros((1,))
 >>> nd.contrib.SyncBatchNorm(nd.array([[-2], [3]]), one, zero, one, one, eps=0).asnumpy()
 array([[-3.],
@@ -662,13 +644,11 @@ array([[-3.],
 
 With ``output_mean_var`` the means and deviations come too.
 
->>> from afterglow import nd
 >>> nd.LayerNorm(nd.array([[1, 3]]), nd.ones((2,)), nd.zeros((2,)), eps=0)
 <BLANKLINE>
 [[-1.  1.]]
 <NDArray 1x2 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.layer_norm(np.array([[1, 3]]), np.ones((2,)), np.zeros((2,)), eps=0)
 array([[-1.,  1.]]))",
        .inputs = {"data", "gamma", "beta"},
@@ -683,7 +663,6 @@ array([[-1.,  1.]]))",
 
 They are scaled and shifted per channel.
 
->>> from afterglow import nd
 >>> nd.InstanceNorm(nd.array([[[1, 3]]]), nd.ones((1,)), nd.zeros((1,)), eps=0)
 <BLANKLINE>
 [[[-1.  1.]]]
@@ -706,7 +685,6 @@ They are scaled and shifted per channel.
 They are scaled and shifted per group. With ``output_mean_var`` the means and deviations come
 too.
 
->>> from afterglow import nd
 >>> nd.GroupNorm(nd.array([[[1], [3]]]), nd.ones((1,)), nd.zeros((1,)), eps=0)
 <BLANKLINE>
 [[[-1.]
@@ -724,11 +702,9 @@ too.
        .mxnet_names = {"Activation", "_npx_activation"},
        .doc = R"(Return an activation: "relu", "sigmoid", "softrelu", "softsign" or "tanh".
 
->>> from afterglow import nd
 >>> print(nd.Activation(nd.array([-1, 0, 1]), act_type="softrelu").asnumpy())
 [0.3132617 0.6931472 1.3132617]
 
->>> from afterglow import np, npx
 >>> npx.activation(np.array([-1, 0, 1]), act_type="softrelu")
 array([0.3132617, 0.6931472, 1.3132617]))",
        .inputs = {"data"},
@@ -743,11 +719,9 @@ array([0.3132617, 0.6931472, 1.3132617]))",
 uses the mean of the bounds and returns its result in a list, beside the noise that it did not
 draw.
 
->>> from afterglow import nd
 >>> print(nd.LeakyReLU(nd.array([-1, 0, 1]), slope=0.1).asnumpy())
 [-0.1  0.   1. ]
 
->>> from afterglow import np, npx
 >>> npx.leaky_relu(np.array([-1, 0, 1]), act_type="gelu")
 array([-0.15865526,  0.        ,  0.8413447 ]))",
        .inputs = {"data", "gamma"},
@@ -763,11 +737,9 @@ array([-0.15865526,  0.        ,  0.8413447 ]))",
              .mxnet_names = {"Flatten", "flatten", "_npx_batch_flatten"},
              .doc = R"(Return a copy with two axes: the first one, and all others in one.
 
->>> from afterglow import nd
 >>> nd.flatten(nd.zeros((2, 3, 4))).shape
 (2, 12)
 
->>> from afterglow import np, npx
 >>> npx.batch_flatten(np.zeros((2, 3, 4))).shape
 (2, 12))",
              .inputs = {"data"},

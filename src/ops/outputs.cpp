@@ -3,7 +3,6 @@
 // gradient that of a loss, whatever gradient they are given. And copies whose gradient is another
 // than that of a copy.
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 
@@ -15,10 +14,6 @@
 
 namespace afterglow::ops {
 namespace {
-
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
 
 std::int64_t size_of_axes(const Shape& shape, std::size_t first) {
   const auto extents = std::span(shape).subspan(std::min(first, shape.size()));
@@ -53,8 +48,7 @@ Value nothing_for_label(Gradient& c) {
 enum class Normalization { none, batch, valid };
 
 constexpr auto choices(Normalization) {
-  return std::array{Choice{"null", Normalization::none}, Choice{"batch", Normalization::batch},
-                    Choice{"valid", Normalization::valid}};
+  return in_order<Normalization>("null", "batch", "valid");
 }
 
 // --- softmax ---
@@ -118,10 +112,7 @@ Value from_classes(const SoftmaxOutput& given, const Value& probabilities, const
   const Value indices = in_type(shaped(label, places), dtype);
   Value wanted = one_hot(indices, rows[1], dtype);
   if (given.multi_output) {
-    const auto extents = wanted.array.shape();
-    const auto steps = wanted.array.layout->strides();
-    wanted =
-        view(wanted, {0, {extents[0], extents[2], extents[1]}, {steps[0], steps[2], steps[1]}});
+    wanted = reordered(wanted, {0, 2, 1});
   } else if (given.smooth_alpha != 0) {
     const double share =
         given.smooth_alpha / static_cast<double>(std::max<std::int64_t>(1, rows[1] - 1));
@@ -295,6 +286,39 @@ autograd::Composed<Regression> regression_op(std::string_view name, std::string_
           .in_graphs = {.is_loss = true}};
 }
 
+// --- sparseness ---
+
+struct KLSparseReg {
+  double sparseness_target = 0.1, penalty = 0.001, momentum = 0.9;
+  static constexpr auto fields = std::tuple{
+      field("sparseness_target", &KLSparseReg::sparseness_target, "the mean that is wanted"),
+      field("penalty", &KLSparseReg::penalty, "times which the gradient is taken"),
+      field("momentum", &KLSparseReg::momentum, "the weight of the average of earlier batches")};
+};
+
+/// The average moves when a pass is recorded, as those of BatchNorm do.
+Value sparse_copy(Composition& c, const KLSparseReg& given) {
+  const Shape shape = shape_of(c[0]);
+  if (shape.size() != 2) c.refuse("needs a matrix");
+  if (shape_of(c[1]) != Shape{shape[1]})
+    c.refuse("moving_avg needs shape " + to_string(Shape{shape[1]}));
+  const double target = given.sparseness_target, momentum = given.momentum;
+  for (const double share : {target, momentum}) {
+    if (!(share >= 0 && share <= 1))
+      c.refuse("sparseness_target and momentum must lie between 0 and 1");
+  }
+  if (!c.is_recorded()) return copied(c);
+  Value pull;
+  {
+    const autograd::Unrecorded pause;
+    const Value average = c[1] * momentum + mean(c[0], {0}, false) * (1 - momentum);
+    assign(c.written(1), average);
+    pull = given.penalty * ((1 - target) / (1 - average) - target / average);
+  }
+  Value inputs[] = {c[0], pull};
+  return call(the_op<"copy_and_pull">(), inputs, {{}, {}, nullptr}, false);
+}
+
 }  // namespace
 
 void declare_outputs(Table& table) {
@@ -326,7 +350,6 @@ element, times ``grad_scale``. Labels of ``ignore_label`` have none with ``use_i
       "LinearRegressionOutput",
       R"(Return a copy; the gradient is that of half the squared difference from the label.
 
->>> from afterglow import nd
 >>> nd.LinearRegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
 array([1., 2.], dtype=float32))",
       regression<unchanged>, through_regression<distance>));
@@ -334,7 +357,6 @@ array([1., 2.], dtype=float32))",
       "MAERegressionOutput",
       R"(Return a copy; the gradient is that of the absolute difference from the label.
 
->>> from afterglow import nd
 >>> nd.MAERegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
 array([1., 2.], dtype=float32))",
       regression<unchanged>, through_regression<side>));
@@ -342,7 +364,6 @@ array([1., 2.], dtype=float32))",
       "LogisticRegressionOutput",
       R"(Return 1 / (1 + exp(-x)); the gradient is that of the cross entropy with the label.
 
->>> from afterglow import nd
 >>> nd.LogisticRegressionOutput(nd.array([0, 100]), nd.array([0, 0])).asnumpy()
 array([0.5, 1. ], dtype=float32))",
       regression<sigmoid>, through_regression<distance>));
@@ -352,7 +373,6 @@ array([0.5, 1. ], dtype=float32))",
        .doc =
            R"(Return a copy; the gradient is that of the hinge loss, squared unless ``use_linear``.
 
->>> from afterglow import nd
 >>> nd.SVMOutput(nd.array([[1, 2]]), nd.array([0])).asnumpy()
 array([[1., 2.]], dtype=float32))",
        .inputs = {"data", "label"},
@@ -373,7 +393,6 @@ array([[1., 2.]], dtype=float32))",
 ``normalization`` "batch" divides that by the number of rows, "valid" by how many elements are
 larger than ``valid_thresh``.
 
->>> from afterglow import nd
 >>> print(nd.MakeLoss(nd.array([1, 2])).asnumpy())
 [1. 2.])",
                            .inputs = {"data"},
@@ -384,7 +403,6 @@ larger than ``valid_thresh``.
              .mxnet_names = {"make_loss"},
              .doc = R"(Return a copy that gradients start from: its own is 1.
 
->>> from afterglow import nd
 >>> print(nd.make_loss(nd.array([1, 2])).asnumpy())
 [1. 2.])",
              .inputs = {"data"},
@@ -396,7 +414,6 @@ larger than ``valid_thresh``.
              .mxnet_names = {"BlockGrad", "stop_gradient"},
              .doc = R"(Return a copy that takes no part in gradients.
 
->>> from afterglow import nd
 >>> print(nd.stop_gradient(nd.array([1, 2])).asnumpy())
 [1. 2.])",
              .inputs = {"data"},
@@ -408,19 +425,45 @@ larger than ``valid_thresh``.
        .mxnet_names = {"_contrib_gradientmultiplier"},
        .doc = R"(Return a copy whose gradient is multiplied by ``scalar``; -1 turns it around.
 
->>> from afterglow import nd
 >>> nd.contrib.gradientmultiplier(nd.array([1, 2]), scalar=-1).asnumpy()
 array([1., 2.], dtype=float32))",
        .inputs = {"data"},
        .gradients = {reading_nothing(
            [](Gradient& c) { return c.g * c.parameters<Multiplier>().scalar; })},
        .compose = copied});
+  table.add({.name = "copy_and_pull",
+             .inputs = {"data", "pull"},
+             .gradients = {reading({1}, [](Gradient& c) { return c.g + c[1]; }), no_gradient},
+             .compose = copied});
+  table.compose<KLSparseReg>(
+      {.name = "IdentityAttachKLSparseReg",
+       .mxnet_names = {"IdentityAttachKLSparseReg"},
+       .doc =
+           R"(Return a copy whose gradient pulls the mean of each column to ``sparseness_target``.
+
+It is that of the Kullback-Leibler divergence, times ``penalty``, and is added to the gradient that
+comes. The means are those of ``moving_avg``, which moves when a pass is recorded.
+
+>>> from afterglow import nd
+>>> nd.IdentityAttachKLSparseReg(nd.array([[0.5, 0.5]]), nd.zeros((2,))).asnumpy()
+array([[0.5, 0.5]], dtype=float32))",
+       .inputs = {"data", "moving_avg"},
+       .compose = sparse_copy,
+       .complete =
+           [](Completion& completion, const KLSparseReg&) {
+             const auto& data = completion.shapes[0];
+             if (!data) return;
+             if (data->size() < 2) completion.refuse("needs data of at least 2 dimensions");
+             completion.shapes[1] = Shape{(*data)[1]};
+             completion.results = {*data};
+           },
+       .in_graphs = {
+           .auxiliary = 1, .beginnings = {{"moving_avg", R"(["zero", {}])"}}, .is_loss = true}});
   const lazy::GradientRule straight_through = reading_nothing([](Gradient& c) { return c.g; });
   table.add({.name = "round_ste",
              .mxnet_names = {"_contrib_round_ste"},
              .doc = R"(Round to the nearest integer, with the gradient of a copy.
 
->>> from afterglow import nd
 >>> nd.contrib.round_ste(nd.array([1.2, 2.7])).asnumpy()
 array([1., 3.], dtype=float32))",
              .inputs = {"data"},
@@ -430,7 +473,6 @@ array([1., 3.], dtype=float32))",
              .mxnet_names = {"_contrib_sign_ste"},
              .doc = R"(Return -1, 0 or 1 by the sign, with the gradient of a copy.
 
->>> from afterglow import nd
 >>> nd.contrib.sign_ste(nd.array([-1.2, 0, 2.7])).asnumpy()
 array([-1.,  0.,  1.], dtype=float32))",
              .inputs = {"data"},

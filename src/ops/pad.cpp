@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays with more elements around them.
 #include <algorithm>
-#include <array>
 
 #include "ops/compositions.h"
 #include "ops/table.h"
@@ -10,16 +9,11 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::field;
-
 enum class PadMode { constant, edge, reflect, symmetric, maximum, minimum, wrap };
 
 constexpr auto choices(PadMode) {
-  return std::array{Choice{"constant", PadMode::constant}, Choice{"edge", PadMode::edge},
-                    Choice{"reflect", PadMode::reflect},   Choice{"symmetric", PadMode::symmetric},
-                    Choice{"maximum", PadMode::maximum},   Choice{"minimum", PadMode::minimum},
-                    Choice{"wrap", PadMode::wrap}};
+  return in_order<PadMode>("constant", "edge", "reflect", "symmetric", "maximum", "minimum",
+                           "wrap");
 }
 
 struct Pad {
@@ -204,7 +198,6 @@ void declare_pad(Table& table) {
 elements are ``constant_values``, the nearest element ("edge"), mirror images ("reflect",
 "symmetric"), the other end ("wrap"), or the greatest or smallest ("maximum", "minimum").
 
->>> from afterglow import np
 >>> np.pad(np.array([1, 2, 3]), (2, 1), mode="reflect")
 array([3., 2., 1., 2., 3., 2.])
 >>> np.pad(np.array([[1, 2]]), ((0, 0), (1, 1)), constant_values=5)
@@ -219,7 +212,6 @@ array([[5., 1., 2., 5.]]))",
 
 The new elements are a constant, the nearest element ("edge") or a mirror image ("reflect").
 
->>> from afterglow import nd
 >>> x = nd.array([[[[1, 2]]]])
 >>> nd.pad(x, mode="edge", pad_width=(0, 0, 0, 0, 0, 0, 1, 2)).asnumpy()
 array([[[[1., 1., 2., 2., 2.]]]], dtype=float32))",

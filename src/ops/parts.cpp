@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts of arrays: blocks, and all parts that an axis is cut into. All of these copy.
 #include <algorithm>
-#include <vector>
 
 #include "ops/compositions.h"
 #include "ops/gradients.h"
@@ -10,9 +9,6 @@
 
 namespace afterglow::ops {
 namespace {
-
-using lazy::field;
-using lazy::required;
 
 // --- one part ---
 
@@ -266,7 +262,6 @@ void declare_parts(Table& table) {
        .spellings = {"nd.slice_axis(data, axis, begin, end, out=None, name=None)"},
        .doc = R"(Return a copy of what lies from begin to end along one axis.
 
->>> from afterglow import nd
 >>> nd.slice_axis(nd.zeros((4, 6)), axis=-1, begin=-3, end=None).shape
 (4, 3))",
 
@@ -279,7 +274,6 @@ void declare_parts(Table& table) {
        .doc =
            R"(Return the beginning of the array, as long as another one along the axes (all by default).
 
->>> from afterglow import nd
 >>> nd.slice_like(nd.zeros((4, 6)), nd.zeros((2, 3)), axes=(1,)).shape
 (4, 3))",
 
@@ -292,7 +286,6 @@ void declare_parts(Table& table) {
                      "out=None, name=None)"},
        .doc = R"(Return a window of images: as high and wide as a second array, or as ``h_w`` says.
 
->>> from afterglow import nd
 >>> nd.Crop(nd.zeros((1, 3, 6, 6)), h_w=(2, 4), offset=(1, 1)).shape
 (1, 3, 2, 4))",
 
@@ -306,7 +299,6 @@ void declare_parts(Table& table) {
                      "squeeze_axis=False, out=None, name=None)"},
        .doc = R"(Return a list of equal parts along an axis; the array itself, copied, for one part.
 
->>> from afterglow import nd
 >>> [part.shape for part in nd.split(nd.zeros((2, 6)), 3)]
 [(2, 2), (2, 2), (2, 2)]
 >>> [part.shape for part in nd.split(nd.zeros((2, 3)), 3, squeeze_axis=True)]

@@ -12,21 +12,7 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::field;
-using lazy::required;
-
 // --- columns of an index array ---
-
-/// The arrays that lie along the first axis.
-std::vector<Value> rows_of(const Value& array) {
-  Part row = whole(array.array);
-  const std::int64_t count = row.shape[0], step = array.array.size() ? row.strides[0] : 0;
-  row.shape.erase(row.shape.begin());
-  row.strides.erase(row.strides.begin());
-  std::vector<Value> rows;
-  for (std::int64_t i = 0; i < count; ++i, row.offset += step) rows.push_back(view(array, row));
-  return rows;
-}
 
 /// One for each of the first axes of an array that has so many.
 std::vector<Value> index_arrays(const Composition& c, const Value& indices, std::size_t rank) {
@@ -35,7 +21,7 @@ std::vector<Value> index_arrays(const Composition& c, const Value& indices, std:
   if (count > rank)
     c.refuse(std::to_string(count) + " indices per element are too many for " +
              std::to_string(rank) + " dimensions");
-  return rows_of(indices);
+  return views_along(indices, 0);
 }
 
 /// A copy with values where the index arrays point.
@@ -87,9 +73,9 @@ Value batch_take(Composition& c) {
   const Value &rows = c[0], &indices = c[1];
   if (rank_of(rows) != 2 || indices.array.size() != rows.array.shape()[0])
     c.refuse("needs two dimensions and an index per row");
-  static const lazy::Op& pick = op_named("pick");
   const lazy::Argument arguments[] = {std::int64_t{1}, false, std::string("clip")};
-  const Value picked = apply(pick, arguments, rows, shaped(indices, {indices.array.size()}));
+  const Value picked =
+      apply(the_op<"pick">(), arguments, rows, shaped(indices, {indices.array.size()}));
   return shaped(picked, shape_of(indices));
 }
 
@@ -121,7 +107,7 @@ Value ravel_multi_index(Composition& c, const FlatShape& given) {
   const Value& data = c[0];
   if (!rank_of(data) || data.array.shape()[0] != static_cast<std::int64_t>(given.shape.size()))
     c.refuse("data must have a row for each axis of " + to_string(given.shape));
-  const std::vector<Value> rows = rows_of(copy(data, DType::int64));
+  const std::vector<Value> rows = views_along(copy(data, DType::int64), 0);
   Value flat = rows[0];
   for (std::size_t axis = 1; axis < rows.size(); ++axis)
     flat = flat * given.shape[axis] + rows[axis];
@@ -130,8 +116,7 @@ Value ravel_multi_index(Composition& c, const FlatShape& given) {
 
 /// Of integers an integer, which is what mx.nd answers.
 Value quotient(const Value& left, std::int64_t right) {
-  static const lazy::Op& divide = op_named("divide");
-  autograd::CallBuilder builder(divide, true);
+  autograd::CallBuilder builder(the_op<"divide">(), true);
   builder.add(left);
   builder.add(Value(right));
   return builder.issue();
@@ -144,7 +129,7 @@ Value unravel_index(Composition& c, const FlatShape& given) {
   Shape shape = shape_of(data);
   shape.insert(shape.begin(), static_cast<std::int64_t>(rank));
   Value result = full(0, shape, data.array.dtype, data.array.context());
-  const std::vector<Value> rows = rows_of(result);
+  const std::vector<Value> rows = views_along(result, 0);
   Value rest = copy(data, DType::int64);
   for (std::size_t axis = rank; axis-- > 0;) {
     Value row = rows[axis];
@@ -194,13 +179,11 @@ void declare_picking(Table& table) {
              .mxnet_names = {"gather_nd", "_npi_gather_nd", "_npx_gather_nd"},
              .doc = R"(Return the elements, or rows, that the columns of ``indices`` name.
 
->>> from afterglow import nd
 >>> nd.gather_nd(nd.array([[1, 2], [3, 4]]), nd.array([[1, 0], [0, 1]]))
 <BLANKLINE>
 [3. 2.]
 <NDArray 2 @cpu(0)>
 
->>> from afterglow import np, npx
 >>> npx.gather_nd(np.array([[1, 2], [3, 4]]), np.array([[1, 0], [0, 1]]))
 array([3., 2.]))",
              .inputs = {"data", "indices"},
@@ -212,7 +195,6 @@ array([3., 2.]))",
        .doc =
            R"(Return zeros with ``data`` where the columns of ``indices`` point; the last one wins.
 
->>> from afterglow import nd
 >>> nd.scatter_nd(nd.array([2, 3]), nd.array([[1, 0], [0, 1]]), shape=(2, 2))
 <BLANKLINE>
 [[0. 3.]
@@ -226,7 +208,6 @@ array([3., 2.]))",
        .spellings = {"npx.index_update(a, ind, val)"},
        .doc = R"(Return a copy with ``val`` where the columns of ``ind`` point; the last one wins.
 
->>> from afterglow import np, npx
 >>> npx.index_update(np.zeros((2, 2)), np.array([[1, 0], [0, 1]]), np.array([5, 6]))
 array([[0., 6.],
        [5., 0.]]))",
@@ -239,7 +220,6 @@ array([[0., 6.],
        .doc =
            R"(Return a copy with ``val`` added where the columns of ``ind`` point, each time they do.
 
->>> from afterglow import np, npx
 >>> npx.index_add(np.zeros((2, 2)), np.array([[1, 1], [0, 0]]), np.array([5, 6]))
 array([[ 0.,  0.],
        [11.,  0.]]))",
@@ -249,7 +229,6 @@ array([[ 0.,  0.],
              .mxnet_names = {"_contrib_index_copy"},
              .doc = R"(Return a copy of the old array with new rows at the indices.
 
->>> from afterglow import nd
 >>> nd.contrib.index_copy(nd.zeros((3, 2)), nd.array([2, 0]), nd.array([[1, 2], [3, 4]]))
 <BLANKLINE>
 [[3. 4.]
@@ -262,7 +241,6 @@ array([[ 0.,  0.],
              .mxnet_names = {"batch_take"},
              .doc = R"(Return one element of each row; the result has the shape of the indices.
 
->>> from afterglow import nd
 >>> nd.batch_take(nd.array([[1, 2], [3, 4]]), nd.array([1, 0], dtype="int32"))
 <BLANKLINE>
 [2. 3.]
@@ -273,7 +251,6 @@ array([[ 0.,  0.],
              .mxnet_names = {"fill_element_0index"},
              .doc = R"(Return a copy of ``lhs`` with ``mhs[i]`` at row i, column ``rhs[i]``.
 
->>> from afterglow import nd
 >>> nd.fill_element_0index(nd.zeros((2, 3)), nd.array([7, 8]), nd.array([2, 0]))
 <BLANKLINE>
 [[0. 0. 7.]
@@ -288,7 +265,6 @@ array([[ 0.,  0.],
        .doc =
            R"(Return where in a flat array the elements lie that the columns of ``data`` name.
 
->>> from afterglow import nd
 >>> nd.ravel_multi_index(nd.array([[3, 6], [4, 5]]), shape=(7, 6))
 <BLANKLINE>
 [22. 41.]
@@ -302,7 +278,6 @@ array([[ 0.,  0.],
        .spellings = {"nd.unravel_index(data, shape, out=None, name=None)"},
        .doc = R"(Return the index along each axis, one per row, of places in a flat array.
 
->>> from afterglow import nd
 >>> nd.unravel_index(nd.array([22, 41]), shape=(7, 6))
 <BLANKLINE>
 [[3. 6.]
@@ -316,7 +291,6 @@ array([[ 0.,  0.],
        .mxnet_names = {"_contrib_index_array"},
        .doc = R"(Return the indices of every element of an array, along a new last axis.
 
->>> from afterglow import nd
 >>> nd.contrib.index_array(nd.zeros((1, 2)))
 <BLANKLINE>
 [[[0 0]

@@ -18,11 +18,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
-
 struct Dot {
   bool transpose_a = false;
   bool transpose_b = false;
@@ -88,49 +83,34 @@ std::vector<kernels::StackPlace> stack_places(const Layout& a, const Layout& b) 
   return places;
 }
 
-class ProductPass : public lazy::Pass {
- public:
-  explicit ProductPass(const Call& call, lazy::Epilogue epilogue = {})
-      : pass_(shape_of(call), call.outputs[0].dtype, call.inputs[0].data(), call.inputs[1].data(),
-              call.outputs[0].data(), call.settled.get<Product>().threads, std::move(epilogue),
-              call.settled.get<Product>().is_stack
-                  ? stack_places(*call.inputs[0].layout, *call.inputs[1].layout)
-                  : std::vector<kernels::StackPlace>(1)) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-  void finish() override { pass_.finish(); }
-
- private:
-  static kernels::ProductShape shape_of(const Call& call) {
-    const auto product = call.settled.get<Product>();
-    kernels::ProductShape shape;
-    shape.m = product.m;
-    shape.n = product.n;
-    shape.k = product.k;
-    shape.transpose_a = product.transpose_a;
-    shape.transpose_b = product.transpose_b;
-    if (!product.is_stack) {
-      shape.lda = shape.transpose_a ? shape.m : shape.k;
-      shape.ldb = shape.transpose_b ? shape.k : shape.n;
-      return shape;
-    }
-    const MatrixView a = *matrix_view(*call.inputs[0].layout);
-    const MatrixView b = *matrix_view(*call.inputs[1].layout);
+std::unique_ptr<lazy::Pass> product_kernel_then(const Call& call, lazy::Epilogue epilogue) {
+  const auto product = call.settled.get<Product>();
+  const Operand &left = call.inputs[0], &right = call.inputs[1], &output = call.outputs[0];
+  kernels::ProductShape shape;
+  shape.m = product.m;
+  shape.n = product.n;
+  shape.k = product.k;
+  shape.transpose_a = product.transpose_a;
+  shape.transpose_b = product.transpose_b;
+  std::vector<kernels::StackPlace> places(1);
+  if (product.is_stack) {
+    const MatrixView a = *matrix_view(*left.layout), b = *matrix_view(*right.layout);
     shape.transpose_a = a.transposed != product.transpose_a;
     shape.transpose_b = b.transposed != product.transpose_b;
     shape.lda = a.stride;
     shape.ldb = b.stride;
-    return shape;
+    places = stack_places(*left.layout, *right.layout);
+  } else {
+    shape.lda = shape.transpose_a ? shape.m : shape.k;
+    shape.ldb = shape.transpose_b ? shape.k : shape.n;
   }
-  kernels::ProductPass pass_;
-};
-
-std::unique_ptr<lazy::Pass> product_kernel(const Call& call) {
-  return std::make_unique<ProductPass>(call);
+  return kernel_pass<kernels::ProductPass>(shape, output.dtype, left.data(), right.data(),
+                                           output.data(), product.threads, std::move(epilogue),
+                                           std::move(places));
 }
 
-std::unique_ptr<lazy::Pass> product_kernel_then(const Call& call, lazy::Epilogue epilogue) {
-  return std::make_unique<ProductPass>(call, std::move(epilogue));
+std::unique_ptr<lazy::Pass> product_kernel(const Call& call) {
+  return product_kernel_then(call, {});
 }
 
 void set_product(const Inference& inference, Product product) {
@@ -359,16 +339,6 @@ Value flat(const Value& x) {
   return shaped(x, {x.array.size()});
 }
 
-/// A view with the axes in another order.
-Value reordered(const Value& x, const Shape& order) {
-  Part part;
-  for (const std::int64_t axis : order) {
-    part.shape.push_back(x.array.shape()[static_cast<std::size_t>(axis)]);
-    part.strides.push_back(x.array.layout->strides()[static_cast<std::size_t>(axis)]);
-  }
-  return view(x, part);
-}
-
 Value vdot(Composition& c) {
   return dot(flat(c[0]), flat(c[1]), false, false);
 }
@@ -542,10 +512,9 @@ Value trace(Composition& c, const Trace& given) {
   const Shape last = {static_cast<std::int64_t>(diagonal.shape.size())};
   diagonal.shape.push_back(length);
   diagonal.strides.push_back(strides[first] + strides[second]);
-  static const lazy::Op& sum = op_named("sum");
   const DType dtype = x.array.dtype == DType::boolean ? DType::int64 : x.array.dtype;
   const lazy::Argument arguments[] = {last, false, false, static_cast<std::int64_t>(dtype)};
-  return apply(sum, arguments, Value(view(x, diagonal)));
+  return apply(the_op<"sum">(), arguments, Value(view(x, diagonal)));
 }
 
 struct Cross {
@@ -560,19 +529,10 @@ struct Cross {
 
 /// Views of the elements of vectors along an axis.
 std::vector<Value> components(const Composition& c, const Value& x, std::int64_t axis) {
-  const auto place = static_cast<std::ptrdiff_t>(normal_axis(c, axis, rank_of(x)));
-  Part part = whole(x.array);
-  const std::int64_t count = part.shape[static_cast<std::size_t>(place)];
-  const std::int64_t step = part.strides[static_cast<std::size_t>(place)];
+  const std::int64_t place = normal_axis(c, axis, rank_of(x));
+  const std::int64_t count = x.array.shape()[static_cast<std::size_t>(place)];
   if (count < 2 || count > 3) c.refuse("needs vectors of 2 or 3 elements");
-  part.shape.erase(part.shape.begin() + place);
-  part.strides.erase(part.strides.begin() + place);
-  std::vector<Value> result;
-  for (std::int64_t i = 0; i < count; ++i) {
-    part.offset = i * step;
-    result.push_back(view(x, part));
-  }
-  return result;
+  return views_along(x, place);
 }
 
 /// left[i] * right[j] - left[j] * right[i], where a third element may be missing.
@@ -643,7 +603,6 @@ void declare_products(Table& table) {
              .spellings = {"np.outer(a, b)"},
              .doc = R"(Return the products of every element of ``a`` with every element of ``b``.
 
->>> from afterglow import np
 >>> np.outer(np.array([1, 2]), np.array([1, 10]))
 array([[ 1., 10.],
        [ 2., 20.]]))",
@@ -658,7 +617,6 @@ array([[ 1., 10.],
 In nd that is the first axis; ``transpose_a`` takes the first axis of ``lhs`` instead, and
 ``transpose_b`` the last of ``rhs``. In np it is the last but one.
 
->>> from afterglow import nd, np
 >>> nd.dot(nd.array([[1, 2], [3, 4]]), nd.array([1, 10])).asnumpy()
 array([21., 43.], dtype=float32)
 >>> np.dot(np.array([[1, 2], [3, 4]]), np.array([1, 10]))
@@ -683,7 +641,6 @@ array([21., 43.]))",
        .mxnet_names = {"batch_dot", "_npx_batch_dot"},
        .doc = R"(Return the matrix products of two stacks: ``lhs[i] x rhs[i]`` for every ``i``.
 
->>> from afterglow import nd
 >>> nd.batch_dot(nd.ones((5, 2, 3)), nd.ones((5, 4, 3)), transpose_b=True).shape
 (5, 2, 4))",
        .inputs = {"lhs", "rhs"},
@@ -698,7 +655,6 @@ array([21., 43.]))",
        .doc =
            R"(Return the matrix product; axes in front of the last two are a stack and are broadcast.
 
->>> from afterglow import np
 >>> np.matmul(np.ones((4, 1, 2, 3)), np.ones((5, 3, 2))).shape
 (4, 5, 2, 2))",
        .inputs = {"a", "b"},
@@ -712,7 +668,6 @@ array([21., 43.]))",
        .spellings = {"np.vdot(a, b)"},
        .doc = R"(Return the product of all elements of one array with those of another, summed.
 
->>> from afterglow import np
 >>> np.vdot(np.array([[1, 2], [3, 4]]), np.array([1, 10, 100, 1000]))
 array(4321.))",
        .inputs = {"a", "b"},
@@ -721,7 +676,6 @@ array(4321.))",
              .spellings = {"np.inner(a, b)"},
              .doc = R"(Return the product over the last axes of both arrays.
 
->>> from afterglow import np
 >>> np.inner(np.array([[1, 2], [3, 4]]), np.array([1, 10]))
 array([21., 43.]))",
              .inputs = {"a", "b"},
@@ -738,7 +692,6 @@ array([21., 43.]))",
              .spellings = {"np.kron(a, b)"},
              .doc = R"(Return blocks of ``b``, each times an element of ``a``.
 
->>> from afterglow import np
 >>> np.kron(np.array([1, 10]), np.array([1, 2]))
 array([ 1.,  2., 10., 20.]))",
              .inputs = {"a", "b"},
@@ -748,7 +701,6 @@ array([ 1.,  2., 10., 20.]))",
                         .spellings = {"np.trace(a, offset=0, axis1=0, axis2=1, out=None)"},
                         .doc = R"(Return the sum of the diagonal, ``offset`` above the main one.
 
->>> from afterglow import np
 >>> np.trace(np.eye(3))
 array(3.))",
                         .inputs = {"data"},
@@ -759,7 +711,6 @@ array(3.))",
        .doc =
            R"(Return the vectors at right angles to two vectors of three (or two) elements.
 
->>> from afterglow import np
 >>> np.cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
 array([0., 0., 1.]))",
        .inputs = {"a", "b"},
@@ -768,7 +719,6 @@ array([0., 0., 1.]))",
              .mxnet_names = {"khatri_rao"},
              .doc = R"(Return the Kronecker products of the columns of matrices.
 
->>> from afterglow import nd
 >>> nd.khatri_rao(nd.array([[1, 2], [3, 4]]), nd.array([[1, 10]])).asnumpy()
 array([[ 1., 20.],
        [ 3., 40.]], dtype=float32))",

@@ -22,12 +22,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
-using lazy::required;
-
 constexpr std::string_view shape_doc = "of the result";
 constexpr std::string_view dtype_doc = "of the result; float32 where none is given";
 
@@ -53,9 +47,15 @@ class FillPass : public lazy::Pass {
   std::int64_t size_;
 };
 
+/// With the place in the stream, and the result to fill.
 template <class Fill>
 std::unique_ptr<lazy::Pass> pass_of(Fill fill, const Call& call) {
-  return std::make_unique<FillPass<Fill>>(std::move(fill), call.outputs[0].size());
+  const Operand& output = call.outputs[0];
+  if constexpr (requires { fill.start; }) fill.start = start_of(call);
+  fill.output = reinterpret_cast<decltype(fill.output)>(output.data());
+  if constexpr (requires { fill.dtype; }) fill.dtype = output.dtype;
+  if constexpr (requires { fill.size; }) fill.size = output.size();
+  return std::make_unique<FillPass<Fill>>(std::move(fill), output.size());
 }
 
 /// The kernels read their arrays as they lie in memory.
@@ -157,9 +157,6 @@ std::unique_ptr<lazy::Pass> kernel(const Call& call) {
   fill.second = call.settled.get<Drawing>().second;
   fill.key = start_of(call).key;
   fill.counter = start_of(call).counter;
-  fill.output = call.outputs[0].data();
-  fill.dtype = call.outputs[0].dtype;
-  fill.size = call.outputs[0].size();
   return pass_of(fill, call);
 }
 
@@ -201,10 +198,6 @@ std::unique_ptr<lazy::Pass> sample_kernel(const Call& call) {
     std::memcpy(&fill.parameter, parameter.immediate.data(), sizeof(double));
   else
     fill.parameters = reinterpret_cast<const double*>(parameter.data());
-  fill.start = start_of(call);
-  fill.output = call.outputs[0].data();
-  fill.dtype = call.outputs[0].dtype;
-  fill.size = call.outputs[0].size();
   return pass_of(fill, call);
 }
 
@@ -248,10 +241,6 @@ std::unique_ptr<lazy::Pass> integers_kernel(const Call& call) {
   kernels::IntegerFill fill;
   fill.low = low;
   fill.range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  fill.start = start_of(call);
-  fill.output = call.outputs[0].data();
-  fill.dtype = call.outputs[0].dtype;
-  fill.size = call.outputs[0].size();
   return pass_of(fill, call);
 }
 
@@ -303,9 +292,6 @@ std::unique_ptr<lazy::Pass> category_kernel(const Call& call) {
   kernels::CategoryFill fill =
       category_fill(call.inputs[0], call.settled.get<Categories>().samples);
   fill.probabilities = call.inputs[0].data();
-  fill.start = start_of(call);
-  fill.output = call.outputs[0].data();
-  fill.dtype = call.outputs[0].dtype;
   return pass_of(fill, call);
 }
 
@@ -368,8 +354,6 @@ std::unique_ptr<lazy::Pass> count_kernel(const Call& call) {
   fill.trials = call.settled.get<Trials>().count;
   fill.categories = call.inputs[0].size();
   fill.rows = call.settled.get<Trials>().rows;
-  fill.start = start_of(call);
-  fill.output = reinterpret_cast<std::int64_t*>(call.outputs[0].data());
   return pass_of(std::move(fill), call);
 }
 
@@ -539,7 +523,6 @@ void declare_random(Table& table) {
              .mxnet_names = {"_shuffle", "shuffle"},
              .doc = R"(Return a copy with the rows, along the first axis, in random order.
 
->>> from afterglow import nd
 >>> nd.shuffle(nd.ones((2, 2))).shape
 (2, 2))",
              .inputs = {"data"},
@@ -551,7 +534,6 @@ void declare_random(Table& table) {
        .spellings = {"np.random.permutation(x)"},
        .doc = R"(Return a copy in random order; for a number, the integers below it in random order.
 
->>> from afterglow import np
 >>> np.random.permutation(10).sum()
 array(45, dtype=int64))",
        .inputs = {"x"},
@@ -560,9 +542,7 @@ array(45, dtype=int64))",
   table.add<CheckParameter>({.name = "check_parameter",
                              .inputs = {"data"},
                              .infer = check_infer,
-                             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-                               return std::make_unique<CheckPass>(call);
-                             },
+                             .kernel = pass_of_call<CheckPass>,
                              .may_fail = true,
                              .gradients = {reading_nothing([](Gradient& c) { return c.g; })}});
 }

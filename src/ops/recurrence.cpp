@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers that run through sequences. The products with all inputs of a layer are one product; then
 // come the steps: one call of a kernel, or for what is rare one after another, made of ops.
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,19 +18,10 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::Inference;
-using lazy::NodeForm;
-using lazy::Operand;
-using lazy::required;
-
 enum class Cell { gru, lstm, rnn_relu, rnn_tanh };
 
 constexpr auto choices(Cell) {
-  return std::array{Choice{"gru", Cell::gru}, Choice{"lstm", Cell::lstm},
-                    Choice{"rnn_relu", Cell::rnn_relu}, Choice{"rnn_tanh", Cell::rnn_tanh}};
+  return in_order<Cell>("gru", "lstm", "rnn_relu", "rnn_tanh");
 }
 
 struct RNN {

@@ -17,10 +17,6 @@ namespace afterglow::ops {
 namespace {
 
 using kernels::Reduction;
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
 
 struct Axes {
   std::optional<Shape> axis;
@@ -34,26 +30,13 @@ struct Axes {
                  field("dtype", &Axes::dtype, "of the result")};
 };
 
-class Reduce : public lazy::Pass {
- public:
-  Reduce(Reduction reduction, const Call& call)
-      : pass_(reduction, view(call.inputs[0]), call.reduced_axes, call.outputs[0].data(),
-              call.outputs[0].dtype) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-  void finish() override { pass_.finish(); }
-
- private:
-  static kernels::StridedInput view(const Operand& input) {
-    return {input.data(), input.dtype, input.layout->rank(), input.shape().data(),
-            input.layout->strides().data()};
-  }
-  kernels::ReducePass pass_;
-};
-
 template <Reduction reduction>
 std::unique_ptr<lazy::Pass> kernel(const Call& call) {
-  return std::make_unique<Reduce>(reduction, call);
+  const Operand &input = call.inputs[0], &output = call.outputs[0];
+  const kernels::StridedInput view = {input.data(), input.dtype, input.layout->rank(),
+                                      input.shape().data(), input.layout->strides().data()};
+  return kernel_pass<kernels::ReducePass>(reduction, view, call.reduced_axes, output.data(),
+                                          output.dtype);
 }
 
 /// The set of reduced axes, one bit each. mx.nd takes an empty tuple for all axes, and can exclude.
@@ -104,30 +87,22 @@ void infer(Inference& inference, const Axes& given) {
   inference.call.cost = 150 + 0.25 * static_cast<double>(input.size());
 }
 
+/// What all reductions have in common, and what one of them says.
+template <Reduction reduction>
+lazy::Declaration<Axes> reducing(lazy::Declaration<Axes> declaration) {
+  declaration.inputs = {"data"};
+  if (!declaration.infer) declaration.infer = infer<reduction>;
+  declaration.kernel = kernel<reduction>;
+  declaration.reduction = reduction;
+  return declaration;
+}
+
 struct Argmax {
   std::optional<std::int64_t> axis;
   bool keepdims = false;
   static constexpr auto fields =
       std::tuple{field("axis", &Argmax::axis, "along which to search; in all elements without it"),
                  field("keepdims", &Argmax::keepdims, "whether the axis stays, with one element")};
-};
-
-struct Searched {
-  int axis;
-};
-
-template <Reduction order>
-class ArgReduce : public lazy::Pass {
- public:
-  explicit ArgReduce(const Call& call)
-      : pass_(order, lines_of(call, call.settled.get<Searched>().axis), call.outputs[0].data(),
-              call.outputs[0].dtype) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-  void finish() override { pass_.finish(); }
-
- private:
-  kernels::ArgReducePass pass_;
 };
 
 /// All elements in a row.
@@ -158,13 +133,14 @@ void arg_infer(Inference& inference, const Argmax& given) {
   }
   if (inference.legacy && shape.empty()) shape.push_back(1);
   inference.add_output(shape, inference.legacy ? input.dtype : DType::int64);
-  inference.call.settled.set(Searched{axis});
+  inference.call.settled.set(axis);
   inference.call.cost = 150 + 0.5 * static_cast<double>(input.size());
 }
 
 template <Reduction order>
 std::unique_ptr<lazy::Pass> arg_kernel(const Call& call) {
-  return std::make_unique<ArgReduce<order>>(call);
+  return kernel_pass<kernels::ArgReducePass>(order, lines_of(call, call.settled.get<int>()),
+                                             call.outputs[0].data(), call.outputs[0].dtype);
 }
 
 struct RunningSum {
@@ -199,17 +175,10 @@ struct Scanned {
   bool reverse;
 };
 
-class Scan : public lazy::Pass {
- public:
-  explicit Scan(const Call& call) : Scan(call, call.settled.get<Scanned>()) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  Scan(const Call& call, Scanned scanned)
-      : pass_(lines_of(call, scanned.axis), scanned.reverse, call.outputs[0].data()) {}
-  kernels::ScanPass pass_;
-};
+std::unique_ptr<lazy::Pass> scan_kernel(const Call& call) {
+  const auto [axis, reverse] = call.settled.get<Scanned>();
+  return kernel_pass<kernels::ScanPass>(lines_of(call, axis), reverse, call.outputs[0].data());
+}
 
 void scan_infer(Inference& inference, const RunningSum& given) {
   const Operand& input = inference.call.inputs[0];
@@ -269,7 +238,7 @@ Value through_running_sum(Gradient& c) {
 }  // namespace
 
 void declare_reduce(Table& table) {
-  table.add<Axes>(
+  table.add(reducing<Reduction::sum>(
       {.name = "sum",
        .mxnet_names = {"sum", "sum_axis", "_np_sum"},
        .spellings =
@@ -279,17 +248,12 @@ void declare_reduce(Table& table) {
 
 ``where`` says which elements count.
 
->>> from afterglow import nd, np
 >>> np.sum(np.array([[1, 2], [3, 4]]), axis=0)
 array([4., 6.])
 >>> nd.sum(nd.array([[1, 2], [3, 4]]), axis=0).asnumpy()
 array([4., 6.], dtype=float32))",
-       .inputs = {"data"},
-       .infer = infer<Reduction::sum>,
-       .kernel = kernel<Reduction::sum>,
-       .reduction = Reduction::sum,
-       .gradients = {reading_nothing([](Gradient& c) { return spread(c, c.g); })}});
-  table.add<Axes>(
+       .gradients = {reading_nothing([](Gradient& c) { return spread(c, c.g); })}}));
+  table.add(reducing<Reduction::mean>(
       {.name = "mean",
        .mxnet_names = {"mean", "_npi_mean"},
        .spellings =
@@ -298,18 +262,13 @@ array([4., 6.], dtype=float32))",
        .doc =
            R"(Return the mean over the axes; integers give float32. ``where`` says which elements count.
 
->>> from afterglow import nd, np
 >>> np.mean(np.array([[1, 2], [3, 4]]), axis=1)
 array([1.5, 3.5])
 >>> nd.mean(nd.array([[1, 2], [3, 4]]), axis=1, keepdims=True).asnumpy()
 array([[1.5],
        [3.5]], dtype=float32))",
-       .inputs = {"data"},
-       .infer = infer<Reduction::mean>,
-       .kernel = kernel<Reduction::mean>,
-       .reduction = Reduction::mean,
-       .gradients = {reading_nothing(through_mean)}});
-  table.add<Axes>(
+       .gradients = {reading_nothing(through_mean)}}));
+  table.add(reducing<Reduction::maximum>(
       {.name = "max",
        .mxnet_names = {"max", "max_axis", "_np_max"},
        .spellings =
@@ -319,17 +278,12 @@ array([[1.5],
 
 ``initial`` is one more of them, and needed where ``where`` chooses among the others.
 
->>> from afterglow import nd, np
 >>> np.max(np.array([[1, 2], [3, 4]]), axis=0)
 array([3., 4.])
 >>> nd.max(nd.array([[1, 2], [3, 4]])).asnumpy()
 array([4.], dtype=float32))",
-       .inputs = {"data"},
-       .infer = infer<Reduction::maximum>,
-       .kernel = kernel<Reduction::maximum>,
-       .reduction = Reduction::maximum,
-       .gradients = {reading_output_and({0}, through_extreme)}});
-  table.add<Axes>(
+       .gradients = {reading_output_and({0}, through_extreme)}}));
+  table.add(reducing<Reduction::minimum>(
       {.name = "min",
        .mxnet_names = {"min", "min_axis", "_np_min"},
        .spellings =
@@ -339,33 +293,20 @@ array([4.], dtype=float32))",
 
 ``initial`` is one more of them, and needed where ``where`` chooses among the others.
 
->>> from afterglow import nd, np
 >>> np.min(np.array([[1, 2], [3, 4]]), axis=1)
 array([1., 3.])
 >>> nd.min(nd.array([[1, 2], [3, 4]]), axis=1).asnumpy()
 array([1., 3.], dtype=float32))",
-       .inputs = {"data"},
-       .infer = infer<Reduction::minimum>,
-       .kernel = kernel<Reduction::minimum>,
-       .reduction = Reduction::minimum,
-       .gradients = {reading_output_and({0}, through_extreme)}});
-  table.add<Axes>({.name = "norm1",
-                   .inputs = {"data"},
-                   .infer = infer<Reduction::norm1>,
-                   .kernel = kernel<Reduction::norm1>,
-                   .reduction = Reduction::norm1,
-                   .gradients = {reading({0}, [](Gradient& c) {
-                     return where(c[0] > 0, unreduced(c, c.g),
-                                  where(c[0] < 0, -unreduced(c, c.g), 0));
-                   })}});
-  table.add<Axes>({.name = "norm2",
-                   .mxnet_names = {"norm", "_npi_norm"},
-                   .inputs = {"data"},
-                   .infer = infer<Reduction::norm2>,
-                   .kernel = kernel<Reduction::norm2>,
-                   .reduction = Reduction::norm2,
-                   .gradients = {reading_output_and({0}, through_norm2)}});
-  table.add<Axes>(
+       .gradients = {reading_output_and({0}, through_extreme)}}));
+  table.add(reducing<Reduction::norm1>(
+      {.name = "norm1", .gradients = {reading({0}, [](Gradient& c) {
+                          return where(c[0] > 0, unreduced(c, c.g),
+                                       where(c[0] < 0, -unreduced(c, c.g), 0));
+                        })}}));
+  table.add(reducing<Reduction::norm2>({.name = "norm2",
+                                        .mxnet_names = {"norm", "_npi_norm"},
+                                        .gradients = {reading_output_and({0}, through_norm2)}}));
+  table.add(reducing<Reduction::norm2>(
       {.name = "linalg_norm",
        .spellings = {"np.linalg.norm(x, ord=None, axis=None, keepdims=False)"},
        .doc = R"(Return the norm of vectors or matrices; by default the 2-norm of all elements.
@@ -373,19 +314,15 @@ array([1., 3.], dtype=float32))",
 Vectors have the norms inf, -inf, 0 and any other power; matrices "fro", "nuc", inf, -inf, 1,
 -1, 2 and -2.
 
->>> from afterglow import np
 >>> np.linalg.norm(np.array([[3, 4], [6, 8]]), axis=1)
 array([ 5., 10.]))",
-       .inputs = {"data"},
        .infer =
            [](Inference& inference, const Axes& given) {
              if (given.axis && given.axis->size() > 2) inference.refuse("needs one axis or two");
              infer<Reduction::norm2>(inference, given);
            },
-       .kernel = kernel<Reduction::norm2>,
-       .reduction = Reduction::norm2,
-       .gradients = {reading_output_and({0}, through_norm2)}});
-  table.add<Axes>(
+       .gradients = {reading_output_and({0}, through_norm2)}}));
+  table.add(reducing<Reduction::product>(
       {.name = "prod",
        .mxnet_names = {"prod", "_np_prod"},
        .spellings =
@@ -394,18 +331,13 @@ array([ 5., 10.]))",
        .doc =
            R"(Return the product over the axes, times ``initial``, of the elements that ``where`` names.
 
->>> from afterglow import nd, np
 >>> np.prod(np.array([[1, 2], [3, 4]]), axis=1)
 array([ 2., 12.])
 >>> nd.prod(nd.array([[1, 2], [3, 4]]), axis=1).asnumpy()
 array([ 2., 12.], dtype=float32))",
-       .inputs = {"data"},
-       .infer = infer<Reduction::product>,
-       .kernel = kernel<Reduction::product>,
-       .reduction = Reduction::product,
        .gradients = {reading_output_and({0}, [](Gradient& c) {
          return unreduced(c, c.g) * (unreduced(c, c.output()) / c[0]);
-       })}});
+       })}}));
   table.add<Argmax>({.name = "argmax",
                      .mxnet_names = {"argmax", "_npi_argmax"},
                      .spellings = {"np.argmax(a, axis=None, out=None)"},
@@ -413,7 +345,6 @@ array([ 2., 12.], dtype=float32))",
 
 The first of equal ones counts, and nan as greatest.
 
->>> from afterglow import nd, np
 >>> np.argmax(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)
 array([1, 0], dtype=int64)
 >>> nd.argmax(nd.array([[1, 5, 2], [7, 0, 7]]), axis=1).asnumpy()
@@ -427,7 +358,6 @@ array([1., 0.], dtype=float32))",
              .mxnet_names = {"argmax_channel"},
              .doc = R"(Return where the greatest elements along axis 1 are.
 
->>> from afterglow import nd
 >>> nd.argmax_channel(nd.array([[1, 5, 2], [7, 0, 7]])).asnumpy()
 array([1., 0.], dtype=float32))",
              .inputs = {"data"},
@@ -442,7 +372,6 @@ array([1., 0.], dtype=float32))",
 
 The first of equal ones counts, and nan as smallest.
 
->>> from afterglow import nd, np
 >>> np.argmin(np.array([[1, 5, 2], [7, 0, 7]]), axis=1)
 array([0, 1], dtype=int64)
 >>> nd.argmin(nd.array([[1, 5, 2], [7, 0, 7]]), axis=1).asnumpy()
@@ -455,9 +384,7 @@ array([0., 1.], dtype=float32))",
   table.add<RunningSum>({.name = "running_sum",
                          .inputs = {"data"},
                          .infer = scan_infer,
-                         .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-                           return std::make_unique<Scan>(call);
-                         },
+                         .kernel = scan_kernel,
                          .gradients = {reading_nothing(through_running_sum)}});
   table.compose<Cumsum>(
       {.name = "cumsum",
@@ -465,7 +392,6 @@ array([0., 1.], dtype=float32))",
        .spellings = {"np.cumsum(a, axis=None, dtype=None, out=None)"},
        .doc = R"(Return the running sums along an axis; without one, of all elements in a row.
 
->>> from afterglow import nd, np
 >>> np.cumsum(np.array([[1, 2], [3, 4]]), axis=0)
 array([[1., 2.],
        [4., 6.]])

@@ -14,11 +14,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
-
 struct Copy {
   std::optional<DType> dtype;
   std::optional<Shape> shape;
@@ -56,16 +51,12 @@ struct Concat {
             "how many arrays there are: is taken and has no effect")};
 };
 
-struct Joined {
-  int axis;
-};
-
 /// Each input is copied beside the others along one axis.
 class ConcatPass : public lazy::Pass {
  public:
   explicit ConcatPass(const Call& call) {
     const Operand& output = call.outputs[0];
-    const int axis = call.settled.get<Joined>().axis;
+    const int axis = call.settled.get<int>();
     std::int64_t position = 0;
     for (const Operand& input : call.inputs) {
       kernels::ElementwisePass pass;
@@ -101,31 +92,24 @@ class ConcatPass : public lazy::Pass {
 
 /// Inputs of one element along the axis and behind it, of one type and without gaps.
 bool can_interleave(const Call& call) {
-  const auto axis = static_cast<std::size_t>(call.settled.get<Joined>().axis);
+  const auto axis = static_cast<std::size_t>(call.settled.get<int>());
   const std::size_t used = call.inputs.size();
   if (used < 2 || used > kernels::InterleavePass::most_sources) return false;
-  return std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
+  return std::ranges::all_of(call.inputs, [&](const Operand& input) {
     const auto rest = input.shape().subspan(axis);
     return input.dtype == call.outputs[0].dtype && input.layout->is_contiguous() &&
-           std::all_of(rest.begin(), rest.end(), [](std::int64_t extent) { return extent == 1; });
+           std::ranges::all_of(rest, [](std::int64_t extent) { return extent == 1; });
   });
 }
 
-class Interleave : public lazy::Pass {
- public:
-  explicit Interleave(const Call& call) : pass_(make(call)) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  static kernels::InterleavePass make(const Call& call) {
-    std::vector<const void*> sources;
-    for (const Operand& input : call.inputs) sources.push_back(input.data());
-    const Operand& output = call.outputs[0];
-    return {sources, output.dtype, call.inputs[0].size(), output.data()};
-  }
-  kernels::InterleavePass pass_;
-};
+std::unique_ptr<lazy::Pass> concat_kernel(const Call& call) {
+  if (!can_interleave(call)) return std::make_unique<ConcatPass>(call);
+  std::vector<const void*> sources;
+  for (const Operand& input : call.inputs) sources.push_back(input.data());
+  const Operand& output = call.outputs[0];
+  return kernel_pass<kernels::InterleavePass>(sources, output.dtype, call.inputs[0].size(),
+                                              output.data());
+}
 
 void concat_infer(Inference& inference, const Concat& given) {
   Call& call = inference.call;
@@ -158,7 +142,7 @@ void concat_infer(Inference& inference, const Concat& given) {
     shape[axis] = extent_sum(shape[axis], input.shape()[axis]);
   }
   inference.add_output(shape, dtype);
-  call.settled.set(Joined{axis});
+  call.settled.set(axis);
   call.cost = 100 + 0.3 * static_cast<double>(call.outputs[0].size());
 }
 
@@ -187,7 +171,6 @@ void declare_shape(Table& table) {
                    .mxnet_names = {"_copy", "_copyto", "identity", "Cast", "cast", "_full"},
                    .inputs = {"data"},
                    .infer = copy_infer,
-                   .formula = kernels::Formula::copy,
                    .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); })}});
   table.add<Concat>(
       {.name = "concat",
@@ -197,21 +180,16 @@ void declare_shape(Table& table) {
        .doc =
            R"(Return the arrays one behind the other along an axis; all elements in a row for ``None``.
 
->>> from afterglow import np
 >>> np.concatenate([np.zeros((2, 3)), np.ones((1, 3))]).shape
 (3, 3)
 
->>> from afterglow import nd
 >>> nd.concat(nd.zeros((2, 3)), nd.ones((2, 1)), dim=1).shape
 (2, 4))",
 
        .inputs = {"data"},
        .variadic = true,
        .infer = concat_infer,
-       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-         if (can_interleave(call)) return std::make_unique<Interleave>(call);
-         return std::make_unique<ConcatPass>(call);
-       },
+       .kernel = concat_kernel,
        .gradients = {reading_nothing(part_of_concat)}});
 }
 

@@ -12,28 +12,14 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
-
-class Reverse : public lazy::Pass {
- public:
-  explicit Reverse(const Call& call)
-      : pass_(call.inputs[0].data(), call.outputs[0].data(), call.outputs[0].shape()[0],
-              call.outputs[0].shape()[1], bytes_of_step(call.outputs[0]), call.inputs[1].data(),
-              call.inputs[1].dtype) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  static std::int64_t bytes_of_step(const Operand& operand) {
-    auto bytes = static_cast<std::int64_t>(size_of(operand.dtype));
-    for (std::int64_t extent : operand.shape().subspan(2)) bytes *= extent;
-    return bytes;
-  }
-  kernels::ReversePass pass_;
-};
+std::unique_ptr<lazy::Pass> reverse_kernel(const Call& call) {
+  const Operand &data = call.inputs[0], &lengths = call.inputs[1];
+  const auto shape = data.shape();
+  const std::int64_t bytes_of_step =
+      static_cast<std::int64_t>(size_of(data.dtype)) * element_count(shape.subspan(2));
+  return kernel_pass<kernels::ReversePass>(data.data(), call.outputs[0].data(), shape[0], shape[1],
+                                           bytes_of_step, lengths.data(), lengths.dtype);
+}
 
 void reverse_infer(Inference& inference) {
   const Operand& data = inference.call.inputs[0];
@@ -49,23 +35,15 @@ void reverse_infer(Inference& inference) {
   inference.add_output(data.shape(), data.dtype);
 }
 
-template <bool logarithm>
-class SoftmaxPass : public lazy::Pass {
- public:
-  explicit SoftmaxPass(const Call& call)
-      : pass_(call.inputs[0].data(), call.outputs[0].data(), call.inputs[0].dtype,
-              call.inputs[0].size() / std::max<std::int64_t>(1, call.inputs[0].shape().back()),
-              call.inputs[0].shape().back(), logarithm) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  kernels::SoftmaxPass pass_;
-};
+std::int64_t rows_of(const Operand& data) {
+  return data.size() / std::max<std::int64_t>(1, data.shape().back());
+}
 
 template <bool logarithm>
 std::unique_ptr<lazy::Pass> softmax_kernel(const Call& call) {
-  return std::make_unique<SoftmaxPass<logarithm>>(call);
+  const Operand& data = call.inputs[0];
+  return kernel_pass<kernels::SoftmaxPass>(data.data(), call.outputs[0].data(), data.dtype,
+                                           rows_of(data), data.shape().back(), logarithm);
 }
 
 void softmax_infer(Inference& inference) {
@@ -86,20 +64,13 @@ struct LayerNorm {
       std::tuple{field("epsilon", &LayerNorm::epsilon, "added to the variance")};
 };
 
-class LayerNormPass : public lazy::Pass {
- public:
-  explicit LayerNormPass(const Call& call)
-      : pass_(call.inputs[0].data(), call.inputs[1].data(), call.inputs[2].data(),
-              call.inputs[0].dtype,
-              call.inputs[0].size() / std::max<std::int64_t>(1, call.inputs[0].shape().back()),
-              call.inputs[0].shape().back(), call.settled.get<LayerNorm>().epsilon,
-              call.outputs[0].data(), call.outputs[1].data(), call.outputs[2].data()) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  kernels::LayerNormPass pass_;
-};
+std::unique_ptr<lazy::Pass> layer_norm_kernel(const Call& call) {
+  const Operand& data = call.inputs[0];
+  return kernel_pass<kernels::LayerNormPass>(
+      data.data(), call.inputs[1].data(), call.inputs[2].data(), data.dtype, rows_of(data),
+      data.shape().back(), call.settled.get<LayerNorm>().epsilon, call.outputs[0].data(),
+      call.outputs[1].data(), call.outputs[2].data());
+}
 
 void layer_norm_infer(Inference& inference, const LayerNorm& given) {
   Call& call = inference.call;
@@ -189,17 +160,13 @@ void declare_softmax(Table& table) {
       {.name = "layer_norm",
        .inputs = {"data", "gamma", "beta"},
        .infer = layer_norm_infer,
-       .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-         return std::make_unique<LayerNormPass>(call);
-       },
+       .kernel = layer_norm_kernel,
        .gradients = {reading_output_and({0, 1}, through_layer_norm),
                      reading_output_and({0}, through_scale), reading_nothing(through_shift)}});
   table.add({.name = "reverse_sequences",
              .inputs = {"data", "sequence_length"},
              .infer = reverse_infer,
-             .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-               return std::make_unique<Reverse>(call);
-             },
+             .kernel = reverse_kernel,
              .gradients = {reading({1},
                                    [](Gradient& c) {
                                      return apply(op_named("reverse_sequences"), {}, c.g, c[1]);

@@ -19,11 +19,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
-
 constexpr std::string_view axis_doc =
     "along which there is an order; none for all elements in a row";
 constexpr std::string_view is_ascend_doc = "whether the least comes first";
@@ -53,7 +48,7 @@ struct Argsort {
 enum class Side { left, right };
 
 constexpr auto choices(Side) {
-  return std::array{lazy::Choice{"left", Side::left}, lazy::Choice{"right", Side::right}};
+  return std::array{Choice{"left", Side::left}, Choice{"right", Side::right}};
 }
 
 struct Searchsorted {
@@ -110,17 +105,9 @@ kernels::SortResults results_of(const Call& call) {
   return results;
 }
 
-class SortPass : public lazy::Pass {
- public:
-  SortPass(const Call& call, const kernels::SortResults& results)
-      : pass_(lines_of(call, call.settled.get<Ordering>().axis), results) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-  void finish() override { pass_.finish(); }
-
- private:
-  kernels::SortPass pass_;
-};
+std::unique_ptr<lazy::Pass> sort_pass(const Call& call, const kernels::SortResults& results) {
+  return kernel_pass<kernels::SortPass>(lines_of(call, call.settled.get<Ordering>().axis), results);
+}
 
 void sort_infer(Inference& inference, const Sort& given) {
   infer_sorted(inference, given, inference.call.inputs[0].dtype);
@@ -129,7 +116,7 @@ void sort_infer(Inference& inference, const Sort& given) {
 std::unique_ptr<lazy::Pass> sort_kernel(const Call& call) {
   kernels::SortResults results = results_of(call);
   results.values = call.outputs[0].data();
-  return std::make_unique<SortPass>(call, results);
+  return sort_pass(call, results);
 }
 
 bool can_be_place(DType dtype) {
@@ -149,7 +136,7 @@ std::unique_ptr<lazy::Pass> argsort_kernel(const Call& call) {
   kernels::SortResults results = results_of(call);
   results.places = call.outputs[0].data();
   results.places_dtype = call.outputs[0].dtype;
-  return std::make_unique<SortPass>(call, results);
+  return sort_pass(call, results);
 }
 
 void search_infer(Inference& inference, const Searchsorted& given) {
@@ -169,30 +156,22 @@ void search_infer(Inference& inference, const Searchsorted& given) {
   call.cost = 150 + steps * static_cast<double>(values.size());
 }
 
-class Search : public lazy::Pass {
- public:
-  explicit Search(const Call& call)
-      : pass_({call.inputs[0].data(), call.inputs[0].dtype, 1, call.inputs[0].size(), 1},
-              call.inputs[1].data(), call.inputs[1].size(),
-              call.settled.get<Searchsorted>().side == Side::right,
-              reinterpret_cast<std::int64_t*>(call.outputs[0].data())) {}
-  int shares() const override { return pass_.shares(); }
-  void run(int share) override { pass_.run(share); }
-
- private:
-  kernels::SearchPass pass_;
-};
+std::unique_ptr<lazy::Pass> search_kernel(const Call& call) {
+  const Operand &line = call.inputs[0], &values = call.inputs[1];
+  return kernel_pass<kernels::SearchPass>(
+      kernels::Lines{line.data(), line.dtype, 1, line.size(), 1}, values.data(), values.size(),
+      call.settled.get<Searchsorted>().side == Side::right,
+      reinterpret_cast<std::int64_t*>(call.outputs[0].data()));
+}
 
 // --- gradients ---
 
 Value argsort(const Value& x, const Argsort& given) {
-  static const lazy::Op& op = op_named("argsort");
-  return apply(op, lazy::write_arguments(given), x);
+  return apply(the_op<"argsort">(), lazy::write_arguments(given), x);
 }
 
 /// The gradient of each element that was kept, and zeros for the others.
 Value put_where_sorted(Gradient& c) {
-  static const lazy::Op& gather = op_named("gather");
   const auto given = c.parameters<Sort>();
   const Shape shape = given.axis ? c.shape(0) : Shape{element_count(c.shape(0))};
   const auto rank = static_cast<std::int64_t>(shape.size());
@@ -200,11 +179,11 @@ Value put_where_sorted(Gradient& c) {
   const std::int64_t depth = c.g.array.shape()[static_cast<std::size_t>(axis)];
   const Value ranks =
       argsort(argsort(shaped(c[0], shape), {axis, given.is_ascend, 0, {}}), {axis, true, 0, {}});
-  autograd::CallBuilder builder(gather, false);
+  autograd::CallBuilder builder(the_op<"gather">(), false);
   const std::vector<Value> lines = indices_along(shape, axis, minimum(ranks, depth - 1));
   builder.add(c.g);
   for (const Value& line : lines) builder.add(line);
-  const lazy::Argument arguments[] = {std::int64_t{0}, std::string("clip")};
+  const Argument arguments[] = {std::int64_t{0}, std::string("clip")};
   const Value found = builder.issue({arguments, {}, nullptr});
   return shaped(where(ranks < depth, found, 0), c.shape(0));
 }
@@ -214,8 +193,7 @@ Value put_where_sorted(Gradient& c) {
 enum class Wanted { indices, value, both, mask };
 
 constexpr auto choices(Wanted) {
-  return std::array{lazy::Choice{"indices", Wanted::indices}, lazy::Choice{"value", Wanted::value},
-                    lazy::Choice{"both", Wanted::both}, lazy::Choice{"mask", Wanted::mask}};
+  return in_order<Wanted>("indices", "value", "both", "mask");
 }
 
 struct Topk {
@@ -248,8 +226,8 @@ Value topk(Composition& c, const Topk& given) {
     const Value ranks = argsort(argsort(x, {axis, given.is_ascend, 0, {}}), {axis, true, 0, {}});
     return shaped(copy(ranks < count, x.array.dtype), shape_of(c[0]));
   }
-  static const lazy::Op& sort = op_named("sort");
-  const Value result = apply(sort, lazy::write_arguments(Sort{axis, given.is_ascend, count}), x);
+  const Value result =
+      apply(the_op<"sort">(), lazy::write_arguments(Sort{axis, given.is_ascend, count}), x);
   if (given.ret_typ == Wanted::both) c.add_output(places());
   return result;
 }
@@ -262,15 +240,15 @@ DType common_type(DType left, DType right) {
 }
 
 Value searchsorted(Composition& c, const Searchsorted& given) {
-  static const lazy::Op &search = op_named("search"), &take = op_named("take");
   Value line = c[0], values = c[1];
   if (line.is_number() || rank_of(line) != 1) c.refuse("a must have one dimension");
-  if (c[2]) line = apply(take, take.defaults, line, c[2]);
+  if (c[2]) line = apply(the_op<"take">(), the_op<"take">().defaults, line, c[2]);
   if (values.is_number())
     values = full(values.number(), {}, values.is_integer() ? DType::int64 : DType::float64,
                   line.array.context());
   const DType dtype = common_type(line.array.dtype, values.array.dtype);
-  return apply(search, lazy::write_arguments(given), in_type(line, dtype), in_type(values, dtype));
+  return apply(the_op<"search">(), lazy::write_arguments(given), in_type(line, dtype),
+               in_type(values, dtype));
 }
 
 struct Diff {
@@ -282,18 +260,14 @@ struct Diff {
 
 Value diff(Composition& c, const Diff& given) {
   if (given.n < 0) c.refuse("n is " + std::to_string(given.n) + "; it must not be negative");
-  const auto axis = static_cast<std::size_t>(normal_axis(c, given.axis, rank_of(c[0])));
+  const std::int64_t axis = normal_axis(c, given.axis, rank_of(c[0]));
   if (given.n == 0) return copy(c[0]);
   Value result = c[0];
+  std::int64_t length = shape_of(result)[static_cast<std::size_t>(axis)];
   // Then nothing is left.
-  const std::int64_t times = std::min(given.n, result.array.shape()[axis] + 1);
-  for (std::int64_t i = 0; i < times; ++i) {
-    Part before = whole(result.array), behind = before;
-    const std::int64_t length = std::max<std::int64_t>(0, before.shape[axis] - 1);
-    before.shape[axis] = behind.shape[axis] = length;
-    if (length) behind.offset = behind.strides[axis];
-    result = Value(view(result, behind)) - Value(view(result, before));
-  }
+  const std::int64_t times = std::min(given.n, length + 1);
+  for (std::int64_t i = 0; i < times; ++i, --length)
+    result = Value(between(result, axis, 1, length)) - Value(between(result, axis, 0, length - 1));
   return result;
 }
 
@@ -307,7 +281,6 @@ void declare_sorting(Table& table) {
                      "nd.sort(data, axis=-1, is_ascend=True, out=None, name=None)"},
        .doc = R"(Return the elements in order along an axis; without one, all of them in a row.
 
->>> from afterglow import nd, np
 >>> nd.sort(nd.array([[3, 1, 2]]), is_ascend=False).asnumpy()
 array([[3., 2., 1.]], dtype=float32)
 >>> np.sort(np.array([[3, 1, 2]]))
@@ -316,10 +289,7 @@ array([[1., 2., 3.]]))",
        .infer = sort_infer,
        .kernel = sort_kernel,
        .gradients = {reading({0}, put_where_sorted)},
-       .node = [](lazy::NodeForm& node, const Sort&) {
-         node.outputs = lazy::numbered_outputs(2);
-         node.usable = 1;
-       }});
+       .node = number_outputs<2>});
   table.add<Argsort>(
       {.name = "argsort",
        .mxnet_names = {"argsort", "_npi_argsort"},
@@ -328,7 +298,6 @@ array([[1., 2., 3.]]))",
             "nd.argsort(data, axis=-1, is_ascend=True, dtype='float32', out=None, name=None)"},
        .doc = R"(Return the indices that put the elements in order; equal ones keep theirs.
 
->>> from afterglow import nd, np
 >>> nd.argsort(nd.array([[3, 1, 2]])).asnumpy()
 array([[1., 2., 0.]], dtype=float32)
 >>> np.argsort(np.array([[3, 1, 2]]))
@@ -347,7 +316,6 @@ array([[1, 2, 0]], dtype=int64))",
 ``ret_typ`` says what of them: "indices", "value", "both" as a list, or "mask", which is 1 at
 their places and 0 elsewhere. All elements are put in order if ``k`` is less than 1.
 
->>> from afterglow import nd
 >>> nd.topk(nd.array([[3, 1, 2]]), k=2, ret_typ="value").asnumpy()
 array([[3., 2.]], dtype=float32))",
        .inputs = {"data"},
@@ -358,9 +326,7 @@ array([[3., 2.]], dtype=float32))",
   table.add<Searchsorted>({.name = "search",
                            .inputs = {"a", "v"},
                            .infer = search_infer,
-                           .kernel = [](const Call& call) -> std::unique_ptr<lazy::Pass> {
-                             return std::make_unique<Search>(call);
-                           },
+                           .kernel = search_kernel,
                            .gradients = {no_gradient}});
   table.compose<Searchsorted>(
       {.name = "searchsorted",
@@ -368,7 +334,6 @@ array([[3., 2.]], dtype=float32))",
        .doc =
            R"(Return where in the sorted ``a`` the elements of ``v`` belong: before or behind equal ones.
 
->>> from afterglow import np
 >>> np.searchsorted(np.array([1, 2, 3]), np.array([2, 9]), side="right")
 array([2, 3], dtype=int64))",
        .inputs = {"a", "v", "sorter"},
@@ -380,7 +345,6 @@ array([2, 3], dtype=int64))",
        .spellings = {"np.diff(a, n=1, axis=-1, prepend=None, append=None)"},
        .doc = R"(Return the differences of neighbours along an axis, taken ``n`` times.
 
->>> from afterglow import np
 >>> np.diff(np.array([[1, 4, 9]]))
 array([[3., 5.]]))",
        .inputs = {"a"},

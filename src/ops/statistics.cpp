@@ -9,8 +9,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::field;
-
 /// The axes of a reduction, counted from the front. An array without dimensions may be reduced over
 /// axis 0 or -1.
 Shape reduced_axes(const Composition& c, const std::optional<Shape>& axes) {
@@ -117,7 +115,6 @@ void declare_statistics(Table& table) {
 
 ``ddof`` is taken off the number of elements that the sum of squares is divided by.
 
->>> from afterglow import np
 >>> np.var(np.array([[1, 2], [3, 6]]), axis=0)
 array([1., 4.]))",
        .inputs = {"a"},
@@ -129,7 +126,6 @@ array([1., 4.]))",
        .spellings = {"np.std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False)"},
        .doc = R"(Return the square root of the variance; arguments as for :func:`var`.
 
->>> from afterglow import np
 >>> np.std(np.array([[1, 2], [3, 6]]), axis=0)
 array([1., 2.]))",
        .inputs = {"a"},
@@ -140,7 +136,6 @@ array([1., 2.]))",
                         .spellings = {"np.any(a, axis=None, keepdims=False, out=None, where=True)"},
                         .doc = R"(Return whether an element along the axes is not 0.
 
->>> from afterglow import np
 >>> np.any(np.array([[1, 0], [3, 0]]), axis=0)
 array([ True, False]))",
                         .inputs = {"a"},
@@ -150,7 +145,6 @@ array([ True, False]))",
                         .spellings = {"np.all(a, axis=None, keepdims=False, out=None, where=True)"},
                         .doc = R"(Return whether no element along the axes is 0.
 
->>> from afterglow import np
 >>> np.all(np.array([[1, 0], [3, 4]]), axis=0)
 array([ True, False]))",
                         .inputs = {"a"},

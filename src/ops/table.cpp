@@ -1,15 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/table.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
 #include "lazy/host.h"
 
 namespace afterglow::ops {
+namespace {
+
+/// The formula that is named like the op.
+std::optional<kernels::Formula> formula_of(std::string_view op) {
+  static constexpr std::string_view names[] = {
+#define FORMULA(name, ...) #name,
+#include "kernels/formulas.def"
+  };
+  const auto found = std::ranges::find(names, op);
+  if (found == std::end(names)) return std::nullopt;
+  return static_cast<kernels::Formula>(found - names);
+}
+
+Table& the_table() {
+  static Table* const instance = [] {
+    auto* all = new Table;
+    for (void (*declare)(Table&) :
+         {declare_elementwise, declare_pairs,      declare_elementwise_made,
+          declare_creation,    declare_random,     declare_distributions,
+          declare_reduce,      declare_products,   declare_shape,
+          declare_rearrange,   declare_reshape,    declare_pad,
+          declare_parts,       declare_statistics, declare_softmax,
+          declare_indexing,    declare_picking,    declare_sorting,
+          declare_linalg,      declare_channels,   declare_networks,
+          declare_outputs,     declare_along_axis, declare_convolution,
+          declare_deformable,  declare_pooling,    declare_sampling,
+          declare_recurrence,  declare_detection,  declare_attention,
+          declare_ctc})
+      declare(*all);
+    return all;
+  }();
+  return *instance;
+}
+
+}  // namespace
 
 void Table::add(lazy::Op op) {
   const std::string name(op.name);
+  if (!op.compose && !op.kernel && !op.formula) op.formula = formula_of(op.name);
   if (name.empty() || (!op.compose && (!op.infer || (!op.formula && !op.kernel)))) {
     throw std::logic_error("op '" + name +
                            "' needs a name, and infer and a kernel or a composition");
@@ -46,47 +83,6 @@ const lazy::Op* Table::find(std::string_view name) const {
   const auto found = ops_.find(name);
   return found == ops_.end() ? nullptr : &found->second;
 }
-
-namespace {
-
-Table& the_table() {
-  static Table* const instance = [] {
-    auto* all = new Table;
-    declare_elementwise(*all);
-    declare_pairs(*all);
-    declare_elementwise_made(*all);
-    declare_creation(*all);
-    declare_random(*all);
-    declare_distributions(*all);
-    declare_reduce(*all);
-    declare_products(*all);
-    declare_shape(*all);
-    declare_rearrange(*all);
-    declare_reshape(*all);
-    declare_pad(*all);
-    declare_parts(*all);
-    declare_statistics(*all);
-    declare_softmax(*all);
-    declare_indexing(*all);
-    declare_picking(*all);
-    declare_sorting(*all);
-    declare_linalg(*all);
-    declare_channels(*all);
-    declare_networks(*all);
-    declare_outputs(*all);
-    declare_along_axis(*all);
-    declare_convolution(*all);
-    declare_pooling(*all);
-    declare_sampling(*all);
-    declare_recurrence(*all);
-    declare_detection(*all);
-    declare_announced(*all);
-    return all;
-  }();
-  return *instance;
-}
-
-}  // namespace
 
 const Table& table() {
   return the_table();

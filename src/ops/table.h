@@ -2,6 +2,7 @@
 // The one table of ops. Each family declares its own in the file of its name.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,31 @@
 #include "lazy/op.h"
 
 namespace afterglow::ops {
+
+// What declarations are written with.
+using lazy::Argument;
+using lazy::Call;
+using lazy::Choice;
+using lazy::Completion;
+using lazy::field;
+using lazy::Inference;
+using lazy::NodeForm;
+using lazy::Operand;
+using lazy::required;
+
+/// The choices of an enumeration that counts up from 0, by their names in its order.
+template <class Enumeration, class... Names>
+constexpr auto in_order(Names... names) {
+  int number = 0;
+  return std::array{Choice<Enumeration>{names, static_cast<Enumeration>(number++)}...};
+}
+
+/// For `node`: so many results without names of their own, of which programs can use the first.
+template <std::size_t count, class... Parameters>
+void number_outputs(NodeForm& node, const Parameters&...) {
+  node.outputs = lazy::numbered_outputs(count);
+  node.usable = 1;
+}
 
 class Table {
  public:
@@ -72,10 +98,12 @@ void declare_networks(Table& table);
 void declare_outputs(Table& table);
 void declare_along_axis(Table& table);
 void declare_convolution(Table& table);
+void declare_deformable(Table& table);
 void declare_pooling(Table& table);
 void declare_sampling(Table& table);
 void declare_recurrence(Table& table);
 void declare_detection(Table& table);
-void declare_announced(Table& table);
+void declare_attention(Table& table);
+void declare_ctc(Table& table);
 
 }  // namespace afterglow::ops

@@ -2,12 +2,12 @@
 // Windows that slide over images of any rank: the order of axes, and what is said for each of them.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "ops/completing.h"
+#include "ops/table.h"
 
 namespace afterglow::ops {
 
@@ -15,9 +15,7 @@ namespace afterglow::ops {
 enum class Axes { ncdhw, nchw, ncw, ndhwc, nhwc, nwc };
 
 constexpr auto choices(Axes) {
-  return std::array{lazy::Choice{"NCDHW", Axes::ncdhw}, lazy::Choice{"NCHW", Axes::nchw},
-                    lazy::Choice{"NCW", Axes::ncw},     lazy::Choice{"NDHWC", Axes::ndhwc},
-                    lazy::Choice{"NHWC", Axes::nhwc},   lazy::Choice{"NWC", Axes::nwc}};
+  return in_order<Axes>("NCDHW", "NCHW", "NCW", "NDHWC", "NHWC", "NWC");
 }
 
 inline bool channels_last(const std::optional<Axes>& layout) {

@@ -13,6 +13,7 @@ import pytest
 
 from afterglow import gluon, nd, np, npx, sym
 from afterglow.gluon import loss, nn, rnn
+from afterglow.gluon.contrib import cnn
 from afterglow.gluon.contrib import nn as contrib_nn
 from afterglow.gluon.contrib import rnn as contrib_rnn
 
@@ -72,6 +73,18 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "PReLU, channels": (lambda: nn.PReLU(in_channels=3), [IMAGE]),
     "SELU": (nn.SELU, [ROWS]),
     "Swish": (lambda: nn.Swish(1.5), [ROWS]),
+    "DeformableConvolution": (
+        lambda: cnn.DeformableConvolution(
+            4, 3, 2, 1, activation="relu", offset_bias_initializer="uniform"
+        ),
+        [IMAGE],
+    ),
+    "ModulatedDeformableConvolution": (
+        lambda: cnn.ModulatedDeformableConvolution(
+            4, (2, 3), use_bias=False, offset_bias_initializer="uniform"
+        ),
+        [IMAGE],
+    ),
     "HybridConcurrent": (lambda: _sequence(contrib_nn.HybridConcurrent(axis=1)), [ROWS]),
     "Identity": (contrib_nn.Identity, [ROWS]),
     "PixelShuffle1D": (lambda: contrib_nn.PixelShuffle1D(3), [(2, 6, 5)]),
@@ -89,6 +102,42 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "LSTMCell": (lambda: _Unrolled(rnn.LSTMCell(3)), [SEQUENCES]),
     "GRUCell": (lambda: _Unrolled(rnn.GRUCell(3)), [SEQUENCES]),
     "LSTMPCell": (lambda: _Unrolled(contrib_rnn.LSTMPCell(3, 2)), [SEQUENCES]),
+    "Conv1DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DRNNCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv1DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DLSTMCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv1DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DGRUCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv2DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DRNNCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv2DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DLSTMCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv2DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DGRUCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv3DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DRNNCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
+    "Conv3DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DLSTMCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
+    "Conv3DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DGRUCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
     "DropoutCell": (lambda: _Unrolled(rnn.DropoutCell(0.5)), [SEQUENCES]),
     "ResidualCell": (lambda: _Unrolled(rnn.ResidualCell(rnn.GRUCell(6))), [SEQUENCES]),
     "BidirectionalCell": (
@@ -172,7 +221,7 @@ def _sequence(net: Any) -> Any:
 def test_every_class_is_here() -> None:
     found = {
         name
-        for module in (nn, loss, contrib_nn, rnn, contrib_rnn)
+        for module in (nn, loss, contrib_nn, cnn, rnn, contrib_rnn)
         for name in module.__all__
         for kind in [getattr(module, name)]
         if inspect.isclass(kind) and issubclass(kind, gluon.Block) and kind.__name__ == name

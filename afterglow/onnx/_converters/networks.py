@@ -78,24 +78,15 @@ def _batch_norm(call: Call) -> Any:
     moved = axis != 1 and call.rank > 1
     if moved:
         data = call.add("Transpose", data, perm=order)
-    result = call.add(
-        "BatchNormalization",
-        data,
-        gamma,
-        beta,
-        mean,
-        variance,
-        epsilon=float(call.get("eps", 1e-3)),
-        momentum=float(call.get("momentum", 0.9)),
-    )
+    epsilon, momentum = float(call.get("eps", 1e-3)), float(call.get("momentum", 0.9))
+    values = (data, gamma, beta, mean, variance)
+    result = call.add("BatchNormalization", *values, epsilon=epsilon, momentum=momentum)
     if moved:
         result = call.add("Transpose", result, perm=[order.index(one) for one in range(call.rank)])
     return result
 
 
-@converts("BatchNormWithReLU")
-def _batch_norm_with_relu(call: Call) -> Any:
-    return call.add("Relu", _batch_norm(call))
+converts("BatchNormWithReLU")(lambda call: call.add("Relu", _batch_norm(call)))
 
 
 def _normalised(call: Call, data: str, axes: list[int], epsilon: float) -> Any:
@@ -162,29 +153,21 @@ def _channels_first(call: Call) -> None:
         raise call.refuse(f"the layout {layout} is not supported")
 
 
-@converts("Convolution")
+@converts("Convolution", "Deconvolution")
 def _convolution(call: Call) -> Any:
     _channels_first(call)
-    window = _window(call)
-    dilations = list(call.get("dilate", ()) or [1] * len(window["kernel_shape"]))
-    return call.add(
-        "Conv", *call.inputs, group=int(call.get("num_group", 1)), dilations=dilations, **window
-    )
-
-
-@converts("Deconvolution")
-def _deconvolution(call: Call) -> Any:
-    _channels_first(call)
-    window = _window(call)
-    count = len(window["kernel_shape"])
-    return call.add(
-        "ConvTranspose",
-        *call.inputs,
-        group=int(call.get("num_group", 1)),
-        dilations=list(call.get("dilate", ()) or [1] * count),
-        output_padding=list(call.get("adj", ()) or [0] * count),
-        **window,
-    )
+    options = _window(call)
+    count = len(options["kernel_shape"])
+    options["group"] = int(call.get("num_group", 1))
+    options["dilations"] = list(call.get("dilate", ()) or [1] * count)
+    if call.op == "Convolution":
+        return call.add("Conv", *call.inputs, **options)
+    if any(call.get("target_shape", ()) or ()):
+        del options["pads"]  # what is cut follows from the shape, the larger half in front
+        options["output_shape"] = list(call.output_shapes[0][2:])
+    else:
+        options["output_padding"] = list(call.get("adj", ()) or [0] * count)
+    return call.add("ConvTranspose", *call.inputs, **options)
 
 
 @converts("Pooling")
@@ -287,8 +270,3 @@ def _lrn(call: Call) -> Any:
         bias=float(call.get("knorm", 2)),
         size=int(call.get("nsize")),
     )
-
-
-@converts("Dropout")
-def _dropout(call: Call) -> Any:
-    return call.add("Identity", call.inputs[0])

@@ -25,7 +25,7 @@ constexpr int inputs_of = inputs_of_type<formula, double> ? inputs_of_type<formu
 /// Angles that are not counted in quarter turns.
 template <class T>
 AFTERGLOW_INLINE bool is_beyond(T x) {
-  return magnitude(x) > T(largest_angle);
+  return abs(x) > T(largest_angle);
 }
 
 /// Element by element where one of them needs it; the others get the same bits as ever.

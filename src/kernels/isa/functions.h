@@ -5,7 +5,7 @@
 // is off: a value has the same bits wherever it stands in a block.
 #pragma once
 
-#include "kernels/isa/types.h"
+#include "kernels/isa/arithmetic.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -242,14 +242,6 @@ AFTERGLOW_INLINE T log1p(T x) {
   return x > T(-1) ? (x < infinity ? result : x) : outside;
 }
 
-template <class T>
-AFTERGLOW_INLINE T magnitude(T x) {
-  if constexpr (sizeof(T) == 4)
-    return __builtin_fabsf(x);
-  else
-    return __builtin_fabs(x);
-}
-
 /// The size of one number and the sign of another.
 template <class T>
 AFTERGLOW_INLINE T copysign(T size, T sign) {
@@ -263,7 +255,7 @@ AFTERGLOW_INLINE T copysign(T size, T sign) {
 template <class T>
 AFTERGLOW_INLINE T tanh(T x) {
   using R = Real<T>;
-  T twice = T(2) * magnitude(x);
+  T twice = T(2) * abs(x);
   twice = twice > 2 * R::tanh_is_one ? 2 * R::tanh_is_one : twice;
   const auto [n, r] = split_exponent(twice);
   const T scale = __builtin_bit_cast(T, (n + R::bias) << R::mantissa_bits);
@@ -273,7 +265,7 @@ AFTERGLOW_INLINE T tanh(T x) {
 
 template <class T>
 AFTERGLOW_INLINE T sigmoid(T x) {
-  const T size = magnitude(x);
+  const T size = abs(x);
   const T e = exponential_of_negative(-size);
   return (x < T(0) ? e : T(1)) / (T(1) + e);
 }
@@ -281,7 +273,7 @@ AFTERGLOW_INLINE T sigmoid(T x) {
 /// log(1 + e^x).
 template <class T>
 AFTERGLOW_INLINE T softrelu(T x) {
-  return (x > T(0) ? x : T(0)) + log1p(exponential_of_negative(-magnitude(x)));
+  return (x > T(0) ? x : T(0)) + log1p(exponential_of_negative(-abs(x)));
 }
 
 /// log2 of a positive normal number of float32, good enough to be rounded to float32. A division
@@ -335,10 +327,10 @@ AFTERGLOW_INLINE double binary_exponential(double x) {
 /// 2^(b log2 |a|) in float64, with IEEE 754's special cases.
 AFTERGLOW_INLINE float power(float a, float b) {
   constexpr float infinity = __builtin_inff();
-  const float base = magnitude(a);
+  const float base = abs(a);
   float result = static_cast<float>(binary_exponential(b * binary_logarithm(base)));
   // a^0 = 1^b = (-1)^(+-inf) = 1, also for nan.
-  const bool is_one = b == 0.0f || a == 1.0f || (base == 1.0f && magnitude(b) == infinity);
+  const bool is_one = b == 0.0f || a == 1.0f || (base == 1.0f && abs(b) == infinity);
   result = is_one ? 1.0f : result;
   const bool integer = __builtin_truncf(b) == b;
   const float halved = b * 0.5f;
@@ -386,7 +378,7 @@ AFTERGLOW_INLINE double log10(double x) {
 }
 
 AFTERGLOW_INLINE float cbrt(float x) {
-  const double size = binary_exponential(binary_logarithm(magnitude(x)) * (1.0 / 3.0));
+  const double size = binary_exponential(binary_logarithm(abs(x)) * (1.0 / 3.0));
   return copysign(static_cast<float>(size), x);
 }
 AFTERGLOW_INLINE double cbrt(double x) {
@@ -397,7 +389,7 @@ AFTERGLOW_INLINE double cbrt(double x) {
 
 /// e^|x| - 1 as far as float32 reaches.
 AFTERGLOW_INLINE double growth(float x) {
-  const double size = magnitude(x);
+  const double size = abs(x);
   return expm1(size > 100.0 ? 100.0 : size);
 }
 
@@ -418,7 +410,7 @@ AFTERGLOW_INLINE double cosh(double x) {
 }
 
 AFTERGLOW_INLINE float arcsinh(float x) {
-  const double size = magnitude(x);
+  const double size = abs(x);
   const double square = size * size;
   const double more = square / (1.0 + __builtin_sqrt(1.0 + square));
   const double result = log1p(size + (size < __builtin_inf() ? more : 0.0));
@@ -438,7 +430,7 @@ AFTERGLOW_INLINE double arccosh(double x) {
 }
 
 AFTERGLOW_INLINE float arctanh(float x) {
-  const double size = magnitude(x);
+  const double size = abs(x);
   const double result = 0.5 * log1p(2.0 * size / (1.0 - size));
   return copysign(static_cast<float>(result), x);
 }

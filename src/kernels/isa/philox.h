@@ -69,8 +69,8 @@ AFTERGLOW_INLINE std::uint64_t bits_of_pair(std::uint32_t high, std::uint32_t lo
   return (std::uint64_t(high) << 32 | low) >> 11;
 }
 
-void uniform_float(PhiloxPosition position, std::int64_t groups, float low, float range,
-                   float largest, float* output) {
+void uniform(PhiloxPosition position, std::int64_t groups, float low, float range, float largest,
+             float* output) {
   PhiloxGroup group;
   const std::uint32_t* words = group.words[0];
   for (std::int64_t g = 0; g < groups; ++g, output += floats_per_group) {
@@ -84,8 +84,8 @@ void uniform_float(PhiloxPosition position, std::int64_t groups, float low, floa
   }
 }
 
-void uniform_double(PhiloxPosition position, std::int64_t groups, double low, double range,
-                    double largest, double* output) {
+void uniform(PhiloxPosition position, std::int64_t groups, double low, double range, double largest,
+             double* output) {
   PhiloxGroup group;
   for (std::int64_t g = 0; g < groups; ++g, output += doubles_per_group) {
     generate(position, group);
@@ -117,7 +117,7 @@ AFTERGLOW_INLINE float positive_unit(std::uint32_t word) {
   return multiply_add(static_cast<float>(word), 0x1p-32f, 0x1p-33f);
 }
 
-void exponential_float(PhiloxPosition position, std::int64_t groups, float scale, float* output) {
+void exponential(PhiloxPosition position, std::int64_t groups, float scale, float* output) {
   PhiloxGroup group;
   const std::uint32_t* words = group.words[0];
   for (std::int64_t g = 0; g < groups; ++g, output += floats_per_group) {
@@ -131,8 +131,7 @@ void exponential_float(PhiloxPosition position, std::int64_t groups, float scale
   }
 }
 
-void exponential_double(PhiloxPosition position, std::int64_t groups, double scale,
-                        double* output) {
+void exponential(PhiloxPosition position, std::int64_t groups, double scale, double* output) {
   PhiloxGroup group;
   for (std::int64_t g = 0; g < groups; ++g, output += doubles_per_group) {
     generate(position, group);
@@ -166,8 +165,8 @@ AFTERGLOW_INLINE void sine_and_cosine(std::uint32_t turn, float& sine, float& co
 }
 
 /// Box and Muller: two words make two numbers, which take the places of the words.
-void normal_float(PhiloxPosition position, std::int64_t groups, float mean, float deviation,
-                  float* output) {
+void normal(PhiloxPosition position, std::int64_t groups, float mean, float deviation,
+            float* output) {
   PhiloxGroup group;
   for (std::int64_t g = 0; g < groups; ++g, output += floats_per_group) {
     generate(position, group);
@@ -188,8 +187,8 @@ void normal_float(PhiloxPosition position, std::int64_t groups, float mean, floa
   }
 }
 
-void normal_double(PhiloxPosition position, std::int64_t groups, double mean, double deviation,
-                   double* output) {
+void normal(PhiloxPosition position, std::int64_t groups, double mean, double deviation,
+            double* output) {
   PhiloxGroup group;
   for (std::int64_t g = 0; g < groups; ++g, output += doubles_per_group) {
     generate(position, group);

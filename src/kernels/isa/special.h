@@ -40,7 +40,7 @@ AFTERGLOW_INLINE float at_most(float x, float limit) {
 }
 
 AFTERGLOW_INLINE float error_function_argument(float x) {
-  return at_most(magnitude(x), error_function_is_one);
+  return at_most(abs(x), error_function_is_one);
 }
 AFTERGLOW_INLINE float erf(float x, float excess) {
   const float size = error_function_argument(x);
@@ -59,13 +59,13 @@ AFTERGLOW_INLINE double erf(double x) {
 /// x times the probability that a normal variable is smaller.
 constexpr float gaussian_limit = error_function_is_one * 1.41421356237f;
 AFTERGLOW_INLINE float gaussian_decay(float x) {
-  const float size = at_most(magnitude(x), gaussian_limit) * 0.70710678118654752f;
+  const float size = at_most(abs(x), gaussian_limit) * 0.70710678118654752f;
   return size + excess_decay(size);
 }
 AFTERGLOW_INLINE float gelu(float x, float decay) {
   const auto [scale, lost] = split_decay(decay, 0.0f);
   const float twice_above = multiply_add(-scale, lost, scale);
-  const float size = magnitude(x);
+  const float size = abs(x);
   const float factor = size < gaussian_limit ? -0.5f * size : 0.0f;
   return multiply_add(factor, twice_above, x < 0.0f ? 0.0f : x);
 }

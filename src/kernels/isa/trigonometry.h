@@ -119,14 +119,14 @@ AFTERGLOW_INLINE double first_quadrant_angle(double y, double x) {
 }
 
 AFTERGLOW_INLINE float arctan(float x) {
-  return copysign(static_cast<float>(first_quadrant_angle(magnitude(x), 1.0)), x);
+  return copysign(static_cast<float>(first_quadrant_angle(abs(x), 1.0)), x);
 }
 AFTERGLOW_INLINE double arctan(double x) {
   return __builtin_atan(x);
 }
 
 AFTERGLOW_INLINE float arctan2(float y, float x) {
-  const double angle = first_quadrant_angle(magnitude(y), magnitude(x));
+  const double angle = first_quadrant_angle(abs(y), abs(x));
   const bool left = copysign(1.0f, x) < 0.0f;
   return copysign(static_cast<float>(left ? pi - angle : angle), y);
 }
@@ -140,7 +140,7 @@ AFTERGLOW_INLINE double on_unit_circle(double x) {
 }
 
 AFTERGLOW_INLINE float arcsin(float x) {
-  const double size = magnitude(x);
+  const double size = abs(x);
   const double angle = first_quadrant_angle(size, on_unit_circle(size));
   return copysign(static_cast<float>(angle), x);
 }
@@ -149,7 +149,7 @@ AFTERGLOW_INLINE double arcsin(double x) {
 }
 
 AFTERGLOW_INLINE float arccos(float x) {
-  const double size = magnitude(x);
+  const double size = abs(x);
   const double angle = first_quadrant_angle(on_unit_circle(size), size);
   return static_cast<float>(x < 0.0f ? pi - angle : angle);
 }

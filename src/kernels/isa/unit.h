@@ -67,6 +67,17 @@ constexpr void fill_folds(KernelTable& table, std::integer_sequence<int, folds..
     ((table.folds[folds][dtype] = Folding<static_cast<Fold>(folds), Stored>::functions()), ...);
 }
 
+template <class Real>
+constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
+                                                    layer_norm<Real>,
+                                                    places_in_rows<Real>,
+                                                    tiled_product<Real>,
+                                                    PanelTiles<Real>::functions(),
+                                                    run_windows<Real>,
+                                                    uniform,
+                                                    normal,
+                                                    exponential};
+
 template <int... formulas, int... dtypes>
 constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
                                  std::integer_sequence<int, dtypes...> all_dtypes) {
@@ -87,25 +98,9 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.sort_long_words = sort_side_by_side<std::uint64_t>;
   table.lines = line_functions<std::uint32_t>;
   table.long_lines = line_functions<std::uint64_t>;
-  table.softmax_float = softmax<float>;
-  table.softmax_double = softmax<double>;
-  table.places_float = places_in_rows<float>;
-  table.places_double = places_in_rows<double>;
-  table.layer_norm_float = layer_norm<float>;
-  table.layer_norm_double = layer_norm<double>;
-  table.tiled_product_float = tiled_product<float>;
-  table.tiled_product_double = tiled_product<double>;
-  table.panels_float = PanelTiles<float>::functions();
-  table.panels_double = PanelTiles<double>::functions();
+  table.floats = functions_of_reals<float>;
+  table.doubles = functions_of_reals<double>;
   table.tiled_side = vector_size;
-  table.windows_float = run_windows<float>;
-  table.windows_double = run_windows<double>;
-  table.uniform_float = uniform_float;
-  table.uniform_double = uniform_double;
-  table.normal_float = normal_float;
-  table.normal_double = normal_double;
-  table.exponential_float = exponential_float;
-  table.exponential_double = exponential_double;
   table.random_words = random_words;
   return table;
 }

@@ -251,7 +251,7 @@ class Fusion {
       return is_scalar(gathering, operand) ||
              (same_shape(*operand.layout, *gathering.space) && suits(gathering, operand));
     };
-    return std::all_of(call.inputs.begin(), call.inputs.end(), fits) && fits(call.outputs[0]);
+    return std::ranges::all_of(call.inputs, fits) && fits(call.outputs[0]);
   }
 
   /// One value per row as a contiguous array: the rows' own shape, with or without axes of one
@@ -289,8 +289,8 @@ class Fusion {
     const auto per_row = [&](const Operand& operand) {
       return is_scalar(gathering, operand) || is_row_array(gathering, operand);
     };
-    const bool all = std::all_of(call.inputs.begin(), call.inputs.end(), per_row) &&
-                     is_row_array(gathering, call.outputs[0]);
+    const bool all =
+        std::ranges::all_of(call.inputs, per_row) && is_row_array(gathering, call.outputs[0]);
     return all && gathering.rows > 1 ? Role::per_row : Role::none;
   }
 
@@ -310,11 +310,10 @@ class Fusion {
     const Role role = role_in(gathering, call);
     if (role == Role::none) return false;
     const int group = static_cast<int>(&gathering - gatherings_.data());
-    const bool reads_agree =
-        std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
-          return input.is_immediate() || resolved(input.storage->notes.last_writer) < group ||
-                 reads_what_is_there(gathering, role, input);
-        });
+    const bool reads_agree = std::ranges::all_of(call.inputs, [&](const Operand& input) {
+      return input.is_immediate() || resolved(input.storage->notes.last_writer) < group ||
+             reads_what_is_there(gathering, role, input);
+    });
     const Operand& output = call.outputs[0];
     if (!reads_agree || !(last_touching(output.storage->notes.last_toucher) < group ||
                           writes_what_is_there(gathering, role, output))) {

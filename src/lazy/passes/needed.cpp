@@ -19,9 +19,9 @@ std::vector<Call*> needed_for(std::span<Call* const> pending, Storage& target, b
   for (auto position = pending.rbegin(); position != pending.rend(); ++position) {
     Call* call = *position;
     const bool wanted =
-        std::any_of(call->outputs.begin(), call->outputs.end(),
-                    [](const Operand& output) { return output.storage->notes.touched; }) ||
-        std::any_of(call->inputs.begin(), call->inputs.end(), [](const Operand& input) {
+        std::ranges::any_of(call->outputs,
+                            [](const Operand& output) { return output.storage->notes.touched; }) ||
+        std::ranges::any_of(call->inputs, [](const Operand& input) {
           return !input.is_immediate() && input.storage->notes.written;
         });
     if (!wanted) continue;
@@ -32,7 +32,7 @@ std::vector<Call*> needed_for(std::span<Call* const> pending, Storage& target, b
     for (const Operand& output : call->outputs) mark(output.storage.get(), true);
   }
   for (Storage* storage : marked) storage->notes.touched = storage->notes.written = false;
-  std::reverse(needed.begin(), needed.end());
+  std::ranges::reverse(needed);
   return needed;
 }
 

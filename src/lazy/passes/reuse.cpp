@@ -38,7 +38,7 @@ std::vector<Storage*> donors(std::span<Call* const> group, const Dying& dying) {
       return is_whole(input) && input.size() == output.size() &&
              size_of(input.dtype) == size_of(output.dtype) &&
              input.storage->fits_buffer_of(*output.storage) &&
-             std::find(result.begin(), result.end(), input.storage.get()) == result.end() &&
+             std::ranges::find(result, input.storage.get()) == result.end() &&
              dying.contains(*input.storage) && only_read_until(group, i, input);
     };
     for (std::size_t j = 0; j <= i && !result[i]; ++j) {

@@ -14,7 +14,7 @@ class Dying {
  public:
   void add(const Storage& storage) { storages_.push_back(&storage); }
   /// To be called once all are added.
-  void sort() { std::sort(storages_.begin(), storages_.end()); }
+  void sort() { std::ranges::sort(storages_); }
   bool contains(const Storage& storage) const {
     return std::binary_search(storages_.begin(), storages_.end(), &storage);
   }
