@@ -70,7 +70,8 @@ test-python: build
 # arrays. The best set is the one that all other tests use.
 PATHS := portable x86-64-v2 x86-64-v3 x86-64-v4
 PATH_TESTS := tests/numpy $(if $(WHOLE),tests/ndarray tests/autograd tests/lazy tests/gluon,$(addprefix \
-  tests/ndarray/test_,sorting_kernels.py reductions.py elementwise_maths.py softmax.py))
+  tests/ndarray/test_,sorting_kernels.py reductions.py elementwise_maths.py softmax.py)) \
+  tests/networks/test_pooling.py
 USED_PATH := $(BIN)/python -c "import afterglow; print(afterglow.engine.instruction_set())"
 test-paths: build build-cpp
 	@best=$$($(USED_PATH)); for path in $(PATHS); do \

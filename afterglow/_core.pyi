@@ -216,7 +216,6 @@ class _OperationDescription(TypedDict):
     optional: int
     composed: bool
     completes: bool
-    announced: bool
     host: bool
     has_form: bool
     loss: bool

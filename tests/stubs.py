@@ -32,12 +32,14 @@ _KINDS = {
     "a data type": "Any",
     "a number": "float",
     "an integer": "int",
+    "a number or a tuple of numbers": "float | tuple[float, ...]",
     "an integer or a tuple of integers": "int | tuple[int, ...]",
 }
 #: Ops that return a list where they are asked for more than one result.
 _SEVERAL = frozenset(
     (
         *("BatchNorm", "BatchNormWithReLU", "GroupNorm", "LayerNorm", "LeakyReLU", "SyncBatchNorm"),
+        *("MultiBoxTarget", "MultiProposal", "Proposal", "bipartite_matching", "box_encode"),
         *("sample_multinomial", "topk"),
     )
 )

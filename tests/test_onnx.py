@@ -90,6 +90,34 @@ CASES: dict[str, dict[str, tuple[int, ...]]] = {
         "y": (3 * 3 * (4 + 3 + 2),),
         "z": (1, 2, 3),
     },
+    # windows
+    **{
+        f"sym.Pooling(x, {options})": {"x": (2, 3, 7, 6)}
+        for options in (
+            "kernel=(3, 2), stride=(2, 1), pad=(1, 0)",
+            "kernel=(3, 3), stride=(2, 2), pooling_convention='full'",
+            "kernel=(2, 2), pad=(1, 1), pool_type='avg'",
+            "kernel=(2, 2), pad=(1, 1), pool_type='avg', count_include_pad=False",
+            "kernel=(2, 2), pool_type='lp', p_value=2",
+            "global_pool=True, kernel=(1, 1), pool_type='avg'",
+            "global_pool=True, kernel=(1, 1)",
+        )
+    },
+    "sym.LRN(x, nsize=3, alpha=0.1)": {"x": (2, 5, 3, 4)},
+    "sym.contrib.AdaptiveAvgPooling2D(x)": {"x": (2, 3, 4, 5)},
+    "sym.UpSampling(x, scale=2, sample_type='nearest')": {"x": (2, 3, 4, 5)},
+    "sym.contrib.BilinearResize2D(x, height=7, width=3)": {"x": (2, 3, 4, 5)},
+    "sym.contrib.BilinearResize2D(x, height=7, width=3, align_corners=False)": {"x": (2, 3, 4, 5)},
+    "sym.ROIPooling(x, sym.concat(0 * z, w), pooled_size=(2, 2), spatial_scale=1)": {
+        "x": (1, 2, 6, 6),
+        "z": (3, 1),
+        "w": (3, 4),
+    },
+    "sym.contrib.ROIAlign(x, sym.concat(0 * z, w), pooled_size=(2, 2), spatial_scale=1)": {
+        "x": (1, 2, 6, 6),
+        "z": (3, 1),
+        "w": (3, 4),
+    },
     # elementwise
     **{
         f"sym.{name}(x)": {"x": X}
@@ -147,6 +175,14 @@ CASES: dict[str, dict[str, tuple[int, ...]]] = {
     "sym.add_n(x, y, x)": {"x": X, "y": X},
     "sym.where(x > 0, x, y)": {"x": X, "y": X},
     # layers
+    "sym.Convolution(x, kernel=(3,), num_filter=2, no_bias=True)": {"x": (1, 3, 6)},
+    "sym.Convolution(x, kernel=(3, 2), num_filter=4, num_group=2, stride=(2, 1), dilate=(1, 2), "
+    "pad=(1, 1))": {"x": (2, 4, 6, 7)},
+    "sym.Deconvolution(x, kernel=(3, 3), num_filter=2, stride=(2, 2), adj=(1, 0))": {
+        "x": (1, 3, 4, 5)
+    },
+    "sym.Deconvolution(x, kernel=(3, 3), num_filter=2, stride=(2, 2), target_shape=(8, 9), "
+    "no_bias=False)": {"x": (1, 3, 4, 5)},
     "sym.FullyConnected(x, num_hidden=3)": {"x": X},
     "sym.FullyConnected(x, num_hidden=3, no_bias=True)": {"x": (2, 3, 2)},
     "sym.FullyConnected(x, num_hidden=3, flatten=False)": {"x": (2, 3, 4)},

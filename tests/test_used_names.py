@@ -17,7 +17,6 @@ import afterglow as mx
 
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
-_WINDOWS = "pooling"
 _IMAGES = "images"
 _ZOO = "the model zoo"
 _DETECTION = "detection of objects"
@@ -43,25 +42,9 @@ LATER: dict[str, str] = {
         for namespace, reason in LATER_NAMESPACES.items()
         for name in NAMES[namespace]
     },
-    **{
-        f"gluon.nn.{name}": _WINDOWS
-        for name in (
-            *("MaxPool1D", "MaxPool2D", "MaxPool3D", "AvgPool2D"),
-            *("GlobalAvgPool2D", "GlobalMaxPool1D", "GlobalMaxPool2D"),
-        )
-    },
     "gluon.data.Dataset.synsets": _IMAGES,
     "gluon.HybridBlock.features": _ZOO,
     "gluon.HybridBlock.output": _ZOO,
-    "nd.Pooling": _WINDOWS,
-    "nd.UpSampling": _WINDOWS,
-    "nd.ROIPooling": _DETECTION,
-    "nd.contrib.MultiBoxDetection": _DETECTION,
-    "nd.contrib.MultiBoxPrior": _DETECTION,
-    "nd.contrib.MultiBoxTarget": _DETECTION,
-    "npx.pooling": _WINDOWS,
-    "npx.roi_pooling": _DETECTION,
-    "npx.multibox_prior": _DETECTION,
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,
     "NDArray.tostype": _SPARSE,

@@ -51,10 +51,7 @@ class ArrayBase(Array):
         """The device that holds the array."""
         return context_of(self._context_numbers)
 
-    @property
-    def ctx(self) -> Context:
-        """The device that holds the array."""
-        return context_of(self._context_numbers)
+    ctx = context
 
     @property
     def stype(self) -> str:
@@ -103,8 +100,11 @@ class ArrayBase(Array):
 
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make the array a variable: ``backward`` leaves its gradient in ``grad``."""
-        zeros = self._copy(0, shape=self.shape, dtype=self._dtype_number, ctx=self._context_numbers)
-        mark_variable(self, zeros, autograd.request_number(grad_req))
+        mark_variable(self, self._filled_like(0), autograd.request_number(grad_req))
+
+    def _filled_like(self, value: float) -> Any:
+        place = self._context_numbers
+        return self._copy(value, shape=self.shape, dtype=self._dtype_number, ctx=place)
 
     def backward(
         self, out_grad: Any = None, retain_graph: bool = False, train_mode: bool = True

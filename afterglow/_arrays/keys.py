@@ -72,7 +72,7 @@ class Selection(NamedTuple):
         only = self.indices[0] if len(self.indices) == 1 else None
         return only if isinstance(only, Array) and only._dtype_number == BOOL else None
 
-    def index_arrays(self, array: Array) -> list[Array]:
+    def index_arrays(self, array: Any) -> list[Array]:
         """Return the indices as arrays of ours; waits for masks, and checks what the host has."""
         arrays: list[Array] = []
         for index in self.indices:
@@ -82,7 +82,9 @@ class Selection(NamedTuple):
             host = index.asnumpy() if isinstance(index, Array) else index
             for part in host.nonzero() if host.dtype.kind == "b" else (host,):
                 self._check(part, len(arrays))
-                arrays.append(_as_ours(part, array))
+                whole = onp.asarray(part, dtype=onp.int64, order="C")
+                place = array._context_numbers
+                arrays.append(from_buffer(whole, whole.shape, INT64, place, array._legacy))
         return arrays
 
     def _check(self, index: onp.ndarray[Any, Any], number: int) -> None:
@@ -96,22 +98,10 @@ class Selection(NamedTuple):
 _least, _greatest = onp.minimum.reduce, onp.maximum.reduce
 
 
-def _as_ours(index: onp.ndarray[Any, Any], array: Any) -> Array:
-    host = onp.asarray(index, dtype=onp.int64, order="C")
-    ours: Array = from_buffer(host, host.shape, INT64, array._context_numbers, array._legacy)
-    return ours
-
-
 class _Truth(NamedTuple):
     """A truth value without axes: a new axis of one element, or of none."""
 
     mask: Any
-
-
-def find_block(array: Array, key: Any, legacy: bool) -> Block | None:
-    """Return the block that ``key`` names; ``None`` for a key with index arrays."""
-    named = read_key(array, key, legacy)
-    return named if isinstance(named, Block) else None
 
 
 def read_key(array: Array, key: Any, legacy: bool) -> Block | Selection:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Iterable
 from math import prod
@@ -96,21 +95,3 @@ def normal_axis(axis: int, ndim: int) -> int:
     if not -ndim <= position < ndim:
         raise AxisError(f"axis {position} is out of bounds for an array of {ndim} dimensions")
     return position + ndim if position < 0 else position
-
-
-def range_length(start: float, stop: float, step: float) -> int:
-    """Return how many numbers lie between start and stop; none gives 0 or less."""
-    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
-        return -((start - stop) // step)
-    try:
-        return math.ceil((stop - start) / step)
-    except OverflowError:
-        raise ArrayOverflowError(_endless(start, stop, step)) from None
-    except ValueError:  # nan
-        raise ArrayValueError(_endless(start, stop, step)) from None
-    except TypeError:
-        raise ArrayTypeError(_endless(start, stop, step)) from None
-
-
-def _endless(start: Any, stop: Any, step: Any) -> str:
-    return f"[arange] from {start} to {stop} by steps of {step}: numbers that can be counted"

@@ -49,8 +49,7 @@ _STORAGE_TYPES = {1: "row_sparse", 2: "csr"}
 _CPU = (1, 0)
 _MOST_RANK = 32
 #: Every array takes at least a magic and a rank, every name a length.
-_LEAST_ARRAY = 8
-_LEAST_NAME = 8
+_LEAST = 8
 
 _NPY_HEADERS = {
     (1, 0): onp.lib.format.read_array_header_1_0,
@@ -258,8 +257,8 @@ class _Reader:
         magic, _ = self._numbers("2Q", "the header")
         if magic != _LIST:
             raise self._damaged(f"it begins with {magic:#x}, a file of arrays with {_LIST:#x}")
-        arrays = [self.array() for _ in range(self._count(_LEAST_ARRAY, "arrays"))]
-        names = [self._string() for _ in range(self._count(_LEAST_NAME, "names"))]
+        arrays = [self.array() for _ in range(self._count("arrays"))]
+        names = [self._string() for _ in range(self._count("names"))]
         if not names:
             return arrays
         if len(names) != len(arrays):
@@ -311,9 +310,9 @@ class _Reader:
         except UnicodeDecodeError as error:
             raise self._damaged(f"a name is not UTF-8: {error}") from None
 
-    def _count(self, least: int, what: str) -> int:
+    def _count(self, what: str) -> int:
         (count,) = self._numbers("Q", f"the number of {what}")
-        if count > self._left // least:
+        if count > self._left // _LEAST:
             raise self._damaged(f"{count} {what} are announced, {self._left} bytes are left")
         return int(count)
 

@@ -21,8 +21,6 @@ import numpy as onp
 
 from .._arrays.shapes import Shape, is_possible
 
-__all__ = ["Made", "Name", "numpy_array", "read", "write"]
-
 
 @dataclass(frozen=True, slots=True)
 class Name:

@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-__all__ = ["Box", "Layout", "arrange"]
-
 _SWEEPS = 8
 _BEND_WIDTH = 12.0
 _LITTLE = 1e-6  #: how much a hanging node counts beside others

@@ -9,8 +9,6 @@ from typing import Any
 
 from ..symbol import Symbol
 
-__all__ = ["Node", "by_output", "heads_of", "nodes_of"]
-
 Output = tuple[int, int]  #: the number of a node, and which of its outputs
 
 

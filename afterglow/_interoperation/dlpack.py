@@ -14,14 +14,13 @@ import numpy as onp
 
 from .. import _core
 from .._arrays.dtypes import dtype_number
-from .._arrays.keys import contiguous_strides
-from .._core import Array, operation
+from .._arrays.keys import is_contiguous
+from .._arrays.worlds import WORLDS
+from .._core import Array
 from ..error import ArgumentError, ArrayTypeError, ArrayValueError
 
 #: DLPack's number of the CPU, and that of the device.
 CPU_DEVICE = (1, 0)
-
-_copies = {legacy: operation("copy", legacy) for legacy in (False, True)}
 
 
 def export(
@@ -52,7 +51,8 @@ def take(source: Any, legacy: bool, copy: bool | None = None) -> Any:
         array, read_only = _core.from_dlpack(source if is_capsule else _capsule_of(source), legacy)
     except ArrayTypeError as error:
         raise ArgumentError(str(error)) from None
-    needs_copy = read_only or not _is_contiguous(array)
+    has_gaps = array.size and not is_contiguous(array.shape, array._strides)
+    needs_copy = read_only or has_gaps
     if copy is False and needs_copy:
         raise ArrayValueError(
             "[from_dlpack] the memory is read-only or not contiguous, so it can only be copied"
@@ -87,14 +87,6 @@ def _capsule_of(source: Any) -> Any:
 
 
 def _copy_of(array: Any) -> Any:
-    copied = _copies[array._legacy](array)
+    copied = WORLDS[array._legacy].copy(array)
     copied.wait_to_read()
     return copied
-
-
-def _is_contiguous(array: Array) -> bool:
-    expected = contiguous_strides(array.shape)
-    return not array.size or all(
-        extent == 1 or stride == wanted
-        for extent, stride, wanted in zip(array.shape, array._strides, expected, strict=True)
-    )

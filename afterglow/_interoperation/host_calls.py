@@ -41,15 +41,6 @@ def _kept(value: Any, spec: Spec, like: Any, legacy: bool) -> Any:
     return from_buffer(host, shape, number, like._context_numbers, legacy)
 
 
-def _is_quick(cost: float, inputs: Sequence[Any], legacy: bool) -> bool:
-    """Tell whether a call is computed at once; not with arrays of both worlds, which it refuses."""
-    return (
-        0 < cost < _quick
-        and all(each._legacy == legacy for each in inputs)
-        and at_hand(list(inputs))
-    )
-
-
 _Value = TypeVar("_Value")
 
 
@@ -108,7 +99,9 @@ class HostOp:
             value = self._function(*arguments, **parameters)
             return (value,) if is_one else value
 
-        if _is_quick(cost, given, legacy):
+        # Arrays of both worlds are left to the queued call, which refuses them.
+        in_one_world = all(each._legacy == legacy for each in given)
+        if 0 < cost < _quick and in_one_world and at_hand(given):
             hosts = [each.asnumpy() for each in given]
             found = _at_once(
                 lambda: [

@@ -168,7 +168,7 @@ def call_on_host(
     outputs = kwargs.pop("out", None)
     targets = outputs if isinstance(outputs, tuple) else () if outputs is None else (outputs,)
     if targets:
-        hosts = tuple(map(_host_target, targets))
+        hosts = tuple(map(host_value, targets))
         kwargs["out"] = hosts if isinstance(outputs, tuple) else hosts[0]
     result = function(*map(_to_host, args), **{key: _to_host(v) for key, v in kwargs.items()})
     if not targets:
@@ -203,7 +203,8 @@ def _without_gradient(name: str, inputs: list[Any], value: Any) -> Any:
     return value
 
 
-def _host_target(value: Any) -> Any:
+def host_value(value: Any) -> Any:
+    """Return the value of an array, and everything else as it is. Waits."""
     return value.asnumpy() if isinstance(value, Array) else value
 
 

@@ -14,8 +14,6 @@ import numpy
 from .. import _core
 from ..ndarray import NDArray
 
-__all__ = ["let_one_number_be_a_number"]
-
 
 class _OneNumber(numpy.ndarray):
     """An array that was made with one element."""

@@ -72,10 +72,6 @@ def triangle(a: Any, lower: bool, offset: int = 0) -> Any:
     return _world(a).where(counted, a, zeros)
 
 
-def _symmetric(a: Any) -> Any:
-    return (a + turned(a)) * 0.5
-
-
 def _rows(vector: Any) -> Any:
     """Return a vector that multiplies the columns of matrices."""
     return vector._shaped((*vector.shape[:-1], 1, vector.shape[-1]))
@@ -88,11 +84,6 @@ def _columns(vector: Any) -> Any:
 
 def _scaled(a: Any, factors: Any) -> Any:
     return _world(a).multiply(a, _world(a).copy(factors, shape=a.shape))
-
-
-def _numbers(g: Any, like: Shape) -> Any:
-    """Return one number per matrix, so that it multiplies the matrix."""
-    return g._shaped((*like[:-2], 1, 1))
 
 
 def _gaps(values: Any) -> Any:
@@ -112,7 +103,8 @@ def _gaps(values: Any) -> Any:
 def _log_determinant_gradient(c: RecordedCall, g: Any) -> Any:
     if g[1] is None:
         return c.zeros(0)
-    return _scaled(turned(_world(c[0]).inverse_or_zero(c[0])), _numbers(g[1], c.shape(0)))
+    numbers = g[1]._shaped((*c.shape(0)[:-2], 1, 1))  # one for each matrix
+    return _scaled(turned(_world(c[0]).inverse_or_zero(c[0])), numbers)
 
 
 @declare_host(
@@ -230,7 +222,8 @@ def _eigen_gradient(c: RecordedCall, g: Any) -> Any:
     if g[0] is not None:
         straight = _scaled(vectors, _rows(g[0]))
         inner = straight if inner is None else inner + straight
-    return _symmetric(product(inner, vectors, turn_b=True))
+    whole = product(inner, vectors, turn_b=True)
+    return (whole + turned(whole)) * 0.5  # it is symmetric
 
 
 @declare_host(

@@ -202,14 +202,8 @@ class _Term(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _steps(
-    inputs: tuple[Labels, ...],
-    output: Labels,
-    shapes: tuple[Shape, ...],
-    optimize: Any,
-    boolean: bool,
-) -> list[_Step]:
-    return _Plan(inputs, output, shapes, optimize, boolean).steps
+def _steps(*described: Any) -> list[_Step]:
+    return _Plan(*described).steps
 
 
 class _Plan:

@@ -49,11 +49,8 @@ class RecordedCall:
     def output_zeros(self, index: int) -> Any:
         """Return the gradient of a result that nobody used."""
         node = self._node
-        return WORLDS[self.legacy].copy(
-            0,
-            shape=node.output_shape(index),
-            dtype=node.output_dtype(index),
-            ctx=node.output_context(index),
+        return self._zeros(
+            node.output_shape(index), node.output_dtype(index), node.output_context(index)
         )
 
     def shape(self, index: int) -> tuple[int, ...]:
@@ -62,12 +59,13 @@ class RecordedCall:
 
     def zeros(self, index: int) -> Any:
         """Return zeros in the shape, type and place of an input."""
-        return WORLDS[self.legacy].copy(
-            0,
-            shape=self.shape(index),
-            dtype=self._node.input_dtype(index),
-            ctx=self._node.input_context(index),
+        node = self._node
+        return self._zeros(
+            node.input_shape(index), node.input_dtype(index), node.input_context(index)
         )
+
+    def _zeros(self, shape: tuple[int, ...], dtype: int, context: tuple[int, int]) -> Any:
+        return WORLDS[self.legacy].copy(0, shape=shape, dtype=dtype, ctx=context)
 
 
 class Rule(NamedTuple):

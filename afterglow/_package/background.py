@@ -16,8 +16,6 @@ from typing import Any
 
 from ..error import MXNetError
 
-__all__ = ["Background"]
-
 #: Seconds that the end of the program gives to what is in the making.
 _PATIENCE = 1.0
 

@@ -12,18 +12,6 @@ from pathlib import Path
 
 from .. import _core, environment
 
-__all__ = [
-    "available_memory",
-    "blas_path",
-    "blas_version",
-    "compiler",
-    "features",
-    "processor_name",
-    "quota",
-    "usable_processors",
-    "why_so_many_threads",
-]
-
 #: What decides how fast arrays are computed, in the words of /proc/cpuinfo.
 _FEATURES = (
     "sse4_2 avx f16c fma bmi2 avx2 avx512f avx512bw avx512dq avx512vl avx512_vnni avx512_bf16 "

@@ -18,8 +18,6 @@ from typing import Any, NoReturn
 from ..error import MissingNameError
 from ..version import MXNET_VERSION
 
-__all__ = ["SHORT", "did_you_mean", "explain", "mxnet_names", "mxnet_ops", "spelled", "tend"]
-
 #: How programs write the modules that have several names.
 SHORT = {
     "initializer": "init",
@@ -89,19 +87,19 @@ def _recorded() -> dict[str, Any]:
 def mxnet_names(path: str | None = None) -> frozenset[str]:
     """Return the public names that MXNet has in a namespace, or all of its namespaces."""
     names = _recorded()["names"]
-    return frozenset(names if path is None else names.get(path, "").split())
+    return frozenset(names if path is None else names.get(path, "").replace("*", "").split())
 
 
 @cache
 def mxnet_ops() -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return MXNet's ops with the public function that each is, and the callers of private ones."""
-    prefixes = {"": "", **_recorded()["prefixes"]}
-    public = {
-        prefixes[path] + own: f"{path}.{own}" if path else ""
-        for path, lines in _recorded()["ops"].items()
-        for own in " ".join(lines).split()
-    }
-    called = (pair.split("=") for pair in " ".join(_recorded()["callers"]).split())
+    recorded = _recorded()
+    public = dict.fromkeys(" ".join(recorded["ops"]).split(), "")
+    for path, prefix in recorded["prefixes"].items():
+        shown = [name for name in recorded["names"][path].split() if name.endswith("*")]
+        for own in (name.removesuffix("*") for name in (*shown, *recorded["hidden"].get(path, ()))):
+            public[prefix + own] = f"{path}.{own}"
+    called = (pair.split("=") for pair in " ".join(recorded["callers"]).split())
     return dict(sorted(public.items())), {op: functions.split(",") for op, functions in called}
 
 

@@ -13,6 +13,21 @@ from typing import Any
 import afterglow as mx
 from afterglow import autograd, context, gluon
 
+from ._figures import pyplot
+
+#: What both packages show.
+__all__ = [
+    "Accumulator",
+    "corr2d",
+    "data_iter",
+    "get_fashion_mnist_labels",
+    "mkdir_if_not_exist",
+    "sgd",
+    "squared_loss",
+    "try_all_gpus",
+    "try_gpu",
+]
+
 
 class Timer:
     """A clock with a button: the times between ``start`` and ``stop`` are gathered."""
@@ -84,9 +99,11 @@ def mkdir_if_not_exist(path: str | Sequence[str]) -> None:
     os.makedirs(path if isinstance(path, str) else os.path.join(*path), exist_ok=True)
 
 
-def missing(package: str, name: str) -> AttributeError:
-    """Return what to raise for a helper that a stand-in does not have."""
-    return AttributeError(
+def late(package: str, name: str) -> Any:
+    """Return Matplotlib's ``pyplot`` when it is asked for: it takes long to import."""
+    if name == "plt":
+        return pyplot()
+    raise AttributeError(
         f"{package}.{name} is not among the helpers that Afterglow has; "
         f"install the package {package} to use it"
     )

@@ -7,18 +7,6 @@ import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = [
-    "Animator",
-    "Nothing",
-    "plot",
-    "pyplot",
-    "semilogy",
-    "set_axes",
-    "set_figsize",
-    "show_trace_2d",
-    "use_svg_display",
-]
-
 _FORMATS = ("-", "m--", "g-.", "r:")
 
 

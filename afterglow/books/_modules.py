@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afterglow import autograd, gluon, init, np
 from afterglow.gluon import nn
@@ -42,6 +42,11 @@ class HyperParameters:
 
     hparams: dict[str, Any]
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Those arguments have any type."""
+
     def save_hyperparameters(self, ignore: Sequence[str] = ()) -> None:
         """Keep the arguments of the calling method, but for some."""
         self.hparams = {
@@ -61,11 +66,8 @@ class _Point(NamedTuple):
 class ProgressBoard(HyperParameters):
     """Curves that grow during training; their points are in ``data`` by label."""
 
-    axes: Any
-    display: bool
-    figsize: tuple[float, float]
-    ls: Sequence[str]
-    colors: Sequence[str]
+    xlabel: str | None
+    xlim: Any
 
     def __init__(
         self,
@@ -110,21 +112,13 @@ class ProgressBoard(HyperParameters):
                 color=self.colors[number % len(self.colors)],
                 label=label,
             )
-        setting = {name: self.hparams[name] for name in ("xscale", "yscale", "ylim")}
-        axes.set(xlabel=self.xlabel, ylabel=self.ylabel, xlim=self.xlim, **setting)
+        names = ("xlabel", "ylabel", "xlim", "ylim", "xscale", "yscale")
+        axes.set(**{name: getattr(self, name) for name in names})
         axes.legend()
-
-    xlabel: str | None
-    ylabel: str | None
-    xlim: Any
 
 
 class Module(nn.Block, HyperParameters):
     """A model with its loss and its optimizer."""
-
-    trainer: Trainer
-    plot_train_per_epoch: int
-    plot_valid_per_epoch: int
 
     def __init__(self, plot_train_per_epoch: int = 2, plot_valid_per_epoch: int = 1) -> None:
         super().__init__()
@@ -183,8 +177,6 @@ class Module(nn.Block, HyperParameters):
 class Classifier(Module):
     """A model that chooses one of several classes."""
 
-    lr: float
-
     def validation_step(self, batch: Sequence[Any]) -> None:
         """Measure loss and accuracy of a batch."""
         y_hat = self(*batch[:-1])
@@ -215,8 +207,6 @@ class Classifier(Module):
 class DataModule(HyperParameters):
     """Data for training and for validation."""
 
-    batch_size: int
-
     def __init__(self, root: str = "../data", num_workers: int = 4) -> None:
         self.save_hyperparameters()
 
@@ -243,8 +233,6 @@ class DataModule(HyperParameters):
 class SyntheticRegressionData(DataModule):
     """Random features, and labels that depend on them linearly but for some noise."""
 
-    num_train: int
-
     def __init__(
         self,
         w: Any,
@@ -269,9 +257,6 @@ class SyntheticRegressionData(DataModule):
 
 class Trainer(HyperParameters):
     """Trains a model with data."""
-
-    max_epochs: int
-    gradient_clip_val: float
 
     def __init__(self, max_epochs: int, num_gpus: int = 0, gradient_clip_val: float = 0) -> None:
         self.save_hyperparameters()
@@ -328,9 +313,6 @@ class Trainer(HyperParameters):
 class SGD(HyperParameters):
     """Stochastic gradient descent on arrays."""
 
-    params: Sequence[Any]
-    lr: float
-
     def __init__(self, params: Sequence[Any], lr: float) -> None:
         self.save_hyperparameters()
 
@@ -342,8 +324,6 @@ class SGD(HyperParameters):
 
 class LinearRegressionScratch(Module):
     """Linear regression on arrays alone."""
-
-    lr: float
 
     def __init__(self, num_inputs: int, lr: float, sigma: float = 0.01) -> None:
         super().__init__()
@@ -368,8 +348,6 @@ class LinearRegressionScratch(Module):
 
 class LinearRegression(Module):
     """Linear regression with a layer."""
-
-    lr: float
 
     def __init__(self, lr: float) -> None:
         super().__init__()

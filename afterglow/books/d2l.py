@@ -18,85 +18,40 @@ from afterglow import autograd, gluon, init, np, npx
 from afterglow.context import cpu, gpu, num_gpus
 from afterglow.gluon import nn
 
-from . import _arrays
+from . import _arrays, _common, _modules
 from ._arrays import *  # noqa: F403
+from ._common import *  # noqa: F403
 from ._common import (
-    Accumulator,
     Timer,
     clip_gradients,
-    corr2d,
     correct_count,
-    data_iter,
     evaluate_accuracy,
     evaluate_loss,
     get_dataloader_workers,
-    get_fashion_mnist_labels,
     load_array,
-    missing,
-    mkdir_if_not_exist,
     path_2d,
-    sgd,
-    squared_loss,
     train_epoch,
-    try_all_gpus,
-    try_gpu,
 )
-from ._figures import (
-    Animator,
-    plot,
-    pyplot,
-    set_axes,
-    set_figsize,
-    show_trace_2d,
-    use_svg_display,
-)
-from ._modules import (
-    SGD,
-    Classifier,
-    DataModule,
-    HyperParameters,
-    LinearRegression,
-    LinearRegressionScratch,
-    Module,
-    ProgressBoard,
-    SyntheticRegressionData,
-    Trainer,
-    add_to_class,
-)
+from ._figures import Animator, plot, set_axes, set_figsize, show_trace_2d, use_svg_display
+from ._modules import *  # noqa: F403
 
 __all__ = [
-    "SGD",
-    "Accumulator",
     "Animator",
     "Benchmark",
-    "Classifier",
-    "DataModule",
-    "HyperParameters",
-    "LinearRegression",
-    "LinearRegressionScratch",
-    "Module",
-    "ProgressBoard",
-    "SyntheticRegressionData",
     "Timer",
-    "Trainer",
     "accuracy",
-    "add_to_class",
     "autograd",
     "benchmark",
-    "corr2d",
     "cpu",
-    "data_iter",
     "evaluate_accuracy",
     "evaluate_loss",
     "get_dataloader_workers",
-    "get_fashion_mnist_labels",
     "gluon",
     "gpu",
     "grad_clipping",
     "init",
     "linreg",
     "load_array",
-    "mkdir_if_not_exist",
     "nn",
     "nn_Module",
     "np",
@@ -105,17 +60,15 @@ __all__ = [
     "plot",
     "set_axes",
     "set_figsize",
-    "sgd",
     "show_trace_2d",
     "split_batch",
-    "squared_loss",
     "synthetic_data",
     "train_2d",
     "train_ch3",
     "train_epoch_ch3",
-    "try_all_gpus",
-    "try_gpu",
     "use_svg_display",
+    *_common.__all__,
+    *_modules.__all__,
 ]
 __all__ += _arrays.__all__
 
@@ -211,7 +164,5 @@ def grad_clipping(net: Any, theta: float) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Return Matplotlib's ``pyplot`` when it is asked for; it takes long to import."""
-    if name == "plt":
-        return pyplot()
-    raise missing("d2l", name)
+    """Find what is not imported at once."""
+    return _common.late("d2l", name)

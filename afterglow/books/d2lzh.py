@@ -16,52 +16,30 @@ from typing import Any
 from afterglow import autograd, gluon, init, nd
 from afterglow.gluon import nn
 
-from ._common import (
-    Accumulator,
-    Timer,
-    clip_gradients,
-    corr2d,
-    data_iter,
-    get_fashion_mnist_labels,
-    missing,
-    mkdir_if_not_exist,
-    path_2d,
-    sgd,
-    squared_loss,
-    train_epoch,
-    try_all_gpus,
-    try_gpu,
-)
-from ._common import evaluate_accuracy as _evaluate_accuracy
-from ._figures import plot, pyplot, semilogy, set_figsize, show_trace_2d, use_svg_display
+from . import _common
+from ._common import *  # noqa: F403
+from ._common import Timer, clip_gradients, path_2d, sgd, train_epoch
+from ._figures import plot, semilogy, set_figsize, show_trace_2d, use_svg_display
 
 __all__ = [
-    "Accumulator",
     "Benchmark",
     "autograd",
-    "corr2d",
-    "data_iter",
     "evaluate_accuracy",
-    "get_fashion_mnist_labels",
     "gluon",
     "grad_clipping",
     "init",
     "linreg",
-    "mkdir_if_not_exist",
     "nd",
     "nn",
     "plot",
     "semilogy",
     "set_figsize",
-    "sgd",
     "show_trace_2d",
-    "squared_loss",
     "to_onehot",
     "train_2d",
     "train_ch3",
-    "try_all_gpus",
-    "try_gpu",
     "use_svg_display",
+    *_common.__all__,
 ]
 
 
@@ -88,7 +66,7 @@ def evaluate_accuracy(data_iter: Any, net: Callable[[Any], Any], ctx: Any = None
     if ctx is not None:
         place = ctx[0] if isinstance(ctx, list) else ctx
         data_iter = ((X.as_in_context(place), y.as_in_context(place)) for X, y in data_iter)
-    return _evaluate_accuracy(net, data_iter)
+    return _common.evaluate_accuracy(net, data_iter)
 
 
 def train_ch3(
@@ -138,7 +116,5 @@ def grad_clipping(params: Sequence[Any], theta: float, ctx: Any = None) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Return Matplotlib's ``pyplot`` when it is asked for; it takes long to import."""
-    if name == "plt":
-        return pyplot()
-    raise missing("d2lzh", name)
+    """Find what is not imported at once."""
+    return _common.late("d2lzh", name)

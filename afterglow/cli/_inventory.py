@@ -19,8 +19,6 @@ from .._package.namespace import mxnet_names, mxnet_ops, spelled
 from ..numpy.fallback import NOT_OURS
 from ..symbol._ops import find
 
-__all__ = ["Ops", "missing_names", "ops", "public_modules", "public_names", "state", "value_of"]
-
 #: Namespaces that programs use most come first.
 _FIRST = (".", "nd", "np", "npx", "sym", "gluon")
 #: Modules of NumPy's whose functions programs may look for here.

@@ -6,8 +6,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-__all__ = ["add_program", "note_options_of_program"]
-
 
 def add_program(parser: argparse.ArgumentParser, what: str) -> None:
     """Take FILE, and everything behind it for the program; call it after all options."""

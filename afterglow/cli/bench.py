@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["add_arguments", "folder", "run"]
-
 
 def folder() -> Path:
     """Return where the benchmarks are: inside an installed package, beside it in a source tree."""

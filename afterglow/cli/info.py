@@ -19,8 +19,6 @@ from .. import _core, engine, environment, memory
 from .._package import machine as _machine
 from ..version import MXNET_VERSION, version
 
-__all__ = ["add_arguments", "collect", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``afterglow info``."""
@@ -41,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect() -> dict[str, dict[str, Any]]:
     """Return sections of named facts; bytes and counts are numbers, ``None`` is no limit."""
-    held, results, seconds = (_finite(limit) for limit in engine.run_ahead())
+    held, results, seconds = (None if math.isinf(one) else one for one in engine.run_ahead())
     total, available = _machine.available_memory() or (None, None)
     pool = {  # before anything is computed below
         "limit_bytes": memory.limit(),
@@ -100,10 +98,6 @@ def _blas_version() -> str:
         return _machine.blas_version()
     except Exception as error:
         return f"does not work: {error}"
-
-
-def _finite(limit: float) -> float | None:
-    return None if math.isinf(limit) else limit
 
 
 def _section(name: str, entries: dict[str, Any]) -> str:

@@ -17,8 +17,6 @@ from .._package.namespace import did_you_mean
 from ..version import MXNET_VERSION
 from . import _inventory
 
-__all__ = ["add_arguments", "run"]
-
 _NOTES = """\
 PATTERN is a part of a name, such as softmax, nd.random or gluon.nn, or has *, ?
 and [...] in it, such as 'nd.broadcast_*'. Capital letters do not matter.

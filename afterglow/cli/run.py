@@ -11,8 +11,6 @@ from contextlib import AbstractContextManager, nullcontext
 from ..documents import DocumentError, execute
 from ._program import add_program, note_options_of_program
 
-__all__ = ["add_arguments", "run"]
-
 _NOTES = """\
 FILE is one of
   .py           run as python FILE ARGUMENTS does

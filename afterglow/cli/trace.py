@@ -13,8 +13,6 @@ from ..documents import DocumentError, execute
 from ..trace.summary import summarize
 from ._program import add_program, note_options_of_program
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what ``afterglow trace`` takes."""

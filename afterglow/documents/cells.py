@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Cell", "Document", "DocumentError"]
+#: The mark of cells for some frameworks only, as the books have it: ``%%tab mxnet``, ``#@tab all``.
+_TAB = re.compile(r"\s*(?:%%|#\s*@)tab[ \t]+(?P<names>[^\n]+)")
 
 
 class DocumentError(Exception):
@@ -42,3 +44,13 @@ class Document:
 
     path: str
     cells: Sequence[Cell] = field(default_factory=list)
+
+
+def without_tab(source: str) -> tuple[str, str]:
+    """Return a cell without the mark, and why it is skipped if it is not for MXNet."""
+    tab = _TAB.match(source)
+    if tab is None:
+        return source, ""
+    names = [name for name in re.split(r"[\s,]+", tab["names"]) if name]
+    skipped = "" if {"mxnet", "all"} & set(names) else f"it is for {', '.join(names)}"
+    return "\n" * source.count("\n", 0, tab.end()) + source[tab.end() :], skipped

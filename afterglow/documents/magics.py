@@ -19,8 +19,6 @@ from typing import Any
 from .cells import Cell
 from .syntax import compile_cell, parse
 
-__all__ = ["Notebook", "cell_magic"]
-
 _CELL_MAGIC = re.compile(r"\s*%%(?P<name>\w+)[ \t]*(?P<rest>[^\n]*)")
 
 _SHELLS = {"bash", "sh"}

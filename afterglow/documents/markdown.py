@@ -13,10 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .cells import Cell, DocumentError
-from .tabs import without_tab
-
-__all__ = ["cells_of_markdown"]
+from .cells import Cell, DocumentError, without_tab
 
 # Spaces are taken whole (*+), or a long line of them would be tried at every place.
 _OPENING = re.compile(r"(?P<indent>[ \t]*+)(?P<fence>`{3,}|~{3,})[ \t]*+(?P<info>[^`]*)$")

@@ -17,8 +17,6 @@ from typing import Any
 
 from ..books._figures import Nothing
 
-__all__ = ["display", "stand_in"]
-
 _FIGURES = {"matplotlib", "matplotlib_inline", "mpl_toolkits"}
 #: What ``IPython.display`` has to show things that a terminal cannot.
 _MEDIA = ("Audio", "HTML", "Image", "Javascript", "Latex", "Markdown", "Math", "SVG", "Video")
@@ -43,23 +41,6 @@ class _Figures(ModuleType):
         return getattr(Nothing(), name)
 
 
-def _display_module(name: str) -> ModuleType:
-    module = ModuleType(name, "What IPython.display has, for a terminal.")
-    module.__dict__.update({medium: type(medium, (_Medium,), {}) for medium in _MEDIA})
-    module.__dict__.update(
-        display=display,
-        clear_output=_nothing,
-        set_matplotlib_formats=_nothing,
-    )
-    return module
-
-
-def _ipython(name: str) -> ModuleType:
-    module = ModuleType(name, "What notebooks use of IPython.")
-    module.__dict__.update(get_ipython=_nothing)
-    return module
-
-
 class _Medium:
     """Something for a browser."""
 
@@ -74,6 +55,18 @@ def _nothing(*arguments: Any, **options: Any) -> None:
     pass
 
 
+#: What notebooks use of IPython, for a terminal.
+_IPYTHON: dict[str, dict[str, Any]] = {
+    "IPython": {"get_ipython": _nothing},
+    "IPython.display": {
+        "display": display,
+        "clear_output": _nothing,
+        "set_matplotlib_formats": _nothing,
+        **{medium: type(medium, (_Medium,), {}) for medium in _MEDIA},
+    },
+}
+
+
 class _Finder(MetaPathFinder, Loader):
     """Finds what nobody else has found; it is asked last."""
 
@@ -86,15 +79,15 @@ class _Finder(MetaPathFinder, Loader):
         top, _, inner = fullname.partition(".")
         if inner and getattr(sys.modules[top].__spec__, "loader", None) is not self:
             return None  # the package is there, and has no such module
-        if top in _FIGURES or fullname in ("IPython", "IPython.display"):
+        if top in _FIGURES or fullname in _IPYTHON:
             return ModuleSpec(fullname, self, is_package=True)
         return None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        if spec.name == "IPython":
-            return _ipython(spec.name)
-        if spec.name == "IPython.display":
-            return _display_module(spec.name)
+        if spec.name in _IPYTHON:
+            module = ModuleType(spec.name, "What notebooks use of IPython.")
+            module.__dict__.update(_IPYTHON[spec.name])
+            return module
         self._note("Matplotlib is not installed: figures are not drawn")
         return _Figures(spec.name)
 

@@ -11,10 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from .cells import Cell, DocumentError
-from .tabs import without_tab
-
-__all__ = ["cells_of_notebook"]
+from .cells import Cell, DocumentError, without_tab
 
 _SOURCE = re.compile(r'\s*"(?:source|input)":\s*\[\s*')
 

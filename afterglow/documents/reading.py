@@ -11,8 +11,6 @@ from .cells import Document, DocumentError
 from .markdown import cells_of_markdown
 from .notebook import cells_of_notebook
 
-__all__ = ["is_script", "read", "read_bytes"]
-
 _READERS = {
     ".ipynb": cells_of_notebook,
     ".markdown": cells_of_markdown,

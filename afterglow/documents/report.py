@@ -13,8 +13,6 @@ from types import TracebackType
 from ..base import MXNetError
 from .cells import Cell
 
-__all__ = ["Report", "without_our_frames"]
-
 _HERE = str(Path(__file__).parent) + os.sep
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 

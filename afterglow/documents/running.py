@@ -13,8 +13,6 @@ from .reading import is_script, read
 from .script import read_script, run_script
 from .session import run_document
 
-__all__ = ["execute"]
-
 #: Modules that tell a new process what ``mxnet`` means; see there.
 _ALIASES = str(Path(__file__).parent / "aliases")
 

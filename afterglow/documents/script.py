@@ -14,8 +14,6 @@ from .reading import read_bytes
 from .report import without_our_frames
 from .session import INTERRUPTED
 
-__all__ = ["read_script", "run_script"]
-
 
 def run_script(path: str, source: bytes) -> int:
     """Run the content of a file as the program itself and return the exit status."""

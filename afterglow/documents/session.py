@@ -17,8 +17,6 @@ from .missing import display, stand_in
 from .report import Report
 from .syntax import NOTEBOOK, check_characters, compile_cell, parse
 
-__all__ = ["run_document"]
-
 #: The exit status of a run that was interrupted, and the largest one that counts failures.
 INTERRUPTED, MOST_FAILURES = 130, 125
 

@@ -7,8 +7,6 @@ import importlib
 import sys
 from pathlib import Path
 
-__all__ = ["import_elsewhere"]
-
 
 def import_elsewhere(name: str, file: str) -> None:
     """Import a module that a file in ``aliases`` stands in the way of, and put it in its place."""

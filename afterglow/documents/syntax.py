@@ -13,8 +13,6 @@ from types import CodeType
 
 from .cells import Cell
 
-__all__ = ["NOTEBOOK", "check_characters", "compile_cell", "parse"]
-
 #: The name under which a cell finds what runs its magics.
 NOTEBOOK = "__notebook__"
 

@@ -18,7 +18,6 @@ from .._arrays.op_functions import table
 from .._arrays.shapes import Shape, normal_axis
 from .._arrays.worlds import WORLDS, World, pick_labels, where
 from .._core import Array
-from .._mathematics.ctc import ctc_loss
 from ..symbol.numpy import _Symbol
 
 _symbols: Any = symbol
@@ -84,10 +83,6 @@ class _Arrays(World[Any]):
     def elemwise_mul(self, x: Any, y: Any, name: str | None = None) -> Any:
         return self.multiply(x, y)
 
-    @staticmethod
-    def CTCLoss(pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
-        return ctc_loss(pred, label, pred_lengths, label_lengths, "last")
-
 
 class _Symbols:
     """Nodes of symbols of ``nd``."""
@@ -134,12 +129,6 @@ class _Symbols:
     def times(self, x: Any, y: Any) -> Any:
         """Return the products of symbols that are alike."""
         return x * y
-
-    def CTCLoss(self, pred: Any, label: Any, pred_lengths: Any, label_lengths: Any) -> Any:  # noqa: N802
-        lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
-        given = {name: value for name, value in lengths.items() if value is not None}
-        used = {f"use_{name}": True for name in given}
-        return _symbols.CTCLoss(pred, label, blank_label="last", **given, **used)
 
 
 #: Functions that stretch their arguments have names of their own among symbols of ``nd``.

@@ -513,7 +513,10 @@ class CTCLoss(Loss):
             pred = pred.swapaxes(0, 1)
         if self._label_layout == "TN":
             label = label.swapaxes(0, 1)
-        loss = functions(pred).CTCLoss(pred, label, pred_lengths, label_lengths)
+        lengths = {"data_lengths": pred_lengths, "label_lengths": label_lengths}
+        given = {name: value for name, value in lengths.items() if value is not None}
+        used = {f"use_{name}": True for name in given}
+        loss = functions(pred).CTCLoss(pred, label, blank_label="last", **given, **used)
         return self._weighted(loss, sample_weight)
 
 

@@ -8,7 +8,6 @@ from . import (
     _ops,
     contrib,
     creation,
-    ctc,
     elementwise,
     files,
     indexing,
@@ -22,7 +21,6 @@ from . import (
 )
 from ._ops import *  # noqa: F403
 from .creation import *  # noqa: F403
-from .ctc import *  # noqa: F403
 from .elementwise import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
@@ -44,7 +42,6 @@ __all__ = [
     "waitall",
     *_ops.__all__,
     *creation.__all__,
-    *ctc.__all__,
     *elementwise.__all__,
     *files.__all__,
     *indexing.__all__,

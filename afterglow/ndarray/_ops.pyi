@@ -10,10 +10,13 @@ __all__ = [
     "Activation",
     "BatchNorm",
     "BatchNorm_v1",
+    "BilinearSampler",
     "BlockGrad",
+    "CTCLoss",
     "Cast",
     "Concat",
     "Convolution",
+    "Correlation",
     "Crop",
     "Deconvolution",
     "Dropout",
@@ -21,9 +24,12 @@ __all__ = [
     "Embedding",
     "Flatten",
     "FullyConnected",
+    "GridGenerator",
     "GroupNorm",
+    "IdentityAttachKLSparseReg",
     "InstanceNorm",
     "L2Normalization",
+    "LRN",
     "LayerNorm",
     "LeakyReLU",
     "LinearRegressionOutput",
@@ -31,7 +37,9 @@ __all__ = [
     "MAERegressionOutput",
     "MakeLoss",
     "Pad",
+    "Pooling",
     "RNN",
+    "ROIPooling",
     "Reshape",
     "SVMOutput",
     "SequenceLast",
@@ -41,7 +49,9 @@ __all__ = [
     "Softmax",
     "SoftmaxActivation",
     "SoftmaxOutput",
+    "SpatialTransformer",
     "SwapAxis",
+    "UpSampling",
     "abs",
     "add",
     "add_n",
@@ -91,6 +101,7 @@ __all__ = [
     "concat",
     "cos",
     "cosh",
+    "ctc_loss",
     "cumsum",
     "degrees",
     "depth_to_space",
@@ -259,8 +270,26 @@ def BatchNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def BilinearSampler(
+    data: NDArray,
+    grid: NDArray,
+    cudnn_off: bool | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def BlockGrad(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def CTCLoss(
+    data: NDArray,
+    label: NDArray,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool = False,
+    use_label_lengths: bool = False,
+    blank_label: str = "first",
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -279,6 +308,18 @@ def Convolution(
     cudnn_tune: str | None = None,
     cudnn_off: bool = False,
     layout: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def Correlation(
+    data1: NDArray,
+    data2: NDArray,
+    kernel_size: int = 1,
+    max_displacement: int = 1,
+    stride1: int = 1,
+    stride2: int = 1,
+    pad_size: int = 0,
+    is_multiply: bool = True,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -345,6 +386,13 @@ def FullyConnected(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def GridGenerator(
+    data: NDArray,
+    transform_type: str | None = None,
+    target_shape: int | tuple[int, ...] = (0, 0),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def GroupNorm(
     data: NDArray,
     gamma: NDArray,
@@ -355,6 +403,15 @@ def GroupNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def IdentityAttachKLSparseReg(
+    data: NDArray,
+    moving_avg: NDArray,
+    sparseness_target: float = 0.1,
+    penalty: float = 0.001,
+    momentum: float = 0.9,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def InstanceNorm(
     data: NDArray,
     gamma: NDArray,
@@ -367,6 +424,15 @@ def L2Normalization(
     data: NDArray,
     eps: float = 1e-10,
     mode: str = "instance",
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def LRN(
+    data: NDArray,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    knorm: float = 2.0,
+    nsize: int | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -427,6 +493,21 @@ def pad(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def Pooling(
+    data: NDArray,
+    kernel: int | tuple[int, ...] = (),
+    pool_type: str = "max",
+    global_pool: bool = False,
+    cudnn_off: bool = False,
+    pooling_convention: str = "valid",
+    stride: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: str | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def RNN(
     data: NDArray,
     parameters: NDArray,
@@ -444,6 +525,14 @@ def RNN(
     lstm_state_clip_max: float | None = None,
     lstm_state_clip_nan: bool = False,
     use_sequence_length: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ROIPooling(
+    data: NDArray,
+    rois: NDArray,
+    pooled_size: int | tuple[int, ...] | None = None,
+    spatial_scale: float | None = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -515,6 +604,27 @@ def SoftmaxOutput(
     normalization: str = "null",
     out_grad: bool = False,
     smooth_alpha: float = 0.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SpatialTransformer(
+    data: NDArray,
+    loc: NDArray,
+    target_shape: int | tuple[int, ...] = (0, 0),
+    transform_type: str | None = None,
+    sampler_type: str | None = None,
+    cudnn_off: bool | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def UpSampling(
+    *data: NDArray,
+    scale: int | None = None,
+    num_filter: int = 0,
+    sample_type: str | None = None,
+    multi_input_mode: str = "concat",
+    num_args: int | None = None,
+    workspace: int = 512,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1608,6 +1718,7 @@ def zeros_like(
 
 BatchNorm_v1 = BatchNorm
 stop_gradient = BlockGrad
+ctc_loss = CTCLoss
 flatten = Flatten
 Pad = pad
 Reshape = reshape

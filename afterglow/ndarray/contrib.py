@@ -10,10 +10,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .._core import Array
-from ..error import ArgumentError, ArrayValueError, MissingNameError
-from . import _contrib_ops, _ops, ctc, elementwise, indexing
+from ..error import ArgumentError, ArrayValueError
+from . import _contrib_ops, _ops
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
+from .indexing import boolean_mask  # noqa: F401 - MXNet has it here as well
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -27,19 +28,6 @@ __all__ = [
     "isnan",
     "while_loop",
 ]
-
-#: Functions of other families that MXNet has in this namespace.
-_FAMILIES = (ctc, elementwise, indexing)
-_ELSEWHERE = frozenset(("CTCLoss", "allclose", "boolean_mask", "ctc_loss"))
-
-
-def __getattr__(name: str) -> Any:
-    """Find a function that belongs to another family."""
-    if name in _ELSEWHERE:
-        for family in _FAMILIES:
-            if name in vars(family):
-                return vars(family)[name]
-    raise MissingNameError(__name__, name)
 
 
 def foreach(

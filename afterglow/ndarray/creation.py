@@ -61,21 +61,9 @@ def empty(
     >>> nd.empty((2, 3)).shape
     (2, 3)
     """
-    _check_stype(stype)
-    return LEGACY.empty(shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx))
-
-
-def _check_stype(stype: str | None) -> None:
     if stype not in (None, "default"):
         raise ArrayNotImplementedError(f"arrays are dense, there is no storage type {stype!r}")
-
-
-def _filled(
-    value: float, shape: Any, ctx: Context | None, dtype: Any, out: NDArray | None = None
-) -> NDArray:
-    return LEGACY.copy(
-        value, shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx), out=out
-    )
+    return LEGACY.empty(shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx))
 
 
 def full(
@@ -90,9 +78,11 @@ def full(
     >>> nd.full((2,), 7).asnumpy()
     array([7., 7.], dtype=float32)
     """
+    extents = as_shape(shape)
     if out is None:
-        return _filled(val, shape, ctx, dtype)
-    if need(out, "out").shape != as_shape(shape):
-        raise ArrayValueError(f"[full] out has shape {out.shape}, not {as_shape(shape)}")
+        number = dtype_number(dtype)
+        return LEGACY.copy(val, shape=extents, dtype=number, ctx=context_numbers(ctx))
+    if need(out, "out").shape != extents:
+        raise ArrayValueError(f"[full] out has shape {out.shape}, not {extents}")
     out[:] = val
     return out

@@ -23,33 +23,19 @@ if TYPE_CHECKING:
 
 __all__ = [*_linalg_ops.__all__, "gelqf", "slogdet", "syevd", "trsm"]
 
-_floats = (onp.float32, onp.float64)
-
-
-def _floating(op: str, array: NDArray, name: str = "A") -> NDArray:
-    if need(array, name).dtype not in _floats:
-        raise ArrayTypeError(f"[{op}] needs float32 or float64, but {name} is {array.dtype}")
-    return array
-
 
 def _matrices(op: str, array: NDArray, name: str = "A") -> NDArray:
     if need(array, name).ndim < 2:
         raise ArrayValueError(f"[{op}] needs matrices, but {name} has shape {array.shape}")
-    return _floating(op, array, name)
+    if array.dtype not in (onp.float32, onp.float64):
+        raise ArrayTypeError(f"[{op}] needs float32 or float64, but {name} is {array.dtype}")
+    return array
 
 
 def _square(op: str, array: NDArray, name: str = "A") -> NDArray:
     if _matrices(op, array, name).shape[-1] != array.shape[-2]:
         raise ArrayValueError(f"[{op}] needs square matrices, but {name} has shape {array.shape}")
     return array
-
-
-def _delivered(result: Any, out: NDArray | None) -> Any:
-    return result if out is None else LEGACY.copy(result, out=out)
-
-
-def _scaled(array: Any, factor: float) -> Any:
-    return array if factor == 1 else LEGACY.multiply(array, as_float(factor, "[linalg] a factor"))
 
 
 def trsm(
@@ -81,10 +67,12 @@ def trsm(
     turns = bool(transpose) != bool(rightside)  # X A = B is A' X' = B'
     lower = bool(lower) != turns
     factor = _decompositions.triangle(_decompositions.turned(A) if turns else A, lower)
-    right = _scaled(_decompositions.turned(B) if rightside else B, alpha)
+    right = _decompositions.turned(B) if rightside else B
+    if alpha != 1:
+        right = LEGACY.multiply(right, as_float(alpha, "[linalg] a factor"))
     found = _decompositions.solve_triangular(factor, right, lower=lower)
-    result: NDArray = _delivered(_decompositions.turned(found) if rightside else found, out)
-    return result
+    result: NDArray = _decompositions.turned(found) if rightside else found
+    return result if out is None else LEGACY.copy(result, out=out)
 
 
 def slogdet(

@@ -69,9 +69,7 @@ class NDArray(ArrayBase):
             raise TypeError(f"reshape() got an unexpected keyword argument {next(iter(kwargs))!r}")
         return self._shaped_by_codes(wanted, bool(reverse))
 
-    def reshape_like(self, rhs: NDArray, **kwargs: Any) -> NDArray:
-        """Return a copy in the shape of another array."""
-        return _ops.reshape_like(self, rhs, **kwargs)
+    reshape_like = _ops.reshape_like
 
     def expand_dims(self, axis: int, inplace: bool = False) -> NDArray:
         """Return a copy with one more axis; a view with ``inplace``."""
@@ -92,83 +90,36 @@ class NDArray(ArrayBase):
         """Return a copy with the axes in another order."""
         return _ops.transpose(self, axes, **kwargs)
 
-    def swapaxes(self, dim1: int = 0, dim2: int = 0, **kwargs: Any) -> NDArray:
-        """Return a copy with two axes exchanged."""
-        return _ops.swapaxes(self, dim1, dim2, **kwargs)
-
-    def broadcast_to(self, shape: Any) -> NDArray:
-        """Return a copy stretched to a shape."""
-        return _broadcast_to(self, shape)
-
     def broadcast_like(self, other: NDArray) -> NDArray:
         """Return a copy stretched to the shape of another array."""
         return _ops.broadcast_like(self, other)
 
-    def slice(self, begin: Any, end: Any, step: Any = None, **kwargs: Any) -> NDArray:
-        """Return a copy of a block."""
-        return shape.slice(self, begin, end, step, **kwargs)
+    swapaxes = _ops.swapaxes
+    broadcast_to = _ops.broadcast_to
+    slice = shape.slice
+    slice_axis = _ops.slice_axis
 
-    def slice_axis(self, axis: int, begin: int, end: Any, **kwargs: Any) -> NDArray:
-        """Return a copy of a part of one axis."""
-        return _ops.slice_axis(self, axis, begin, end, **kwargs)
-
-    def zeros_like(self, **kwargs: Any) -> NDArray:
+    def zeros_like(self, **kwargs: Any) -> Any:
         """Return zeros of the same shape and type."""
         return self._filled_like(0)
 
-    def ones_like(self, **kwargs: Any) -> NDArray:
+    def ones_like(self, **kwargs: Any) -> Any:
         """Return ones of the same shape and type."""
         return self._filled_like(1)
 
-    def _filled_like(self, value: float) -> NDArray:
-        result: NDArray = self._copy(
-            value, shape=self.shape, dtype=self._dtype_number, ctx=self._context_numbers
-        )
-        return result
-
     # --- shapes ---
 
-    def flip(self, axis: Any, **kwargs: Any) -> NDArray:
-        """Return the elements in reverse order along axes."""
-        return _ops.flip(self, axis, **kwargs)
-
-    def tile(self, reps: Any, **kwargs: Any) -> NDArray:
-        """Return the whole array several times along its axes."""
-        return _ops.tile(self, reps, **kwargs)
-
-    def repeat(self, repeats: int, axis: int | None = None, **kwargs: Any) -> NDArray:
-        """Return every element several times in a row."""
-        return _ops.repeat(self, repeats, axis, **kwargs)
-
-    def pad(self, mode: str, pad_width: Any, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the array with more elements around it."""
-        return _ops.pad(self, mode, pad_width, *args, **kwargs)
-
+    flip = _ops.flip
+    tile = _ops.tile
+    repeat = _ops.repeat
+    pad = _ops.pad
     split = _ops.split
-
-    def split_v2(self, indices_or_sections: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return a list of parts along an axis: a number of equal ones, or cut at indices."""
-        return shape.split_v2(self, indices_or_sections, *args, **kwargs)
-
-    def diag(self, k: int = 0, **kwargs: Any) -> NDArray:
-        """Return a diagonal, or a matrix with a vector on one."""
-        return _ops.diag(self, k, **kwargs)
-
-    def broadcast_axes(self, axis: Any = (), size: Any = (), **kwargs: Any) -> NDArray:
-        """Return a copy with axes of extent 1 stretched to the sizes given."""
-        return _ops.broadcast_axes(self, axis, size, **kwargs)
-
-    def depth_to_space(self, block_size: int, **kwargs: Any) -> NDArray:
-        """Return blocks of pixels that were spread over the channels as an image."""
-        return _ops.depth_to_space(self, block_size, **kwargs)
-
-    def space_to_depth(self, block_size: int, **kwargs: Any) -> NDArray:
-        """Return the pixels of every block as channels."""
-        return _ops.space_to_depth(self, block_size, **kwargs)
-
-    def slice_like(self, shape_like: NDArray, axes: Any = (), **kwargs: Any) -> NDArray:
-        """Return the beginning of the array, as long as another one along axes."""
-        return _ops.slice_like(self, shape_like, axes, **kwargs)
+    split_v2 = shape.split_v2
+    diag = _ops.diag
+    broadcast_axes = _ops.broadcast_axis
+    depth_to_space = _ops.depth_to_space
+    space_to_depth = _ops.space_to_depth
+    slice_like = _ops.slice_like
 
     def slice_assign(self, rhs: Any, begin: Any, end: Any, step: Any = None) -> Self:
         """Write an array into a block, from begin to end, and return the whole."""
@@ -178,14 +129,8 @@ class NDArray(ArrayBase):
         return self
 
     slice_assign_scalar = slice_assign
-
-    def shape_array(self, **kwargs: Any) -> NDArray:
-        """Return the shape as an array of int64."""
-        return shape.shape_array(self, **kwargs)
-
-    def size_array(self, **kwargs: Any) -> NDArray:
-        """Return the number of elements as an array of int64."""
-        return shape.size_array(self, **kwargs)
+    shape_array = shape.shape_array
+    size_array = shape.size_array
 
     def __index__(self) -> int:
         number = None if self.ndim else self._number()
@@ -251,38 +196,19 @@ class NDArray(ArrayBase):
     mean = _ops.mean
     max = _ops.max
     min = _ops.min
-
-    def norm(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the 1-norm or 2-norm."""
-        return reduce.norm(self, *args, **kwargs)
-
+    norm = reduce.norm
     prod = _ops.prod
-
-    def nansum(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the sum over axes; nan counts as 0."""
-        return reduce.nansum(self, *args, **kwargs)
-
-    def nanprod(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the product over axes; nan counts as 1."""
-        return reduce.nanprod(self, *args, **kwargs)
-
+    nansum = reduce.nansum
+    nanprod = reduce.nanprod
     argmax = _ops.argmax
     argmin = _ops.argmin
     argmax_channel = _ops.argmax_channel
 
     # --- sorting ---
 
-    def sort(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the elements in order along an axis."""
-        return _ops.sort(self, *args, **kwargs)
-
-    def argsort(self, *args: Any, **kwargs: Any) -> NDArray:
-        """Return the indices that put the elements in order."""
-        return _ops.argsort(self, *args, **kwargs)
-
-    def topk(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the greatest elements along an axis."""
-        return _ops.topk(self, *args, **kwargs)
+    sort = _ops.sort
+    argsort = _ops.argsort
+    topk = _ops.topk
 
     # --- softmax ---
 
@@ -295,6 +221,3 @@ class NDArray(ArrayBase):
     take = _ops.take
     pick = _ops.pick
     one_hot = _ops.one_hot
-
-
-_broadcast_to = _ops.broadcast_to

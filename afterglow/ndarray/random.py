@@ -7,7 +7,6 @@ drawn for each of their elements. MXNet has two ops for the two.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as onp
@@ -55,8 +54,7 @@ def uniform(
     >>> nd.random.uniform(nd.array([0, 10]), nd.array([1, 11]), shape=(4,)).shape
     (2, 4)
     """
-    ops = LEGACY.random_uniform, LEGACY.sample_uniform
-    return _drawn(ops, (low, high), shape, dtype, ctx, out, kwargs)
+    return _drawn("uniform", (low, high), shape, dtype, ctx, out, kwargs)
 
 
 def normal(
@@ -73,8 +71,7 @@ def normal(
     >>> nd.random.normal(0, 0.1, shape=(2, 3), dtype="float64").dtype
     <class 'numpy.float64'>
     """
-    ops = LEGACY.random_normal, LEGACY.sample_normal
-    return _drawn(ops, (loc, scale), shape, dtype, ctx, out, kwargs)
+    return _drawn("normal", (loc, scale), shape, dtype, ctx, out, kwargs)
 
 
 def randn(
@@ -106,8 +103,7 @@ def exponential(
     >>> bool(nd.random.exponential(2, shape=(5,)).min().asscalar() > 0)
     True
     """
-    ops = LEGACY.random_scaled_exponential, LEGACY.sample_scaled_exponential
-    return _drawn(ops, (scale,), shape, dtype, ctx, out, kwargs)
+    return _drawn("scaled_exponential", (scale,), shape, dtype, ctx, out, kwargs)
 
 
 def gamma(
@@ -124,8 +120,7 @@ def gamma(
     >>> nd.random.gamma(nd.array([1, 9]), nd.array([1, 2]), shape=(3,)).shape
     (2, 3)
     """
-    ops = LEGACY.random_gamma, LEGACY.sample_gamma
-    return _drawn(ops, (alpha, beta), shape, dtype, ctx, out, kwargs)
+    return _drawn("gamma", (alpha, beta), shape, dtype, ctx, out, kwargs)
 
 
 def poisson(
@@ -143,8 +138,7 @@ def poisson(
     [0. 0. 0.]
     <NDArray 3 @cpu(0)>
     """
-    ops = LEGACY.random_poisson, LEGACY.sample_poisson
-    return _drawn(ops, (lam,), shape, dtype, ctx, out, kwargs)
+    return _drawn("poisson", (lam,), shape, dtype, ctx, out, kwargs)
 
 
 def negative_binomial(
@@ -163,8 +157,7 @@ def negative_binomial(
     [0. 0.]
     <NDArray 2 @cpu(0)>
     """
-    ops = LEGACY.random_negative_binomial, LEGACY.sample_negative_binomial
-    return _drawn(ops, (k, p), shape, dtype, ctx, out, kwargs)
+    return _drawn("negative_binomial", (k, p), shape, dtype, ctx, out, kwargs)
 
 
 def generalized_negative_binomial(
@@ -181,8 +174,7 @@ def generalized_negative_binomial(
     >>> nd.random.generalized_negative_binomial(10, 0.5, shape=(2, 3)).shape
     (2, 3)
     """
-    ops = LEGACY.random_generalized_negative_binomial, LEGACY.sample_generalized_negative_binomial
-    return _drawn(ops, (mu, alpha), shape, dtype, ctx, out, kwargs)
+    return _drawn("generalized_negative_binomial", (mu, alpha), shape, dtype, ctx, out, kwargs)
 
 
 def multinomial(
@@ -236,7 +228,7 @@ def randint(
 
 
 def _drawn(
-    ops: tuple[Callable[..., NDArray], Callable[..., NDArray]],
+    name: str,
     parameters: tuple[Any, ...],
     shape: Any,
     dtype: Any,
@@ -245,7 +237,6 @@ def _drawn(
     kwargs: dict[str, Any],
 ) -> NDArray:
     """Return what the op for numbers gives, or the one for arrays."""
-    of_numbers, of_arrays = ops
     first = parameters[0]
     if not isinstance(first, (Array, int, float, onp.generic)):
         raise ArrayValueError(
@@ -260,5 +251,6 @@ def _drawn(
             )
     given = {"shape": shape, "dtype": optional_number(dtype), "out": out, **kwargs}
     if isinstance(first, Array):
-        return of_arrays(*parameters, **given)
-    return of_numbers(*parameters, **given, ctx=context_numbers(ctx))
+        return getattr(LEGACY, f"sample_{name}")(*parameters, **given)  # type: ignore[no-any-return]
+    draw = getattr(LEGACY, f"random_{name}")
+    return draw(*parameters, **given, ctx=context_numbers(ctx))  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._arrays.keys import find_block
+from .._arrays.keys import Block, read_key
 from .._arrays.worlds import LEGACY
 from .._interoperation.host import from_host
 from ..error import ArgumentError, ArrayTypeError, ArrayValueError
@@ -99,10 +99,10 @@ def block_of(data: Any, begin: Any, end: Any, step: Any = None) -> Any:
         )
     key = tuple(builtins.slice(*bounds) for bounds in zip(starts, stops, steps, strict=True))
     try:
-        block = find_block(data, key, True)
+        block = read_key(data, key, True)
     except TypeError:
         raise ArrayTypeError(f"[slice] begin {begin} and end {end} must hold integers") from None
-    assert block is not None  # slices name a block, always
+    assert isinstance(block, Block)  # slices name a block, always
     return data._block(block)
 
 

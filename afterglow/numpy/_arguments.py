@@ -8,11 +8,11 @@ from typing import Any
 import numpy as onp
 
 from .._arrays.dtypes import BOOL
-from .._core import Array, is_stand_in, operation
+from .._arrays.worlds import NUMPY
+from .._core import Array, is_stand_in
 from .._interoperation.host import convert
 from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError
 
-_not_equal = operation("not_equal", False)
 #: Options of NumPy's functions, with the only values that are known here.
 _options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 _unknown_options = ("dtype", "signature", "extobj")
@@ -30,7 +30,7 @@ def need(value: Any, name: str = "a") -> Any:
 def truth(where: Any) -> Any:
     """Return which elements a function is asked for, as an array of truth values."""
     mask = where if isinstance(where, Array) else need(onp.asarray(where), "where")
-    return mask if mask._dtype_number == BOOL else _not_equal(mask, 0)
+    return mask if mask._dtype_number == BOOL else NUMPY.not_equal(mask, 0)
 
 
 def check_options(name: str, options: dict[str, Any]) -> None:

@@ -25,23 +25,18 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> n
     axes = as_axes(axis)
     if axes is not None and len(axes) > 2:
         raise ArrayValueError(f"[norm] needs one axis or two, not {axes}")
-    result: ndarray
     if ord is None:
-        result = NUMPY.linalg_norm(x, axes, bool(keepdims))
-        return result
+        return NUMPY.linalg_norm(x, axes, bool(keepdims))
     if axes is None:
         axes = tuple(range(x.ndim))[-2:]
     places = tuple(normal_axis(axis, max(x.ndim, 1)) for axis in axes)
-    if len(places) == 1:
-        result = _vector_norm(x, ord, places, bool(keepdims))
-    elif len(places) == 2:
-        result = _matrix_norm(x, ord, places, bool(keepdims))
-    else:
+    if len(places) not in (1, 2):
         raise ArrayValueError(f"[norm] ord={ord!r} needs a vector or a matrix, not shape {x.shape}")
-    return result
+    find = _vector_norm if len(places) == 1 else _matrix_norm
+    return find(x, ord, places, bool(keepdims))
 
 
-def _vector_norm(x: ndarray, ord: Any, axis: Shape, keepdims: bool) -> Any:
+def _vector_norm(x: ndarray, ord: Any, axis: Shape, keepdims: bool) -> ndarray:
     if ord == 1:
         return NUMPY.norm1(x, axis, keepdims)
     if ord in (2, "fro"):
@@ -59,23 +54,23 @@ def _vector_norm(x: ndarray, ord: Any, axis: Shape, keepdims: bool) -> Any:
 
 
 #: Norms that are made of singular values, and what makes them.
-_of_singular_values: dict[Any, Callable[..., Any]] = {
+_of_singular_values: dict[Any, Callable[..., ndarray]] = {
     "nuc": NUMPY.sum,
     2: NUMPY.max,
     -2: NUMPY.min,
 }
 
 
-def _matrix_norm(x: ndarray, ord: Any, axes: Shape, keepdims: bool) -> Any:
+def _matrix_norm(x: ndarray, ord: Any, axes: Shape, keepdims: bool) -> ndarray:
     if ord in ("fro", "f"):
         return NUMPY.norm2(x, axes, keepdims)
     rows, columns = axes
     if rows == columns:
         raise ArrayValueError(f"[norm] the axes {axes} are the same")
     if ord in _of_singular_values:
-        values = _decompositions.singular_values(
-            _decompositions.floating("norm", _axes_last(x, rows, columns))
-        )
+        order = (*(axis for axis in range(x.ndim) if axis not in axes), rows, columns)
+        matrices = x if order == tuple(range(x.ndim)) else x._permuted(order)
+        values = _decompositions.singular_values(_decompositions.floating("norm", matrices))
         result = _of_singular_values[ord](values, (values.ndim - 1,))
         if not keepdims:
             return result
@@ -87,12 +82,6 @@ def _matrix_norm(x: ndarray, ord: Any, axes: Shape, keepdims: bool) -> Any:
     sums = NUMPY.norm1(x, (added,), True)
     choose = NUMPY.max if ord > 0 else NUMPY.min
     return choose(sums, (added, compared), keepdims)
-
-
-def _axes_last(x: ndarray, rows: int, columns: int) -> ndarray:
-    rest = [axis for axis in range(x.ndim) if axis not in (rows, columns)]
-    order = (*rest, rows, columns)
-    return x if order == tuple(range(x.ndim)) else x._permuted(order)
 
 
 RARE = {"norm": norm}

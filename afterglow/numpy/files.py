@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
-from .._core import Array
 from .._formats import params as _files
 from .._interoperation.host import from_host
+from .._interoperation.numpy_protocols import host_value
 from ..context import context_numbers
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def save(file: Any, arr: Any) -> None:
     >>> np.load("x.npy")
     array([0., 1., 2.])
     """
-    onp.save(file, _host(arr))
+    onp.save(file, host_value(arr))
 
 
 def savez(file: Any, *args: Any, **kwds: Any) -> None:
@@ -38,7 +38,9 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
     >>> sorted(np.load("xy.npz"))
     ['x', 'y']
     """
-    onp.savez(file, *map(_host, args), **{name: _host(value) for name, value in kwds.items()})
+    onp.savez(
+        file, *map(host_value, args), **{name: host_value(value) for name, value in kwds.items()}
+    )
 
 
 def load(file: str | os.PathLike[str]) -> Any:
@@ -69,7 +71,3 @@ def genfromtxt(*args: Any, **kwargs: Any) -> ndarray:
         args = (_files.open_to_read(source), *args[1:])
     result: ndarray = from_host(onp.genfromtxt(*args, **kwargs), context, False)
     return result
-
-
-def _host(value: Any) -> Any:
-    return value.asnumpy() if isinstance(value, Array) else value

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as onp
 
 from .._arrays import printing as _printing
-from .._arrays.dtypes import DTYPES, dtype_number
+from .._arrays.dtypes import DTYPES
 from .._core import Operation, operation
 from ..context import Context
 from ..error import ArrayNotImplementedError
@@ -28,6 +29,16 @@ class _Absent:
 
     def __get__(self, instance: object, owner: type) -> Any:
         raise AttributeError(f"'ndarray' object has no attribute '{self._name}'", name=self._name)
+
+
+def _in_place(function: Callable[..., Any]) -> Any:
+    """Return an operator that writes into the array on its left."""
+
+    def operate(self: ndarray, other: Any) -> ndarray:
+        function(self, other, out=self)
+        return self
+
+    return operate
 
 
 class ndarray(NDArray):  # noqa: N801
@@ -62,33 +73,24 @@ class ndarray(NDArray):  # noqa: N801
     def __round__(self, ndigits: int | None = None) -> Any:
         return onp.round(self, ndigits or 0)
 
-    def __matmul__(self, other: Any) -> ndarray:
-        result: ndarray = _ops.matmul(self, need(other, "b"))
-        return result
+    def __matmul__(self, other: Any) -> Any:
+        return _ops.matmul(self, need(other, "b"))
 
-    def __rmatmul__(self, other: Any) -> ndarray:
-        result: ndarray = _ops.matmul(need(other), self)
-        return result
+    def __rmatmul__(self, other: Any) -> Any:
+        return _ops.matmul(need(other), self)
 
     def __imatmul__(self, other: Any) -> Self:
         _ops.matmul(self, need(other, "b"), self)
         return self
 
-    def __and__(self, other: Any) -> Any:
-        return _ops.bitwise_and(self, other)
-
-    def __or__(self, other: Any) -> Any:
-        return _ops.bitwise_or(self, other)
-
-    def __xor__(self, other: Any) -> Any:
-        return _ops.bitwise_xor(self, other)
-
-    __rand__ = __and__
-    __ror__ = __or__
-    __rxor__ = __xor__
-
-    def __invert__(self) -> Any:
-        return _ops.invert(self)
+    __and__ = __rand__ = _ops.bitwise_and
+    __or__ = __ror__ = _ops.bitwise_or
+    __xor__ = __rxor__ = _ops.bitwise_xor
+    __iand__ = _in_place(_ops.bitwise_and)
+    __ior__ = _in_place(_ops.bitwise_or)
+    __ixor__ = _in_place(_ops.bitwise_xor)
+    __invert__ = _ops.invert
+    __floor__, __ceil__, __trunc__ = _ops.floor, _ops.ceil, _ops.trunc
 
     def as_in_context(self, context: Context) -> Self:
         """Return the array on that device: the same memory when it is there already."""
@@ -114,8 +116,6 @@ class ndarray(NDArray):  # noqa: N801
         copy: bool = True,
     ) -> Self:
         """Return the values in another type; without ``copy`` the array itself if it has it."""
-        if copy:
-            return self._copy(self, dtype_number(dtype))  # type: ignore[no-any-return]
         return self._cast(dtype, copy)
 
     def reshape(self, *args: Any, **kwargs: Any) -> Self:
@@ -134,20 +134,15 @@ class ndarray(NDArray):  # noqa: N801
         """Return a copy with one axis."""
         return self.reshape(-1, order=order)
 
-    def ravel(self, order: str = "C") -> Self:
-        """Return a copy with one axis."""
-        return self.reshape(-1, order=order)
-
-    def squeeze(self, axis: Any = None) -> ndarray:  # type: ignore[override]
-        """Return a copy without axes of extent 1."""
-        return _ops.squeeze(self, axis)
+    ravel = flatten
+    squeeze = _ops.squeeze  # type: ignore[assignment]
 
     def transpose(self, *axes: Any) -> ndarray:  # type: ignore[override]
         """Return a copy with the axes in another order."""
         return _ops.transpose(self, axes[0] if len(axes) == 1 else axes)
 
     swapaxes = _ops.swapaxes  # type: ignore[assignment]
-    broadcast_to = _ops.broadcast_to
+    broadcast_to = _ops.broadcast_to  # type: ignore[assignment]
 
     # --- products and reductions ---
 
@@ -167,15 +162,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return the sum over axes."""
         return _ops.sum(self, axis, dtype, keepdims, out=out)
 
-    def mean(  # type: ignore[override]
-        self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: ndarray | None = None,
-        keepdims: bool = False,
-    ) -> ndarray:
-        """Return the mean over axes."""
-        return _ops.mean(self, axis, dtype, out, keepdims)
+    mean = _ops.mean  # type: ignore[assignment]
 
     def max(self, axis: Any = None, out: ndarray | None = None, keepdims: bool = False) -> ndarray:  # type: ignore[override]
         """Return the greatest element along axes."""
@@ -187,44 +174,11 @@ class ndarray(NDArray):  # noqa: N801
 
     # --- elementwise ---
 
-    def round(self, decimals: int = 0, out: ndarray | None = None, **kwargs: Any) -> ndarray:  # type: ignore[override]
-        """Return the elements rounded to so many decimals; ties go to the even digit."""
-        result: ndarray = elementwise.around(self, decimals, out, **kwargs)
-        return result
-
-    def __floor__(self) -> Any:
-        return _ops.floor(self)
-
-    def __ceil__(self) -> Any:
-        return _ops.ceil(self)
-
-    def __trunc__(self) -> Any:
-        return _ops.trunc(self)
-
-    def __iand__(self, other: Any) -> Self:
-        _ops.bitwise_and(self, other, out=self)
-        return self
-
-    def __ior__(self, other: Any) -> Self:
-        _ops.bitwise_or(self, other, out=self)
-        return self
-
-    def __ixor__(self, other: Any) -> Self:
-        _ops.bitwise_xor(self, other, out=self)
-        return self
+    round = elementwise.around  # type: ignore[assignment]
 
     # --- reductions ---
 
-    def prod(  # type: ignore[override]
-        self,
-        axis: Any = None,
-        dtype: Any = None,
-        out: ndarray | None = None,
-        keepdims: bool = False,
-    ) -> ndarray:
-        """Return the product over axes."""
-        return _ops.prod(self, axis, dtype, out, keepdims)
-
+    prod = _ops.prod  # type: ignore[assignment]
     std = _ops.std
     var = _ops.var
 
@@ -248,20 +202,12 @@ class ndarray(NDArray):  # noqa: N801
         """Put the elements in order along an axis, in place."""
         self._assign(_ops.sort(self, axis, kind, order))
 
-    argsort = _ops.argsort
+    argsort = _ops.argsort  # type: ignore[assignment]
 
     # --- picking elements ---
 
-    def take(  # type: ignore[override]
-        self, indices: Any, axis: int | None = None, mode: str = "raise"
-    ) -> ndarray:
-        """Return what lies at some indices along an axis, or in the flat array."""
-        result: ndarray = _ops.take(self, indices, axis, mode)
-        return result
-
-    def nonzero(self) -> tuple[ndarray, ...]:
-        """Return the indices of all elements that are not 0, an array per axis. Waits."""
-        return indexing.nonzero(self)
+    take = _ops.take  # type: ignore[assignment]
+    nonzero = indexing.nonzero
 
     # --- shapes ---
 

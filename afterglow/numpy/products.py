@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from .._arrays.shapes import as_integers
 from .._arrays.worlds import NUMPY
-from .._core import Array
 from .._mathematics import einsum as _einsum
 from ..error import ArrayValueError
 from ._arguments import check_options, need
@@ -28,14 +27,11 @@ def matmul(a: Any, b: Any, out: ndarray | None = None, **kwargs: Any) -> ndarray
 def dot(a: Any, b: Any, out: ndarray | None = None) -> ndarray:
     """Take arrays without dimensions, and second ones with more than two."""
     a, b = need(a, "a"), need(b, "b")
-    result: ndarray
     if not a.ndim or not b.ndim:
-        result = NUMPY.multiply(a, b, out=out)
-        return result
+        return NUMPY.multiply(a, b, out=out)
     if b.ndim > 2:
         b = b._permuted((b.ndim - 2, *range(b.ndim - 2), b.ndim - 1))
-    result = NUMPY.dot(a, b, out=out)
-    return result
+    return NUMPY.dot(a, b, out=out)
 
 
 RARE = {"dot": dot, "matmul": matmul}
@@ -51,16 +47,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
     (2, 5)
     """
     a, b = need(a, "a"), need(b, "b")
-    result: ndarray
     if not isinstance(axes, Sequence):
-        result = NUMPY.tensordot_int_axes(a, b, *as_integers(axes, "axes"))
-        return result
+        return NUMPY.tensordot_int_axes(a, b, *as_integers(axes, "axes"))
     if len(axes) != 2:
         raise ArrayValueError(
             f"[tensordot] axes are {axes}; needs a number, or the axes of a and those of b"
         )
-    result = NUMPY.tensordot(a, b, *(as_integers(each, "axes") for each in axes))
-    return result
+    return NUMPY.tensordot(a, b, *(as_integers(each, "axes") for each in axes))
 
 
 def einsum(*operands: Any, out: ndarray | None = None, optimize: Any = False, **kwargs: Any) -> Any:
@@ -84,7 +77,8 @@ def einsum(*operands: Any, out: ndarray | None = None, optimize: Any = False, **
     arrays: Sequence[Any] = [need(each, "operands") for each in given]
     if not arrays:
         raise ArrayValueError("[einsum] needs at least one array")
-    _check_types("einsum", arrays)
+    if len({each._dtype_number for each in arrays}) > 1:
+        raise ArrayValueError("[einsum] inputs must have the same type; convert one with astype")
     if described:
         result = _einsum.contract_as(operands[0], arrays, optimize)
     else:
@@ -93,9 +87,3 @@ def einsum(*operands: Any, out: ndarray | None = None, optimize: Any = False, **
         inputs, output = _einsum.named(names, last, [each.shape for each in arrays], names)
         result = _einsum.contract(arrays, inputs, output, optimize)
     return result if out is None else NUMPY.copy(result, out=out)
-
-
-def _check_types(op: str, arrays: Sequence[Array]) -> None:
-    kinds = {each._dtype_number for each in arrays}
-    if len(kinds) > 1:
-        raise ArrayValueError(f"[{op}] inputs must have the same type; convert one with astype")

@@ -89,7 +89,13 @@ def multivariate_normal(
             "[multivariate_normal] mean and cov must have same length; they have shapes "
             f"{mean.shape} and {cov.shape}"
         )
-    batch = _broadcast("multivariate_normal", mean.shape[:-1], cov.shape[:-2])
+    shapes = mean.shape[:-1], cov.shape[:-2]
+    try:
+        batch = onp.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ArrayValueError(
+            f"[multivariate_normal] shapes {shapes} cannot be broadcast together"
+        ) from None
     shape = _plain_shape(size) + batch + mean.shape[-1:]
     standard = NUMPY.fill_normal(0.0, 1.0, shape, FLOAT64, ctx=mean._context_numbers)
     result: ndarray = _correlated(mean, cov, standard, legacy=False)
@@ -231,10 +237,3 @@ def _array(value: Any, name: str) -> Any:
 
 def _plain_shape(size: Any) -> Shape:
     return () if size is None else as_shape(size)
-
-
-def _broadcast(name: str, *shapes: Shape) -> Shape:
-    try:
-        return onp.broadcast_shapes(*shapes)
-    except ValueError:
-        raise ArrayValueError(f"[{name}] shapes {shapes} cannot be broadcast together") from None

@@ -34,12 +34,6 @@ __all__ = [
 ]
 
 
-def _typed(a: Any, number: int) -> ndarray:
-    """Return the array in a type; itself if it has it."""
-    result: ndarray = a if a._dtype_number == number else NUMPY.copy(a, dtype=number)
-    return result
-
-
 # --- sums ---
 
 
@@ -169,8 +163,7 @@ def median(
     """
     if not count_of(need(a), axis):
         number = FLOAT64 if a._dtype_number == FLOAT64 else FLOAT32
-        result: ndarray = filled(nan, reduced_shape(a, axis, keepdims), number, a, out)
-        return result
+        return filled(nan, reduced_shape(a, axis, keepdims), number, a, out)  # type: ignore[no-any-return]
     return _quantile("median", a, 0.5, 1.0, axis, out, "linear", keepdims)
 
 
@@ -199,7 +192,7 @@ def _quantile(
             q = onp.asarray(q, dtype=onp.float64)
         if ((q < 0) | (q > whole)).any():
             raise ArrayValueError(f"[{name}] q must lie between 0 and {whole:g}, but is {q}")
-    axes = None if axis is None else reduced_axes(a, axis)
+    axes = reduced_axes(a, axis)
     shape = (*q.shape, *reduced_shape(a, axis, keepdims))
     if is_recording() and not by_array and a._dtype_number in FLOATING:
         found = _sorted_quantile(a, q / whole, axes, interpolation)._shaped(shape)
@@ -239,7 +232,7 @@ def _find_quantile(
     *,
     places: Any = None,
     whole: float = 1.0,
-    axes: Shape | None = None,
+    axes: Shape = (),
     interpolation: str = "linear",
     shape: Shape = (),
 ) -> Any:
@@ -247,10 +240,9 @@ def _find_quantile(
     fractions = onp.asarray(places if q is None else q, dtype=onp.float64) / whole
     if not ((fractions >= 0) & (fractions <= 1)).all():
         raise ValueError(f"q must lie between 0 and {whole:g}")
-    reduced = tuple(range(a.ndim)) if axes is None else axes
-    kept = [axis for axis in range(a.ndim) if axis not in reduced]
-    length = product(a.shape[axis] for axis in reduced)
-    lines = a.transpose((*kept, *reduced)).reshape(-1, length).astype(onp.float64)
+    kept = [axis for axis in range(a.ndim) if axis not in axes]
+    length = product(a.shape[axis] for axis in axes)
+    lines = a.transpose((*kept, *axes)).reshape(-1, length).astype(onp.float64)
     below, above, share = _neighbours(fractions, length, interpolation)
     lines.partition(onp.unique([*below, *above, length - 1]))
     low, high, last = lines[:, below], lines[:, above], lines[:, -1:]
@@ -270,13 +262,11 @@ _host_quantiles = {
 }
 
 
-def _sorted_quantile(a: ndarray, q: Any, axes: Shape | None, interpolation: str) -> ndarray:
+def _sorted_quantile(a: ndarray, q: Any, axes: Shape, interpolation: str) -> ndarray:
     """Return quantiles as a composition that has a gradient; those of ``q`` come first."""
-    reduced = tuple(range(a.ndim)) if axes is None else axes
-    kept = [axis for axis in range(a.ndim) if axis not in reduced]
-    lines = a._permuted((*kept, *reduced))._shaped(
-        (product(a.shape[axis] for axis in kept), product(a.shape[axis] for axis in reduced))
-    )
+    kept = [axis for axis in range(a.ndim) if axis not in axes]
+    extents = tuple(product(a.shape[axis] for axis in group) for group in (kept, axes))
+    lines = a._permuted((*kept, *axes))._shaped(extents)
     ordered = NUMPY.sort(lines, 1)
     below, above, share = _neighbours(q, lines.shape[1], interpolation)
     first, second, weight = (

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
     >>> np.split(np.array([1, 2, 3]), [1])
     [array([1.]), array([2., 3.])]
     """
-    return _listed(NUMPY.split(need(ary, "ary"), _indices(indices_or_sections), axis))
+    return _parts(NUMPY.split, ary, indices_or_sections, axis)
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
@@ -112,21 +113,19 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ndarr
     >>> [len(part) for part in np.array_split(np.zeros((8,)), 3)]
     [3, 3, 2]
     """
-    return _listed(NUMPY.array_split(need(ary, "ary"), _indices(indices_or_sections), axis))
+    return _parts(NUMPY.array_split, ary, indices_or_sections, axis)
 
 
-def _indices(given: Any) -> Any:
-    """Return a number of parts, or where they begin."""
+def _parts(op: Callable[..., Any], ary: Any, given: Any, *axis: int) -> list[ndarray]:
+    """Return the list of parts; ``given`` is a number of them, or where they begin."""
+    array = need(ary, "ary")
     if isinstance(given, (int, onp.integer)):
-        return int(given)
-    if not isinstance(given, (tuple, list, set, onp.ndarray)):
+        given = int(given)
+    elif not isinstance(given, (tuple, list, set, onp.ndarray)):
         raise ArrayValueError(
             "indices_or_sections must be either int, or tuple / list / set of ints"
         )
-    return sorted(given) if isinstance(given, set) else given
-
-
-def _listed(parts: Any) -> list[ndarray]:
+    parts = op(array, sorted(given) if isinstance(given, set) else given, *axis)
     return parts if isinstance(parts, list) else [parts]
 
 
@@ -136,7 +135,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
     >>> [part.shape for part in np.hsplit(np.zeros((2, 4)), 2)]
     [(2, 2), (2, 2)]
     """
-    return _listed(NUMPY.hsplit(need(ary, "ary"), _indices(indices_or_sections)))
+    return _parts(NUMPY.hsplit, ary, indices_or_sections)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
@@ -145,7 +144,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
     >>> [part.shape for part in np.vsplit(np.zeros((2, 4)), 2)]
     [(1, 4), (1, 4)]
     """
-    return _listed(NUMPY.vsplit(need(ary, "ary"), _indices(indices_or_sections)))
+    return _parts(NUMPY.vsplit, ary, indices_or_sections)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
@@ -154,4 +153,4 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[ndarray]:
     >>> [part.shape for part in np.dsplit(np.zeros((2, 3, 4)), 2)]
     [(2, 3, 2), (2, 3, 2)]
     """
-    return _listed(NUMPY.dsplit(need(ary, "ary"), _indices(indices_or_sections)))
+    return _parts(NUMPY.dsplit, ary, indices_or_sections)

@@ -20,8 +20,6 @@ from ..symbol._names import canonical
 from ._converters import find
 from ._graph import OPSET, Call, Graph, element_type, onnx_module
 
-__all__ = ["export_model", "get_operator_support"]
-
 #: The version of the file format that goes with the version of the ops.
 _IR_VERSION = 7
 
@@ -211,7 +209,7 @@ class _Model:
         used = {one for node in graph.nodes for one in node.input}
         constants = {**self.values, **graph.constants}
         initializers = [
-            numpy_helper.from_array(onp.ascontiguousarray(value), name)
+            numpy_helper.from_array(onp.asarray(value, order="C"), name)
             for name, value in constants.items()
             if name in used
         ]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,7 @@ from typing import Any
 import numpy as onp
 
 from ..error import ArrayNotImplementedError
-
-__all__ = ["OPSET", "Call", "Graph", "onnx_module"]
+from ..symbol._attributes import as_value
 
 OPSET = 13
 
@@ -56,12 +54,8 @@ class Graph:
         """Return the name of a constant; equal ones are the same."""
         array = onp.asarray(value, dtype)
         for name, present in self.constants.items():
-            if (
-                name.startswith(stem)
-                and present.dtype == array.dtype
-                and present.shape == array.shape
-                and onp.array_equal(present, array)
-            ):
+            same = present.dtype == array.dtype and onp.array_equal(present, array)
+            if name.startswith(stem) and same:
                 return name
         name = self.new_name(stem)
         self.constants[name] = array
@@ -95,15 +89,7 @@ class Call:
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return a parameter: numbers, tuples and truth values are read, other text stays."""
-        if key not in self.attrs:
-            return default
-        text = self.attrs[key]
-        if text in ("true", "false"):
-            return text == "true"
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            return text
+        return as_value(self.attrs[key]) if key in self.attrs else default
 
     def axes(self, key: str = "axis", default: Any = None) -> list[int] | None:
         """Return a parameter that is one axis or several, counted from the front."""

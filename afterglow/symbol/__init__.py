@@ -15,8 +15,7 @@ from typing import Any
 from . import contrib, linalg, numpy, numpy_extension, random, symbol
 from . import numpy as np
 from . import numpy_extension as npx
-from ._functions import function_of
-from .symbol import Group, Symbol, Variable, create, load, load_json, var
+from .symbol import Group, Symbol, Variable, create, function_of, load, load_json, var
 
 __all__ = [
     "Group",

@@ -166,14 +166,7 @@ class Inference:
             if str(error).startswith("Error in operator"):
                 raise
             raise failed(node, error, ()) from error
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            IndexError,
-            OverflowError,
-            ArithmeticError,
-        ) as error:
+        except (ValueError, TypeError, LookupError, ArithmeticError) as error:
             raise failed(node, error, ()) from error
         for index, shape in enumerate(results):
             changed |= self._set((node, index), shape, node, f"output {index}")
@@ -208,7 +201,7 @@ class Inference:
         shape = self.shapes.get((node, 0))
         if shape is None:
             return False
-        if node.entry.name == "FullyConnected":
+        if node.entry.name in ("FullyConnected", "Convolution"):
             return self._set_rows(node, shape[0])
         if not node.entry.alike:
             return False
@@ -218,7 +211,7 @@ class Inference:
         return changed
 
     def _set_rows(self, node: Node, rows: int) -> bool:
-        """Tell the data of a product how many rows the result has."""
+        """Tell the data of a product or convolution how many samples the result has."""
         data = self.shapes.get(node.inputs[0])
         if rows == -1 or not data or data[0] != -1:
             return False

@@ -31,10 +31,6 @@ def _object(members: list[tuple[str, str]], indent: int) -> str:
     return _layout("{", inner, "}", indent, len(inner) > 1)
 
 
-def _list(items: list[str], indent: int, lines: bool) -> str:
-    return _layout("[", items, "]", indent, lines)
-
-
 def _layout(start: str, items: list[str], end: str, indent: int, lines: bool) -> str:
     if not lines:
         return start + ", ".join(items) + end
@@ -43,7 +39,7 @@ def _layout(start: str, items: list[str], end: str, indent: int, lines: bool) ->
 
 
 def _numbers(numbers: list[int]) -> str:
-    return _list([str(number) for number in numbers], 2, len(numbers) > 10)
+    return _layout("[", [str(number) for number in numbers], "]", 2, len(numbers) > 10)
 
 
 def to_json(heads: list[Output], numpy_shapes: bool) -> str:
@@ -70,7 +66,7 @@ def to_json(heads: list[Output], numpy_shapes: bool) -> str:
         versions.insert(0, ("is_np_shape", '["int", 1]'))
     return _object(
         [
-            ("nodes", _list(texts, 2, True)),
+            ("nodes", _layout("[", texts, "]", 2, True)),
             ("arg_nodes", _numbers([numbers[node] for node in nodes if node.is_variable])),
             ("node_row_ptr", _numbers(rows)),
             ("heads", f"[{', '.join(f'[{numbers[node]}, {i}, 0]' for node, i in heads)}]"),

@@ -44,10 +44,6 @@ def _einsum(*data: Any, subscripts: str = "", optimize: Any = 0) -> Any:
     return np.einsum(subscripts, *data)
 
 
-def _full_like(a: Any, fill_value: Any = 0, dtype: Any = None, ctx: Any = None) -> Any:
-    return np.full_like(a, fill_value, dtype=dtype)
-
-
 def _pad(
     x: Any,
     pad_width: Any = (),
@@ -72,19 +68,14 @@ def _average(
     return np.average(a, axis, weights, returned)
 
 
-def _where_lscalar(condition: Any, x: Any, scalar: Any = 0.0) -> Any:
-    return np.where(condition, scalar, x)
-
-
-def _where_rscalar(condition: Any, x: Any, scalar: Any = 0.0) -> Any:
-    return np.where(condition, x, scalar)
-
-
 #: By the name in files: the function and how many of its first arguments are arrays.
 FUNCTIONS: dict[str, tuple[Function, int]] = {
     "_npi_average": (_average, 2),
     "_npi_einsum": (_einsum, 0),
-    "_npi_full_like": (_full_like, 1),
+    "_npi_full_like": (
+        lambda a, fill_value=0, dtype=None, ctx=None: np.full_like(a, fill_value, dtype=dtype),
+        1,
+    ),
     "_npi_lcm_scalar": (with_number(np.lcm, False, False), 1),
     "_npi_ldexp_scalar": (with_number(np.ldexp, False, False), 1),
     "_npi_norm": (_norm, 1),
@@ -92,8 +83,8 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
     "_npi_pad": (_pad, 1),
     "_npi_rldexp_scalar": (with_number(np.ldexp, False, True), 1),
     "_npi_uniform": (np.random.uniform, 0),
-    "_npi_where_lscalar": (_where_lscalar, 2),
-    "_npi_where_rscalar": (_where_rscalar, 2),
+    "_npi_where_lscalar": (lambda condition, x, scalar=0.0: np.where(condition, scalar, x), 2),
+    "_npi_where_rscalar": (lambda condition, x, scalar=0.0: np.where(condition, x, scalar), 2),
 }
 
 #: Those that take in files what the declaration of the op says, unlike the functions.

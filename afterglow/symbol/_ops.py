@@ -81,14 +81,14 @@ class Entry:
         if self.present is not None:
             names = self.present(given)
         else:
-            names = tuple(name for name in self.inputs if self._is_there(name, given))
+            asked = {name for name in self.optional if given.get(f"use_{name}")}
+            names = tuple(
+                name for name in self.inputs if name in asked or name not in self.optional
+            )
         if count is None:
             return names
         # Optional ones are given in their order.
         return (self.inputs if count > len(names) else names)[:count]
-
-    def _is_there(self, name: str, given: Attributes) -> bool:
-        return name not in self.optional or bool(given.get(f"use_{name}"))
 
     def output_names(self, given: Attributes) -> tuple[str, ...]:
         """Return the names of the outputs that symbols can use."""
@@ -172,18 +172,24 @@ def _rnn_param_concat(*data: Any, dim: int = 1) -> Any:
     return _functions.concat(*data, dim=dim)
 
 
+#: By the name in files: the function and how many of its first arguments are arrays; all of them
+#: for None.
+_IN_FILES: dict[str, tuple[Function, int | None]] = {
+    "_full": (_full, 0),
+    "_npx_pick": (_pick, 2),
+    "_rnn_param_concat": (_rnn_param_concat, None),
+    "_split_v2": (_split_v2, 1),
+    "pick": (_pick, 2),
+}
+
+
 # --- what signatures do not say ---
-
-
-def _sections(given: Attributes) -> int:
-    sections: int = given.get("sections") or len(given.get("indices", ()))
-    return sections
 
 
 #: How many outputs functions give.
 _COUNTS: dict[str, Callable[[Attributes], int]] = {
     "amp_multicast": lambda given: given["num_outputs"],
-    "_split_v2": _sections,
+    "_split_v2": lambda given: given.get("sections") or len(given.get("indices", ())),
     **dict.fromkeys(("moments", "_linalg_gelqf"), lambda given: 2),
 }
 
@@ -435,17 +441,9 @@ def _basic(name: str) -> Entry:
             outputs=_custom.outputs,
             complete=_custom.complete,
         )
-    if name == "_full":
-        return _derived(name, _full, 0, True)
-    if name in ("pick", "_npx_pick"):
-        return _derived(name, _pick, 2, name == "pick")
-    if name == "_split_v2":
-        return _derived(name, _split_v2, 1, True)
-    if name == "_rnn_param_concat":
-        return _derived(name, _rnn_param_concat, None, True)
+    if name in _IN_FILES:
+        return _derived(name, *_IN_FILES[name], name != "_npx_pick")
     function = _legacy_function(name)
-    if op is not None and table()[op]["announced"]:
-        return _as_declared(name, op, function, True)
     if function is not None:
         return _derived(name, function, None, True)
     if op is not None and name in _np_ops.AS_DECLARED:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from ..error import ArrayNotImplementedError
-from ._functions import function_of
+from .symbol import function_of
 
 
 def _refuse(*args: Any, **kwargs: Any) -> NoReturn:

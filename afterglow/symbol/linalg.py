@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._functions import function_of
+from .symbol import function_of
 
 
 def __getattr__(name: str) -> Any:

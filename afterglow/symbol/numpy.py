@@ -19,9 +19,8 @@ from ..error import (
     ArrayTypeError,
     MissingNameError,
 )
-from ._functions import function_of
 from ._ops import find
-from .symbol import Symbol, create
+from .symbol import Symbol, create, function_of
 
 
 class _Symbol(Symbol):
@@ -61,28 +60,18 @@ class _Symbol(Symbol):
         if len(self._outputs) > 1 or isinstance(key, str):
             return super().__getitem__(key)
         keys = key if isinstance(key, tuple) else (key,)
-        begin: list[Any] = []
-        end: list[Any] = []
-        step: list[Any] = []
-        codes: list[int] = []
-        for one in keys:
-            if isinstance(one, (int, onp.integer)):
-                # From -1 to the end: the last one.
-                begin.append(int(one))
-                end.append(None if one == -1 else int(one) + 1)
-                step.append(None)
-                codes.append(-3)
-            elif isinstance(one, slice):
-                begin.append(one.start)
-                end.append(one.stop)
-                step.append(one.step)
-                codes.append(-2)
-            else:
-                raise ArrayIndexError(
-                    f"Only integer, slice, or tuple of these types are supported! Received {key=}"
-                )
-        given = {"begin": tuple(begin), "end": tuple(end), "step": tuple(step)}
+        if not all(isinstance(one, (int, onp.integer, slice)) for one in keys):
+            raise ArrayIndexError(
+                f"Only integer, slice, or tuple of these types are supported! Received {key=}"
+            )
+        # From -1 to the end: the last one.
+        ranges = [
+            one if isinstance(one, slice) else slice(int(one), int(one) + 1 or None) for one in keys
+        ]
+        sides = {"begin": "start", "end": "stop", "step": "step"}
+        given = {name: tuple(getattr(one, of) for one in ranges) for name, of in sides.items()}
         part = create("_npi_slice", (self,), given, hint="slice")
+        codes = [-2 if isinstance(one, slice) else -3 for one in keys]
         if -3 not in codes:
             return part
         return create("_npx_reshape", (part,), {"newshape": (*codes, -4)}, hint="reshape")

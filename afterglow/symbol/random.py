@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..error import ArrayValueError, MissingNameError
-from ._functions import function_of
-from .symbol import Symbol, create
+from .symbol import Symbol, create, function_of
 
 __all__ = [
     "exponential",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from numbers import Number
 from typing import Any, NoReturn, Self
@@ -22,6 +22,7 @@ from ..error import (
     ArrayTypeError,
     ArrayValueError,
     FileError,
+    MissingNameError,
     MXNetError,
     NotImplementedForSymbol,
 )
@@ -38,7 +39,31 @@ from ._ops import Entry, find
 
 __all__ = ["Group", "Symbol", "Variable", "load", "load_json", "var"]
 
-Shape = tuple[int, ...]
+
+def _operator(name: str, is_swapped: bool = False) -> Callable[[Any, Any], Symbol]:
+    """Return the method of an operator; where it is swapped, ``self`` stands on the right."""
+
+    def operate(self: Symbol, other: Any) -> Symbol:
+        left, right = (other, self) if is_swapped else (self, other)
+        # The result is a symbol of np if one of both is.
+        kinds = [type(one) for one in (left, right) if isinstance(one, Symbol)]
+        kind = max(kinds, key=lambda kind: len(kind.mro()))
+        return kind(kind._operation(name, left, right)._outputs)
+
+    return operate
+
+
+def _refused(name: str) -> Callable[[Any, Any], NoReturn]:
+    def refuse(self: Symbol, other: Any) -> NoReturn:
+        raise _only_of_arrays(name)
+
+    return refuse
+
+
+def _only_of_arrays(name: str) -> NotImplementedForSymbol:
+    return NotImplementedForSymbol(
+        f"Function {name} is not implemented for Symbol and only available in NDArray."
+    )
 
 
 class Symbol:
@@ -232,63 +257,21 @@ class Symbol:
 
     # --- operators ---
 
-    def __add__(self, other: Any) -> Symbol:
-        return _operated("add", self, other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Symbol:
-        return _operated("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return _operated("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Symbol:
-        return _operated("multiply", self, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Symbol:
-        return _operated("true_divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Symbol:
-        return _operated("true_divide", other, self)
-
-    def __mod__(self, other: Any) -> Symbol:
-        return _operated("mod", self, other)
-
-    def __rmod__(self, other: Any) -> Symbol:
-        return _operated("mod", other, self)
-
-    def __pow__(self, other: Any) -> Symbol:
-        return _operated("power", self, other)
-
-    def __rpow__(self, other: Any) -> Symbol:
-        return _operated("power", other, self)
+    __add__ = __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("subtract"), _operator("subtract", is_swapped=True)
+    __mul__ = __rmul__ = _operator("multiply")
+    __truediv__, __rtruediv__ = _operator("true_divide"), _operator("true_divide", is_swapped=True)
+    __mod__, __rmod__ = _operator("mod"), _operator("mod", is_swapped=True)
+    __pow__, __rpow__ = _operator("power"), _operator("power", is_swapped=True)
+    __eq__, __ne__ = _operator("equal"), _operator("not_equal")  # type: ignore[assignment]
+    __gt__, __ge__ = _operator("greater"), _operator("greater_equal")
+    __lt__, __le__ = _operator("less"), _operator("less_equal")
 
     def __neg__(self) -> Symbol:
         return self.__mul__(-1.0)
 
     def __abs__(self) -> Symbol:
         return create("abs", (self,), {})
-
-    def __eq__(self, other: object) -> Symbol:  # type: ignore[override]
-        return _operated("equal", self, other)
-
-    def __ne__(self, other: object) -> Symbol:  # type: ignore[override]
-        return _operated("not_equal", self, other)
-
-    def __gt__(self, other: Any) -> Symbol:
-        return _operated("greater", self, other)
-
-    def __ge__(self, other: Any) -> Symbol:
-        return _operated("greater_equal", self, other)
-
-    def __lt__(self, other: Any) -> Symbol:
-        return _operated("less", self, other)
-
-    def __le__(self, other: Any) -> Symbol:
-        return _operated("less_equal", self, other)
 
     @staticmethod
     def _operation(name: str, left: Any, right: Any) -> Symbol:
@@ -308,35 +291,16 @@ class Symbol:
         return id(self) >> 4
 
     def __bool__(self) -> NoReturn:
-        raise NotImplementedForSymbol(
-            'Function __bool__ (namely operator "bool") is not implemented for Symbol and only '
-            "available in NDArray."
-        )
+        raise _only_of_arrays('__bool__ (namely operator "bool")')
 
-    def __iadd__(self, other: Any) -> NoReturn:
-        self._in_place("__iadd__")
-
-    def __isub__(self, other: Any) -> NoReturn:
-        self._in_place("__isub__")
-
-    def __imul__(self, other: Any) -> NoReturn:
-        self._in_place("__imul__")
-
-    def __itruediv__(self, other: Any) -> NoReturn:
-        self._in_place("__itruediv__")
-
-    def _in_place(self, name: str) -> NoReturn:
-        raise NotImplementedForSymbol(
-            f"Function {name} is not implemented for Symbol and only available in NDArray."
-        )
+    __iadd__, __isub__ = _refused("__iadd__"), _refused("__isub__")
+    __imul__, __itruediv__ = _refused("__imul__"), _refused("__itruediv__")
 
     # --- methods that are ops ---
 
     def __getattr__(self, name: str) -> Any:
         if name in ONLY_ARRAYS:
-            raise NotImplementedForSymbol(
-                f"Function {name} is not implemented for Symbol and only available in NDArray."
-            )
+            raise _only_of_arrays(name)
         if not _is_method(name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return lambda *args, **kwargs: create(name, (self, *args), kwargs)
@@ -400,11 +364,14 @@ class Symbol:
                 stacklevel=2,
             )
             return None, None, None
-        return self._by_kind(found)
+        return self._shapes_by_kind(found)
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> Any:
         """Return what is known of the shapes: unknown extents are 0, unknown shapes ()."""
-        return self._by_kind(self._infer_shapes(args, kwargs))
+        return self._shapes_by_kind(self._infer_shapes(args, kwargs))
+
+    def _shapes_by_kind(self, found: Inference) -> Any:
+        return self._by_kind(found.nodes, lambda output: found.public(found.shapes.get(output)))
 
     def _infer_shapes(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Inference:
         found = Inference(self._outputs, is_np_shape())
@@ -427,17 +394,16 @@ class Symbol:
                 )
         return dict(kwargs)
 
-    def _by_kind(self, found: Inference) -> tuple[list[Any], list[Any], list[Any]]:
-        states = auxiliary(found.nodes)
-        variables = [node for node in found.nodes if node.is_variable]
-
-        def public(outputs: Sequence[Output]) -> list[Shape]:
-            return [found.public(found.shapes.get(output)) for output in outputs]
-
+    def _by_kind(
+        self, nodes: Sequence[Node], public: Callable[[Output], Any]
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return what is told of arguments, of outputs and of states."""
+        states = auxiliary(nodes)
+        variables = [node for node in nodes if node.is_variable]
         return (
-            public([(node, 0) for node in variables if node not in states]),
-            public(self._outputs),
-            public([(node, 0) for node in variables if node in states]),
+            [public((node, 0)) for node in variables if node not in states],
+            [public(output) for output in self._outputs],
+            [public((node, 0)) for node in variables if node in states],
         )
 
     def infer_type(self, *args: Any, **kwargs: Any) -> Any:
@@ -461,18 +427,12 @@ class Symbol:
         """Return what is known of the types; ``None`` for the others."""
         found = Inference(self._outputs, is_np_shape())
         found.infer_types(self._given(args, kwargs, "infer_type"))
-        states = auxiliary(found.nodes)
 
-        def public(outputs: Sequence[Output]) -> list[Any]:
-            kinds = (found.types.get(output) for output in outputs)
-            return [None if kind is None else TYPES[kind] for kind in kinds]
+        def public(output: Output) -> Any:
+            kind = found.types.get(output)
+            return None if kind is None else TYPES[kind]
 
-        variables = [node for node in found.nodes if node.is_variable]
-        return (
-            public([(node, 0) for node in variables if node not in states]),
-            public(self._outputs),
-            public([(node, 0) for node in variables if node in states]),
-        )
+        return self._by_kind(found.nodes, public)
 
     # --- running ---
 
@@ -613,13 +573,6 @@ def _without_casts(heads: Sequence[Output]) -> list[Output]:
     return [source(head) for head in heads]
 
 
-def _operated(name: str, left: Any, right: Any) -> Symbol:
-    """Return the symbol of an operator: one of ``np`` if one of both is."""
-    kinds = [type(one) for one in (left, right) if isinstance(one, Symbol)]
-    kind = max(kinds, key=lambda kind: len(kind.mro()))
-    return kind(kind._operation(name, left, right)._outputs)
-
-
 #: By the name in ``np``: the op of two symbols, of one and a number, and of a number and one where
 #: that is another one.
 _OPERATORS = {
@@ -686,6 +639,26 @@ def create(
     return kind([(node, index) for index in range(count)])
 
 
+@cache
+def function_of(
+    op: str, module: str, public: str, hint: str | None = None
+) -> Callable[..., Symbol]:
+    """Return the function of a module that makes a symbol of an op; ``hint`` names the nodes."""
+    entry = find(op)
+    if not entry.is_known:
+        raise MissingNameError(module, public)
+
+    def function(*args: Any, **kwargs: Any) -> Symbol:
+        return create(op, args, kwargs, hint=hint)
+
+    function.__name__ = function.__qualname__ = public
+    if entry.function is None:
+        function.__doc__ = "Write the op down; it can be saved and loaded, but does not run yet."
+    else:
+        function.__doc__ = entry.function.__doc__
+    return function
+
+
 def _sorted(
     entry: Entry, function: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[dict[str, Symbol], dict[str, Any]]:
@@ -734,26 +707,17 @@ def _inputs(node: Node, symbols: dict[str, Symbol]) -> list[Output]:
     if entry.name == "Custom":
         names: Sequence[str] = input_names(node.attributes)
         by_position = [key for key in symbols if key.startswith("arg")]
-        found = {**dict(zip(names, by_position, strict=False))}
-        symbols = {
-            name: symbols[found[name]] if name in found else symbols[name]
-            for name in names
-            if name in found or name in symbols
-        }
+        found = dict(zip(names, by_position, strict=False))
+        given = {name: symbols.get(found.get(name, name)) for name in names}
+        symbols = {name: symbol for name, symbol in given.items() if symbol is not None}
     elif entry.variadic:
         return [one for symbol in symbols.values() for one in symbol._outputs]
     else:
-        given = node.values
-        names = [
-            name for name in entry.inputs if name in symbols or name in entry.input_names(given)
-        ]
-    inputs = []
-    for name in names:
-        if name in symbols:
-            inputs.append(symbols[name]._output(name))
-        else:
-            inputs.append(node.new_input(name))
-    return inputs
+        present = {*symbols, *entry.input_names(node.values)}
+        names = [name for name in entry.inputs if name in present]
+    return [
+        symbols[name]._output(name) if name in symbols else node.new_input(name) for name in names
+    ]
 
 
 def var(

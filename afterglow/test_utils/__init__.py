@@ -6,28 +6,23 @@ from __future__ import annotations
 from .._package.namespace import tend
 from ..context import set_default_context
 from ..util import use_np
+from . import comparing, datasets, making, networks, statistics, surroundings
 from .comparing import *  # noqa: F403
-from .comparing import __all__ as _comparing
 from .datasets import *  # noqa: F403
-from .datasets import __all__ as _datasets
 from .making import *  # noqa: F403
-from .making import __all__ as _making
 from .networks import *  # noqa: F403
-from .networks import __all__ as _networks
 from .statistics import *  # noqa: F403
-from .statistics import __all__ as _statistics
 from .surroundings import *  # noqa: F403
-from .surroundings import __all__ as _surroundings
 
 __all__ = [
     "set_default_context",
     "use_np",
-    *_comparing,
-    *_datasets,
-    *_making,
-    *_networks,
-    *_statistics,
-    *_surroundings,
+    *comparing.__all__,
+    *datasets.__all__,
+    *making.__all__,
+    *networks.__all__,
+    *statistics.__all__,
+    *surroundings.__all__,
 ]
 
 tend(__name__)

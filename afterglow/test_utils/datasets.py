@@ -72,13 +72,9 @@ def get_mnist() -> dict[str, Any]:
         pixels = content(images, 16).reshape(-1, 1, 28, 28).astype("float32") / 255
         return pixels, content(labels, 8).astype("int8")
 
-    train, test = pair(*_UBYTE_FILES[:2]), pair(*_UBYTE_FILES[2:])
-    return {
-        "train_data": train[0],
-        "train_label": train[1],
-        "test_data": test[0],
-        "test_label": test[1],
-    }
+    names = ("train_data", "train_label", "test_data", "test_label")
+    arrays = (*pair(*_UBYTE_FILES[:2]), *pair(*_UBYTE_FILES[2:]))
+    return dict(zip(names, arrays, strict=True))
 
 
 def get_mnist_ubyte() -> None:
@@ -94,13 +90,11 @@ def get_mnist_iterator(
     get_mnist_ubyte()
     flat = len(input_shape) != 3
     part: dict[str, Any] = {"num_parts": num_parts, "part_index": part_index}
-    train = MNISTIter(
-        "data/" + _UBYTE_FILES[0], "data/" + _UBYTE_FILES[1], batch_size, True, flat, **part
+    images, labels, test_images, test_labels = (f"data/{name}" for name in _UBYTE_FILES)
+    return (
+        MNISTIter(images, labels, batch_size, True, flat, **part),
+        MNISTIter(test_images, test_labels, batch_size, False, flat, **part),
     )
-    test = MNISTIter(
-        "data/" + _UBYTE_FILES[2], "data/" + _UBYTE_FILES[3], batch_size, False, flat, **part
-    )
-    return train, test
 
 
 def get_mnist_pkl() -> Any:

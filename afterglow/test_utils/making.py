@@ -133,19 +133,17 @@ def _no_sparse(name: str) -> NoReturn:
     raise ArrayNotImplementedError(f"[{name}] there are no sparse arrays")
 
 
-def rand_sparse_ndarray(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise: there are no sparse arrays."""
-    _no_sparse("rand_sparse_ndarray")
+def _of_sparse(name: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        """Raise: there are no sparse arrays."""
+        _no_sparse(name)
+
+    return refuse
 
 
-def create_sparse_array(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise: there are no sparse arrays."""
-    _no_sparse("create_sparse_array")
-
-
-def create_sparse_array_zd(*args: Any, **kwargs: Any) -> NoReturn:
-    """Raise: there are no sparse arrays."""
-    _no_sparse("create_sparse_array_zd")
+rand_sparse_ndarray = _of_sparse("rand_sparse_ndarray")
+create_sparse_array = _of_sparse("create_sparse_array")
+create_sparse_array_zd = _of_sparse("create_sparse_array_zd")
 
 
 def shuffle_csr_column_indices(csr: Any) -> NoReturn:
@@ -175,18 +173,19 @@ def get_identity_mat_batch(size: int) -> nd.NDArray:
 
 def assign_each(the_input: Any, function: Callable[[Any], Any] | None) -> Host:
     """Return a NumPy array with a function of every element."""
-    values = onp.array(host(the_input))
-    if function is not None:
-        values = onp.vectorize(function, otypes=[values.dtype])(values)
-    return values
+    return _assigned(function, the_input)
 
 
 def assign_each2(input1: Any, input2: Any, function: Callable[[Any, Any], Any] | None) -> Host:
     """Return a NumPy array with a function of every pair of elements."""
-    first, second = onp.array(host(input1)), host(input2)
+    return _assigned(function, input1, input2)
+
+
+def _assigned(function: Callable[..., Any] | None, first: Any, *others: Any) -> Host:
+    values = onp.array(host(first))
     if function is None:
-        return first
-    return onp.vectorize(function, otypes=[first.dtype])(first, second)
+        return values
+    return onp.vectorize(function, otypes=[values.dtype])(values, *map(host, others))
 
 
 def new_orthonormal_matrix_2d(n: int) -> Host:

@@ -47,18 +47,6 @@ Requests = str | Sequence[str] | Mapping[str, str]
 # --- arguments ---
 
 
-def _named(what: str, names: list[str], values: Values) -> dict[str, Any]:
-    """Return values by name; a list goes by the order of the names."""
-    if not isinstance(values, Mapping):
-        return dict(zip(names, values, strict=False))
-    if set(names) != set(values):
-        raise ArrayValueError(
-            f"Symbol {what} and keys of the given location do not match."
-            f"symbol args:{sorted(names)}, location.keys():{sorted(values)}"
-        )
-    return dict(values)
-
-
 def _array(value: Any, ctx: Context, dtype: Any) -> nd.NDArray:
     if isinstance(value, Array):
         array: Any = value
@@ -68,16 +56,41 @@ def _array(value: Any, ctx: Context, dtype: Any) -> nd.NDArray:
     return nd.array(values, ctx=ctx, dtype=values.dtype if dtype == "asnumpy" else dtype)
 
 
-def _location(sym: Any, location: Values, ctx: Context, dtype: Any) -> dict[str, nd.NDArray]:
-    values = _named("arguments", sym.list_arguments(), location)
-    return {name: _array(value, ctx, dtype) for name, value in values.items()}
-
-
-def _aux(sym: Any, states: Values | None, ctx: Context, dtype: Any) -> dict[str, nd.NDArray] | None:
-    if states is None:
+def _arrays(sym: Any, values: Values | None, ctx: Context, dtype: Any, states: bool = False) -> Any:
+    """Return arguments or states as arrays by name; a list goes by the order of the names."""
+    if values is None:
         return None
-    values = _named("aux_states", sym.list_auxiliary_states(), states)
+    names = sym.list_auxiliary_states() if states else sym.list_arguments()
+    if not isinstance(values, Mapping):
+        values = dict(zip(names, values, strict=False))
+    elif set(names) != set(values):
+        raise ArrayValueError(
+            f"Symbol {'aux_states' if states else 'arguments'} and keys of the given location do "
+            f"not match.symbol args:{sorted(names)}, location.keys():{sorted(values)}"
+        )
     return {name: _array(value, ctx, dtype) for name, value in values.items()}
+
+
+def _bound(
+    sym: Any,
+    ctx: Context,
+    arguments: dict[str, nd.NDArray],
+    states: dict[str, nd.NDArray] | None,
+    requests: Mapping[str, str],
+    spread: float,
+) -> tuple[Any, dict[str, Host]]:
+    """Return an executor that computes some gradients, and the random numbers they begin with."""
+    gradients = {
+        name: nd.array(
+            onp.random.normal(0, spread, arguments[name].shape),
+            dtype=arguments[name].dtype,
+            ctx=ctx,
+        )
+        for name in requests
+    }
+    every = {name: requests.get(name, "null") for name in sym.list_arguments()}
+    executor = sym.bind(ctx, arguments, gradients, every, states)
+    return executor, {name: gradient.asnumpy() for name, gradient in gradients.items()}
 
 
 def _requests(sym: Any, grad_req: Requests) -> dict[str, str]:
@@ -94,11 +107,15 @@ def _no_sparse(stypes: Mapping[str, str] | None) -> None:
         raise ArrayNotImplementedError("[test_utils] there are no sparse gradients")
 
 
-def _of_type(tolerance: Tolerance, defaults: Mapping[Any, float], dtype: Any) -> Tolerance:
-    """Return the tolerance of the type that was computed in, unless one is given."""
-    if tolerance is None and dtype != "asnumpy":
-        return defaults[onp.dtype(dtype)]
-    return tolerance
+def _tolerances(rtol: Tolerance, atol: Tolerance, dtype: Any) -> tuple[Tolerance, Tolerance]:
+    """Return the tolerances of the type that was computed in, unless they are given."""
+    if dtype == "asnumpy":
+        return rtol, atol
+    kind = onp.dtype(dtype)
+    return (
+        default_rtols()[kind] if rtol is None else rtol,
+        default_atols()[kind] if atol is None else atol,
+    )
 
 
 # --- symbols ---
@@ -204,26 +221,15 @@ def check_numeric_gradient(
     """
     _no_sparse(grad_stype_dict)
     ctx = ctx or default_context()
-    arguments = _location(sym, location, ctx, dtype)
-    states = _aux(sym, aux_states, ctx, dtype)
+    arguments = _arrays(sym, location, ctx, dtype)
+    states = _arrays(sym, aux_states, ctx, dtype, states=True)
     initial_states = {name: state.copy() for name, state in (states or {}).items()}
     requests: dict[str, str] = (
         dict(grad_nodes)
         if isinstance(grad_nodes, Mapping)
         else dict.fromkeys(sym.list_arguments() if grad_nodes is None else grad_nodes, "write")
     )
-    gradients = {
-        name: nd.array(onp.random.normal(0, 0.01, arguments[name].shape), dtype=dtype, ctx=ctx)
-        for name in requests
-    }
-    before = {name: gradient.asnumpy() for name, gradient in gradients.items()}
-    executor = sym.bind(
-        ctx,
-        args=arguments,
-        args_grad=gradients,
-        grad_req={name: requests.get(name, "null") for name in sym.list_arguments()},
-        aux_states=states,
-    )
+    executor, before = _bound(sym, ctx, arguments, states, requests, 0.01)
     outputs = executor.forward(is_train=True)
     # Numbers away from zero, so that no element goes unchecked.
     weights = [onp.random.rand(*output.shape) + 0.1 for output in outputs]
@@ -239,7 +245,7 @@ def check_numeric_gradient(
         use_forward_train,
         weights,
     )
-    rtol, atol = _of_type(rtol, default_rtols(), dtype), _of_type(atol, default_atols(), dtype)
+    rtol, atol = _tolerances(rtol, atol, dtype)
     for name, request in requests.items():
         expected = {"write": numeric[name], "add": before[name] + numeric[name]}.get(
             request, before[name]
@@ -267,23 +273,15 @@ def check_symbolic_forward(
     >>> outputs = test_utils.check_symbolic_forward(x * 2, [numpy.ones(3)], [numpy.full(3, 2)])
     """
     ctx = ctx or default_context()
-    executor = sym.bind(
-        ctx,
-        args=_location(sym, location, ctx, dtype),
-        aux_states=_aux(sym, aux_states, ctx, dtype),
-    )
+    states = _arrays(sym, aux_states, ctx, dtype, states=True)
+    executor = sym.bind(ctx, args=_arrays(sym, location, ctx, dtype), aux_states=states)
     outputs: list[nd.NDArray] = executor.forward(is_train=False)
+    rtol, atol = _tolerances(rtol, atol, dtype)
     names = sym.list_outputs()
     wanted = [expected[name] for name in names] if isinstance(expected, Mapping) else expected
     for name, one, output in zip(names, wanted, outputs, strict=True):
-        assert_almost_equal(
-            one,
-            output,
-            _of_type(rtol, default_rtols(), dtype),
-            _of_type(atol, default_atols(), dtype),
-            (f"EXPECTED_{name}", f"FORWARD_{name}"),
-            equal_nan=equal_nan,
-        )
+        pair = (f"EXPECTED_{name}", f"FORWARD_{name}")
+        assert_almost_equal(one, output, rtol, atol, pair, equal_nan=equal_nan)
     return outputs
 
 
@@ -313,51 +311,32 @@ def check_symbolic_backward(
     """
     _no_sparse(grad_stypes)
     ctx = ctx or default_context()
-    arguments = _location(sym, location, ctx, dtype)
+    arguments = _arrays(sym, location, ctx, dtype)
+    states = _arrays(sym, aux_states, ctx, dtype, states=True)
     requests = _requests(sym, grad_req)
     wanted = (
         dict(expected)
         if isinstance(expected, Mapping)
         else dict(zip(sym.list_arguments(), expected, strict=False))
     )
-    gradients = {
-        name: nd.array(
-            onp.random.normal(size=arguments[name].shape), dtype=arguments[name].dtype, ctx=ctx
-        )
-        for name in wanted
-    }
-    before = {name: gradient.asnumpy() for name, gradient in gradients.items()}
-    executor = sym.bind(
-        ctx,
-        args=arguments,
-        args_grad=gradients,
-        grad_req={name: requests[name] if name in wanted else "null" for name in requests},
-        aux_states=_aux(sym, aux_states, ctx, dtype),
-    )
+    asked = {name: requests[name] for name in wanted}
+    executor, before = _bound(sym, ctx, arguments, states, asked, 1.0)
     outputs = executor.forward(is_train=True)
     if isinstance(out_grads, Mapping):
         out_grads = [out_grads[name] for name in sym.list_outputs()]
-    heads = (
-        None
-        if out_grads is None
-        else [
-            _array(gradient, ctx, output.dtype)
-            for gradient, output in zip(out_grads, outputs, strict=True)
-        ]
-    )
+    heads = None
+    if out_grads is not None:
+        pairs = zip(out_grads, outputs, strict=True)
+        heads = [_array(gradient, ctx, output.dtype) for gradient, output in pairs]
     executor.backward(heads)
+    rtol, atol = _tolerances(rtol, atol, dtype)
     for name, target in wanted.items():
         computed = executor.grad_dict[name].asnumpy()
         if requests[name] == "add":
             computed = computed - before[name]
-        assert_almost_equal(
-            before[name] if requests[name] == "null" else host(target),
-            computed,
-            _of_type(rtol, default_rtols(), dtype),
-            _of_type(atol, default_atols(), dtype),
-            (f"EXPECTED_{name}", f"BACKWARD_{name}"),
-            equal_nan=equal_nan,
-        )
+        one = before[name] if requests[name] == "null" else host(target)
+        pair = (f"EXPECTED_{name}", f"BACKWARD_{name}")
+        assert_almost_equal(one, computed, rtol, atol, pair, equal_nan=equal_nan)
     return dict(executor.grad_dict)
 
 

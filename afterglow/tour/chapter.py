@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from .progress import Progress
 from .words import Words
 
-__all__ = ["Chapter", "Picture", "Setting", "Table"]
-
 
 @dataclass(frozen=True)
 class Table:
@@ -21,14 +19,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A drawing for any width in pixels, and what is to be seen on it."""
-
-    caption: str
-    draw: Callable[[int], str]
-
-
-@dataclass(frozen=True)
 class Chapter:
     """The outcome of a chapter. Its title and introduction are in the words under its name."""
 
@@ -36,7 +26,9 @@ class Chapter:
     code: Sequence[str]
     table: Table
     finding: str
-    pictures: Sequence[Picture]
+    #: What is to be seen on the picture, and what draws it in a width, in pixels, with a label.
+    caption: str
+    draw: Callable[[int, str], str]
     remarks: Sequence[str] = field(default=())
 
 

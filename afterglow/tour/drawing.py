@@ -10,27 +10,6 @@ from typing import NamedTuple
 
 from .quantities import duration, width
 
-__all__ = [
-    "DARK",
-    "LIGHT",
-    "STYLE",
-    "Bar",
-    "Curve",
-    "Dot",
-    "draw_bars",
-    "draw_cells",
-    "draw_curves",
-    "draw_dots",
-    "legend",
-    "rectangle",
-    "svg",
-    "text",
-    "text_width",
-    "ticks",
-    "time_axis",
-    "vertical",
-]
-
 #: The colours of dusk: embers for work that runs, indigo for Python, haze for waiting.
 LIGHT = (
     "--paper:#fbf8f4;--card:#fffefc;--ink:#231d33;--soft:#6d647e;--line:#e3dcd6;"

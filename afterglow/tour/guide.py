@@ -17,8 +17,6 @@ from .quantities import duration
 from .terminal import print_chapter, print_heading, print_summary, print_text
 from .words import Words
 
-__all__ = ["machine", "take"]
-
 
 def machine(words: Words) -> str:
     """Say what the figures were measured with."""

@@ -10,8 +10,6 @@ from .quantities import duration
 from .timeline import PYTHON, Timeline
 from .words import Words
 
-__all__ = ["draw_lanes", "lanes_picture"]
-
 _LANE, _GAP, _HEADING = 22, 5, 30
 _ORDER = ("read", "wait", "run", "other", "issue")
 _COMPUTING = ("run", "other")

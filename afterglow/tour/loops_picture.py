@@ -11,8 +11,6 @@ from .lanes import draw_lanes
 from .timeline import Timeline
 from .words import LANGUAGES, Words
 
-__all__ = ["write_pictures"]
-
 _WIDTH, _MARGIN, _STEPS, _ROUNDS = 860, 20, 8, 15
 
 

@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .chapter import Chapter, Picture, Table
+from .chapter import Chapter, Table
 from .drawing import DARK, LIGHT, STYLE
 from .words import Words
-
-__all__ = ["page"]
 
 #: Each picture is drawn twice, so that its letters keep their size on a phone.
 _WIDE, _NARROW = 820, 340
@@ -88,23 +86,18 @@ def _table(table: Table) -> str:
     )
 
 
-def _figure(picture: Picture) -> str:
-    return (
-        f'<figure><div class="wide">{picture.draw(_WIDE)}</div>'
-        f'<div class="narrow">{picture.draw(_NARROW)}</div>'
-        f"<figcaption>{escape(picture.caption)}</figcaption></figure>"
-    )
-
-
 def _section(number: int, chapter: Chapter, words: Words) -> str:
     codes = "".join(f"<pre><code>{escape(code)}</code></pre>" for code in chapter.code)
     remarks = "".join(f'<p class="remark">{escape(remark)}</p>' for remark in chapter.remarks)
+    title = words(f"{chapter.name}.title")
     return (
         f'<section id="{chapter.name}"><span class="number" aria-hidden="true">{number}</span>'
-        f"<h2>{escape(words(f'{chapter.name}.title'))}</h2>"
+        f"<h2>{escape(title)}</h2>"
         f'<p class="text">{escape(words(f"{chapter.name}.text"))}</p>'
         f'<div class="codes">{codes}</div>'
-        f"{''.join(map(_figure, chapter.pictures))}"
+        f'<figure><div class="wide">{chapter.draw(_WIDE, title)}</div>'
+        f'<div class="narrow">{chapter.draw(_NARROW, title)}</div>'
+        f"<figcaption>{escape(chapter.caption)}</figcaption></figure>"
         f'<p class="finding">{escape(chapter.finding)}</p>'
         f"{_table(chapter.table)}{remarks}</section>"
     )

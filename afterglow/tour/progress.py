@@ -6,14 +6,11 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from types import TracebackType
 from typing import TextIO
 
 from .. import engine
 from .quantities import wrapped
 from .words import Words
-
-__all__ = ["Progress", "is_terminal"]
 
 _CELLS = 24
 _SECONDS = 0.1
@@ -44,12 +41,7 @@ class Progress:
             self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         if self._thread is not None:
             self._thread.join()

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["duration", "megabytes", "padded", "three_digits", "width", "wrapped"]
-
 #: Marks that stay with what follows them.
 _OPENING = ("（", "“", "《")
 

@@ -6,11 +6,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from types import TracebackType
 
 from .. import memory
-
-__all__ = ["Watch", "resident_bytes"]
 
 _STATM = "/proc/self/statm"
 _SECONDS = 0.004
@@ -45,12 +42,7 @@ class Watch:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
         self._sample()

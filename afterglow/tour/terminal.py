@@ -10,8 +10,6 @@ from .chapter import Chapter, Table
 from .quantities import padded, width, wrapped
 from .words import Words
 
-__all__ = ["print_chapter", "print_heading", "print_summary", "print_text"]
-
 _COLUMNS = 88
 
 

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from .. import engine
 
-__all__ = ["PYTHON", "Recorder", "Span", "Timeline", "task_spans"]
-
 #: The lane of the Python thread; workers have their number.
 PYTHON = -1
 

@@ -21,8 +21,6 @@ import numpy
 from .measures import Passes, passes, queue_depth, queue_waits, ran_by, short_site
 from .recording import DROPPED, Recording
 
-__all__ = ["write_events"]
-
 _Array = numpy.ndarray[Any, Any]
 
 #: Events that are put in words at a time.
@@ -95,8 +93,8 @@ def _sources(recording: Recording) -> list[_Source]:
         _waits(recording, names, bars["waits"]),
         _runs(recording, by_pass, names, bars["runs"], flowing),
         _dropped(recording, names),
-        _depth(recording, by_pass),
-        _memory(recording),
+        _counter(*queue_depth(recording, by_pass), "queue depth", "calls"),
+        _counter(recording.memory["time"], recording.memory["bytes"], "memory", "bytes"),
         *_marks(recording, names),
     ]
 
@@ -284,14 +282,6 @@ def _counter(times: _Array, values: _Array, name: str, unit: str) -> _Source:
         return [f'{start}{time},"args":{{"{unit}":{value}}}}}' for time, value in pairs]
 
     return _Source(times, numpy.full(len(times), -1), texts)
-
-
-def _depth(recording: Recording, by_pass: Passes) -> _Source:
-    return _counter(*queue_depth(recording, by_pass), "queue depth", "calls")
-
-
-def _memory(recording: Recording) -> _Source:
-    return _counter(recording.memory["time"], recording.memory["bytes"], "memory", "bytes")
 
 
 def _marks(recording: Recording, names: list[str]) -> Iterator[_Source]:

@@ -9,17 +9,6 @@ import numpy
 
 from .recording import DROPPED, PENDING, RAN, Recording
 
-__all__ = [
-    "Passes",
-    "passes",
-    "queue_depth",
-    "queue_waits",
-    "ran_by",
-    "readable",
-    "readable_bytes",
-    "short_site",
-]
-
 _Array = numpy.ndarray[Any, Any]
 
 

@@ -24,22 +24,10 @@ import numpy
 from .recording import Recording, Table
 from .summary import summarize
 
-__all__ = ["write_page"]
-
 _Array = numpy.ndarray[Any, Any]
 
 _PARTS = Path(__file__).with_name("page")
-_SCRIPTS = (
-    "format.js",
-    "recording.js",
-    "series.js",
-    "search.js",
-    "lanes.js",
-    "timeline.js",
-    "describe.js",
-    "panel.js",
-    "main.js",
-)
+_SCRIPTS = "format recording series search lanes timeline describe panel main"
 _TABLES = ("calls", "runs", "waits", "memory", "marks")
 _INTEGERS = ("i1", "i2", "i4")
 
@@ -55,7 +43,9 @@ def write_page(
     parts = {
         "title": html.escape(title),
         "style": (_PARTS / "page.css").read_text("utf-8"),
-        "script": "\n".join((_PARTS / name).read_text("utf-8") for name in _SCRIPTS),
+        "script": "\n".join(
+            (_PARTS / f"{name}.js").read_text("utf-8") for name in _SCRIPTS.split()
+        ),
         "data": data,
     }
     page = (_PARTS / "page.html").read_text("utf-8")

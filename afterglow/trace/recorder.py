@@ -11,22 +11,7 @@ import numpy
 
 from .. import _core
 from ..error import MXNetError
-from ._texts import Texts
 from .recording import DROPPED, PENDING, RAN, Recording, Table
-
-__all__ = [
-    "MOST_EVENTS",
-    "clear",
-    "current",
-    "is_paused",
-    "is_recording",
-    "mark",
-    "pause",
-    "resume",
-    "snapshot",
-    "start",
-    "stop",
-]
 
 #: Events that are kept by default: about 200 MB. A call takes about three.
 MOST_EVENTS = 5_000_000
@@ -145,6 +130,14 @@ def clear() -> None:
     _marking = False
 
 
+def _places(keys: _Array, wanted: _Array) -> tuple[_Array, _Array]:
+    """Return which of the wanted are among the ascending keys, and the places of those."""
+    place = numpy.searchsorted(keys, wanted)
+    found = place < len(keys)
+    found[found] = keys[place[found]] == wanted[found]
+    return found, place[found]
+
+
 class _Reader:
     """Makes tables of what the core kept."""
 
@@ -154,7 +147,7 @@ class _Reader:
         self._kept = kept
         self._marks = marks
         self._start: int = kept["start"]
-        self._texts = Texts()
+        self._texts = {"": 0}  # each text once, with its number
         self._lanes: dict[int, int] = {}  # by the system's number of the thread
         self._names: list[str] = []
         parts = [
@@ -200,7 +193,7 @@ class _Reader:
             waits=self._waits(),
             memory=self._memory(),
             marks=self._mark_table(),
-            texts=self._texts.all,
+            texts=list(self._texts),
         )
 
     def _of(self, kind: int) -> tuple[_Array, _Array]:
@@ -213,9 +206,12 @@ class _Reader:
         since: _Array = numpy.maximum(times - self._start, 0)
         return since
 
+    def _number(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
     def _numbers(self, texts: list[str], chosen: _Array) -> _Array:
         """Return the numbers of texts that events refer to by places in a list of their own."""
-        numbers = numpy.array([self._texts.number(text) for text in texts] or [0], "i4")
+        numbers = numpy.array([self._number(text) for text in texts] or [0], "i4")
         result: _Array = numbers[chosen]
         return result
 
@@ -264,10 +260,8 @@ class _Reader:
         drops, _ = self._of(_DROPPED)
         drops = drops[numpy.argsort(drops["call"])]
         times = numpy.full(len(calls), -1, "i8")
-        if len(drops):
-            place = numpy.minimum(numpy.searchsorted(drops["call"], calls), len(drops) - 1)
-            found = drops["call"][place] == calls
-            times[found] = self._time(drops["begin"])[place[found]]
+        found, place = _places(drops["call"], calls)
+        times[found] = self._time(drops["begin"])[place]
         return times
 
     def _passes_of(self, calls: _Array, passes: _Array) -> _Array:
@@ -275,14 +269,12 @@ class _Reader:
         members, _ = self._of(_MEMBER)
         order = numpy.argsort(members["call"])
         followers, leaders = members["call"][order], members["begin"][order].astype("u8")
-        first = calls.copy()
-        if len(followers):
-            place = numpy.minimum(numpy.searchsorted(followers, calls), len(followers) - 1)
-            first = numpy.where(followers[place] == calls, leaders[place], calls)
-        if not len(passes):
-            return numpy.full(len(calls), -1, "i4")
-        place = numpy.minimum(numpy.searchsorted(passes, first), len(passes) - 1)
-        return numpy.where(passes[place] == first, place, -1).astype("i4")
+        first, numbers = calls.copy(), numpy.full(len(calls), -1, "i4")
+        found, place = _places(followers, calls)
+        first[found] = leaders[place]
+        found, place = _places(passes, first)
+        numbers[found] = place
+        return numbers
 
     def _waits(self) -> Table:
         events, threads = self._of(_WAIT)
@@ -309,9 +301,9 @@ class _Reader:
             return numpy.array([number(one) for one in column], "i4")
 
         return {
-            "kind": numbers(kinds, self._texts.number),
-            "name": numbers(names, self._texts.number),
-            "domain": numbers(domains, self._texts.number),
+            "kind": numbers(kinds, self._number),
+            "name": numbers(names, self._number),
+            "domain": numbers(domains, self._number),
             "thread": numbers(threads, self._lanes.__getitem__),
             "begin": self._time(numpy.array(begins, "i8")),
             "end": self._time(numpy.array(ends, "i8")),

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy
 
-__all__ = ["DROPPED", "PENDING", "RAN", "Recording", "Table"]
-
 #: Columns by name, all of one length. Times are nanoseconds since the start of the recording;
 #: columns of texts hold numbers of entries in :attr:`Recording.texts`.
 Table = dict[str, "numpy.ndarray[Any, Any]"]

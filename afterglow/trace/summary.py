@@ -12,8 +12,6 @@ import numpy
 from .measures import Passes, passes, queue_waits, ran_by, readable, readable_bytes, short_site
 from .recording import DROPPED, PENDING, Recording, Table
 
-__all__ = ["Cost", "Summary", "ThreadUse", "WaitPoint", "summarize"]
-
 _Array = numpy.ndarray[Any, Any]
 
 

@@ -18,16 +18,6 @@ const lazy::Op& op_of(const char* name) {
   return *op;
 }
 
-/// A tuple of numbers that need not be integers.
-std::vector<double> to_numbers(PyObject* tuple) {
-  std::vector<double> numbers;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) {
-    numbers.push_back(PyFloat_AsDouble(PyTuple_GET_ITEM(tuple, i)));
-    if (PyErr_Occurred()) throw nb::python_error();
-  }
-  return numbers;
-}
-
 /// One argument for each parameter: what was given, or the default.
 std::vector<lazy::Argument> arguments_of(const lazy::Op& op, const nb::dict& given) {
   std::vector<lazy::Argument> arguments = op.defaults;

@@ -54,7 +54,7 @@ bool is_number(const lazy::Argument& argument) {
 constexpr std::size_t most_slots = 40;
 
 /// How an object becomes the value of a parameter.
-enum class Conversion : std::uint8_t { as_is, number, dtype, boolean, pairs, context };
+enum class Conversion : std::uint8_t { as_is, number, numbers, dtype, boolean, pairs, context };
 
 /// A spelling as calls need it. Lives as long as the process.
 struct Signature {
@@ -114,6 +114,7 @@ struct Signature {
     if (slot.role != Role::parameter) return Conversion::as_is;
     const std::string_view kind = op.parameters[slot.index].kind;
     if (kind == lazy::FieldType<double>::kind) return Conversion::number;
+    if (kind == lazy::FieldType<std::vector<double>>::kind) return Conversion::numbers;
     if (!is_function) return Conversion::as_is;
     if (kind == lazy::FieldType<DType>::kind) return Conversion::dtype;
     if (kind == lazy::FieldType<bool>::kind) return Conversion::boolean;
@@ -500,6 +501,9 @@ class CallArguments {
         return to_argument(object);
       case Conversion::number:
         return to_number(signature_.spelling.slots[position], object);
+      case Conversion::numbers:
+        if (PyTuple_Check(object) || PyList_Check(object)) return to_numbers(object);
+        return to_argument(object);
       case Conversion::dtype: {
         const auto number = plain_dtype(object);
         return number ? *number : to_integer(ask(number_of_type, {object}).ptr());

@@ -44,7 +44,6 @@ nb::dict describe_table() {
     entry["optional"] = op.optional_inputs;
     entry["composed"] = nb::bool_(op.compose != nullptr);
     entry["completes"] = nb::bool_(op.complete != nullptr);
-    entry["announced"] = nb::bool_(op.is_announced);
     entry["host"] = nb::bool_(op.is_host);
     entry["has_form"] = nb::bool_(op.node != nullptr);
     entry["loss"] = nb::bool_(op.in_graphs.is_loss);
@@ -155,6 +154,16 @@ Shape to_shape(PyObject* sequence) {
   for (std::size_t i = 0; i < shape.size(); ++i)
     shape[i] = to_integer(PyTuple_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
   return shape;
+}
+
+std::vector<double> to_numbers(PyObject* sequence) {
+  const nb::object items = items_of(sequence, "a tuple of numbers is needed");
+  std::vector<double> numbers;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+    numbers.push_back(PyFloat_AsDouble(PyTuple_GET_ITEM(items.ptr(), i)));
+    if (PyErr_Occurred()) throw nb::python_error();
+  }
+  return numbers;
 }
 
 void need_input(autograd::CallBuilder& builder, PyObject* object, std::vector<nb::object>& held) {

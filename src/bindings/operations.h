@@ -37,6 +37,9 @@ std::int64_t to_integer(PyObject* object);
 /// A tuple of integers.
 Shape to_shape(PyObject* sequence);
 
+/// A tuple of numbers that need not be integers.
+std::vector<double> to_numbers(PyObject* sequence);
+
 /// A parameter of an op from what Python gave for it.
 lazy::Argument to_argument(PyObject* object);
 /// The other way round; data types are named.

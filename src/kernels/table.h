@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/elementwise.h"
+#include "kernels/pooling.h"
 #include "kernels/reduce.h"
 
 namespace afterglow::kernels {
@@ -107,6 +108,15 @@ struct TiledProduct {
   bool add;
 };
 
+/// Work on the windows of one image, for some of its lanes.
+template <class Real>
+struct WindowsCall {
+  WindowWork work;
+  const PoolingWindows& windows;
+  std::int64_t lanes;
+  const Real *data, *results, *values;
+  Real *target, *scratch;
+};
 /// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. The factors
 /// are packed: a in groups of PanelFunctions::rows for each step of depth, b in groups of
 /// PanelFunctions::columns. Whole vectors of c are written.
@@ -159,6 +169,7 @@ struct RealFunctions {
                  std::int64_t* places);
   void (*tiled_product)(const TiledProduct<Real>& product);
   PanelFunctions<Real> panels;
+  void (*windows)(const WindowsCall<Real>& call);
   void (*uniform)(PhiloxPosition position, std::int64_t groups, Real low, Real range, Real largest,
                   Real* output);
   void (*normal)(PhiloxPosition position, std::int64_t groups, Real mean, Real deviation,

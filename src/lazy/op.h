@@ -181,8 +181,6 @@ struct Op {
   InGraphs in_graphs = {};
   /// What a call is in a graph, where that depends on parameters or has other names than usual.
   void (*node)(NodeForm&) = nullptr;
-  /// It can be written down in graphs, but has no kernel yet.
-  bool is_announced = false;
   /// A function of the host language computes it: see lazy/host.h.
   bool is_host = false;
   /// Of an op with typed parameters: the functions behind those above, which read them for these.

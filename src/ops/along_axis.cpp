@@ -274,12 +274,6 @@ Value l2_normalization(Composition& c, const L2Normalization& given) {
   return in_type(values / sqrt(total + given.eps), dtype);
 }
 
-Value div_sqrt_dim(Composition& c) {
-  if (!rank_of(c[0])) c.refuse("needs an array with a last axis");
-  const Value quotients = c[0] / std::sqrt(static_cast<double>(c[0].array.shape().back()));
-  return in_type(quotients, c[0].array.dtype);
-}
-
 }  // namespace
 
 void declare_along_axis(Table& table) {
@@ -402,14 +396,6 @@ array([[0.6, 0.8]], dtype=float32))",
                                     node.outputs = {"output", "norm"};
                                     node.usable = 1;
                                   }});
-  table.add({.name = "div_sqrt_dim",
-             .mxnet_names = {"_contrib_div_sqrt_dim"},
-             .doc = R"(Return the array divided by the square root of its last extent.
-
->>> nd.contrib.div_sqrt_dim(nd.ones((1, 4))).asnumpy().tolist()
-[[0.5, 0.5, 0.5, 0.5]])",
-             .inputs = {"data"},
-             .compose = div_sqrt_dim});
 }
 
 }  // namespace afterglow::ops

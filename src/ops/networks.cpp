@@ -284,17 +284,22 @@ struct SyncBatchNorm {
       field("use_global_stats", &SyncBatchNorm::use_global_stats,
             "whether the averages are used in training too"),
       field("output_mean_var", &SyncBatchNorm::output_mean_var,
-            "whether the mean and one by the deviation come too"),
+            "whether the mean and the variance come too"),
       field("ndev", &SyncBatchNorm::ndev, "is taken and has no effect"),
       field("key", &SyncBatchNorm::key, "is taken and has no effect")};
 };
 
 Value sync_batch_norm(Composition& c, const SyncBatchNorm& given) {
-  return batch_norm(c, {.eps = given.eps,
-                        .momentum = given.momentum,
-                        .fix_gamma = given.fix_gamma,
-                        .use_global_stats = given.use_global_stats,
-                        .output_mean_var = given.output_mean_var});
+  Value result = batch_norm(c, {.eps = given.eps,
+                                .momentum = given.momentum,
+                                .fix_gamma = given.fix_gamma,
+                                .use_global_stats = given.use_global_stats,
+                                .output_mean_var = given.output_mean_var});
+  if (given.output_mean_var) {
+    Value& second = c.more_outputs()[1];  // the variance, not one by the deviation
+    second = 1 / square(second) - given.eps;
+  }
+  return result;
 }
 
 struct LayerNorm {

@@ -286,6 +286,39 @@ autograd::Composed<Regression> regression_op(std::string_view name, std::string_
           .in_graphs = {.is_loss = true}};
 }
 
+// --- sparseness ---
+
+struct KLSparseReg {
+  double sparseness_target = 0.1, penalty = 0.001, momentum = 0.9;
+  static constexpr auto fields = std::tuple{
+      field("sparseness_target", &KLSparseReg::sparseness_target, "the mean that is wanted"),
+      field("penalty", &KLSparseReg::penalty, "times which the gradient is taken"),
+      field("momentum", &KLSparseReg::momentum, "the weight of the average of earlier batches")};
+};
+
+/// The average moves when a pass is recorded, as those of BatchNorm do.
+Value sparse_copy(Composition& c, const KLSparseReg& given) {
+  const Shape shape = shape_of(c[0]);
+  if (shape.size() != 2) c.refuse("needs a matrix");
+  if (shape_of(c[1]) != Shape{shape[1]})
+    c.refuse("moving_avg needs shape " + to_string(Shape{shape[1]}));
+  const double target = given.sparseness_target, momentum = given.momentum;
+  for (const double share : {target, momentum}) {
+    if (!(share >= 0 && share <= 1))
+      c.refuse("sparseness_target and momentum must lie between 0 and 1");
+  }
+  if (!c.is_recorded()) return copied(c);
+  Value pull;
+  {
+    const autograd::Unrecorded pause;
+    const Value average = c[1] * momentum + mean(c[0], {0}, false) * (1 - momentum);
+    assign(c.written(1), average);
+    pull = given.penalty * ((1 - target) / (1 - average) - target / average);
+  }
+  Value inputs[] = {c[0], pull};
+  return call(the_op<"copy_and_pull">(), inputs, {{}, {}, nullptr}, false);
+}
+
 }  // namespace
 
 void declare_outputs(Table& table) {
@@ -398,6 +431,34 @@ array([1., 2.], dtype=float32))",
        .gradients = {reading_nothing(
            [](Gradient& c) { return c.g * c.parameters<Multiplier>().scalar; })},
        .compose = copied});
+  table.add({.name = "copy_and_pull",
+             .inputs = {"data", "pull"},
+             .gradients = {reading({1}, [](Gradient& c) { return c.g + c[1]; }), no_gradient},
+             .compose = copied});
+  table.compose<KLSparseReg>(
+      {.name = "IdentityAttachKLSparseReg",
+       .mxnet_names = {"IdentityAttachKLSparseReg"},
+       .doc =
+           R"(Return a copy whose gradient pulls the mean of each column to ``sparseness_target``.
+
+It is that of the Kullback-Leibler divergence, times ``penalty``, and is added to the gradient that
+comes. The means are those of ``moving_avg``, which moves when a pass is recorded.
+
+>>> from afterglow import nd
+>>> nd.IdentityAttachKLSparseReg(nd.array([[0.5, 0.5]]), nd.zeros((2,))).asnumpy()
+array([[0.5, 0.5]], dtype=float32))",
+       .inputs = {"data", "moving_avg"},
+       .compose = sparse_copy,
+       .complete =
+           [](Completion& completion, const KLSparseReg&) {
+             const auto& data = completion.shapes[0];
+             if (!data) return;
+             if (data->size() < 2) completion.refuse("needs data of at least 2 dimensions");
+             completion.shapes[1] = Shape{(*data)[1]};
+             completion.results = {*data};
+           },
+       .in_graphs = {
+           .auxiliary = 1, .beginnings = {{"moving_avg", R"(["zero", {}])"}}, .is_loss = true}});
   const lazy::GradientRule straight_through = reading_nothing([](Gradient& c) { return c.g; });
   table.add({.name = "round_ste",
              .mxnet_names = {"_contrib_round_ste"},

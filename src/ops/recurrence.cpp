@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers that run through sequences. The products with all inputs of a layer are one product; then
 // come the steps: one call of a kernel, or for what is rare one after another, made of ops.
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -643,11 +642,13 @@ direction the matrices that take the input, the state and, with ``projection_siz
 then the two biases of each. With ``state_outputs`` the last states follow, and the cells for
 "lstm". Sequences that have a length of their own give zeros behind it, and keep their state.
 
+>>> from afterglow import nd
 >>> y = nd.RNN(nd.ones((5, 3, 2)), nd.ones((4 * 4 * (2 + 4 + 2),)), nd.zeros((1, 3, 4)),
 ...            nd.zeros((1, 3, 4)), state_size=4, num_layers=1, mode="lstm")
 >>> y.shape
 (5, 3, 4)
 
+>>> from afterglow import np, npx
 >>> y, state = npx.rnn(np.ones((5, 3, 2)), np.ones((2 * 4 * (2 + 4 + 2),)), np.zeros((2, 3, 4)),
 ...                    state_size=4, num_layers=1, mode="rnn_tanh", bidirectional=True,
 ...                    state_outputs=True)

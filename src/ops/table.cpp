@@ -25,14 +25,17 @@ Table& the_table() {
   static Table* const instance = [] {
     auto* all = new Table;
     for (void (*declare)(Table&) :
-         {declare_elementwise, declare_pairs,         declare_elementwise_made, declare_creation,
-          declare_random,      declare_distributions, declare_reduce,           declare_products,
-          declare_shape,       declare_rearrange,     declare_reshape,          declare_pad,
-          declare_parts,       declare_statistics,    declare_softmax,          declare_indexing,
-          declare_picking,     declare_sorting,       declare_linalg,           declare_channels,
-          declare_networks,    declare_outputs,       declare_along_axis,       declare_convolution,
-          declare_pooling,     declare_sampling,      declare_recurrence,       declare_detection,
-          declare_announced})
+         {declare_elementwise, declare_pairs,      declare_elementwise_made,
+          declare_creation,    declare_random,     declare_distributions,
+          declare_reduce,      declare_products,   declare_shape,
+          declare_rearrange,   declare_reshape,    declare_pad,
+          declare_parts,       declare_statistics, declare_softmax,
+          declare_indexing,    declare_picking,    declare_sorting,
+          declare_linalg,      declare_channels,   declare_networks,
+          declare_outputs,     declare_along_axis, declare_convolution,
+          declare_deformable,  declare_pooling,    declare_sampling,
+          declare_recurrence,  declare_detection,  declare_attention,
+          declare_ctc})
       declare(*all);
     return all;
   }();
@@ -54,26 +57,13 @@ void Table::add(lazy::Op op) {
   if (!ops_.emplace(op.name, op).second) throw std::logic_error("op '" + name + "' declared twice");
 }
 
-void Table::announce(lazy::Op op) {
-  op.is_announced = true;
-  op.compose = [](autograd::Composition& composition) -> autograd::Value {
-    throw Error(ErrorKind::not_implemented,
-                "[" + std::string(composition.op().name) + "] the op is not implemented");
-  };
-  add(std::move(op));
-}
-
 void Table::add_host(lazy::Op op) {
   const auto known = ops_.find(op.name);
   const bool is_imported_again =
       known != ops_.end() && known->second.is_host && known->second.doc == op.doc;
   if (is_imported_again) return;
-  if (known == ops_.end() || !known->second.is_announced) {
-    lazy::compute_on_host(op);
-    return add(std::move(op));
-  }
-  known->second.doc = op.doc;
-  lazy::compute_on_host(known->second);
+  lazy::compute_on_host(op);
+  add(std::move(op));
 }
 
 const lazy::Op* Table::find(std::string_view name) const {

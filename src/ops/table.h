@@ -50,21 +50,12 @@ class Table {
   void compose(autograd::Composed<Parameters> declaration) {
     add(autograd::make_op(std::move(declaration)));
   }
-  /// An op that can be written down in graphs and whose shapes follow, and that refuses to run: it
-  /// has no kernel and no composition yet.
-  template <class Parameters>
-  void announce(autograd::Composed<Parameters> declaration) {
-    announce(autograd::make_op(std::move(declaration)));
-  }
-  /// An op that the host language computes. It takes the place of one that is announced, of which
-  /// what is said stays.
+  /// An op that the host language computes.
   void add_host(lazy::Op op);
   const lazy::Op* find(std::string_view name) const;
   const std::map<std::string_view, lazy::Op>& all() const { return ops_; }
 
  private:
-  void announce(lazy::Op op);
-
   std::map<std::string_view, lazy::Op> ops_;
 };
 
@@ -98,10 +89,12 @@ void declare_networks(Table& table);
 void declare_outputs(Table& table);
 void declare_along_axis(Table& table);
 void declare_convolution(Table& table);
+void declare_deformable(Table& table);
 void declare_pooling(Table& table);
 void declare_sampling(Table& table);
 void declare_recurrence(Table& table);
 void declare_detection(Table& table);
-void declare_announced(Table& table);
+void declare_attention(Table& table);
+void declare_ctc(Table& table);
 
 }  // namespace afterglow::ops

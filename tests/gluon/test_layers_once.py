@@ -13,6 +13,7 @@ import pytest
 
 from afterglow import gluon, nd, np, npx, sym
 from afterglow.gluon import loss, nn, rnn
+from afterglow.gluon.contrib import cnn
 from afterglow.gluon.contrib import nn as contrib_nn
 from afterglow.gluon.contrib import rnn as contrib_rnn
 
@@ -22,6 +23,19 @@ IMAGE, ROWS, WORDS, SEQUENCES = (2, 3, 4, 5), (4, 6), (3, 2), (2, 4, 6)
 
 #: By class: how to make it, and the shapes of what it is called with.
 LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
+    "AvgPool1D": (lambda: nn.AvgPool1D(3, 2, 1, count_include_pad=False), [(2, 3, 7)]),
+    "AvgPool2D": (lambda: nn.AvgPool2D(2, padding=1, ceil_mode=True), [IMAGE]),
+    "AvgPool3D": (nn.AvgPool3D, [(1, 2, 3, 4, 5)]),
+    "GlobalAvgPool1D": (lambda: nn.GlobalAvgPool1D("NWC"), [(2, 3, 7)]),
+    "GlobalAvgPool2D": (nn.GlobalAvgPool2D, [IMAGE]),
+    "GlobalAvgPool3D": (nn.GlobalAvgPool3D, [(1, 2, 3, 4, 5)]),
+    "GlobalMaxPool1D": (nn.GlobalMaxPool1D, [(2, 3, 7)]),
+    "GlobalMaxPool2D": (lambda: nn.GlobalMaxPool2D("NHWC"), [IMAGE]),
+    "GlobalMaxPool3D": (nn.GlobalMaxPool3D, [(1, 2, 3, 4, 5)]),
+    "MaxPool1D": (lambda: nn.MaxPool1D(layout="NWC"), [(2, 7, 3)]),
+    "MaxPool2D": (lambda: nn.MaxPool2D((3, 2), 2, 1), [IMAGE]),
+    "MaxPool3D": (lambda: nn.MaxPool3D(2, 1), [(1, 2, 3, 4, 5)]),
+    "ReflectionPad2D": (lambda: nn.ReflectionPad2D(2), [IMAGE]),
     "Activation": (lambda: nn.Activation("softsign"), [ROWS]),
     "BatchNorm": (lambda: nn.BatchNorm(scale=False), [IMAGE]),
     "BatchNorm, axis 3": (lambda: nn.BatchNorm(axis=3, epsilon=0.1), [IMAGE]),
@@ -59,6 +73,18 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "PReLU, channels": (lambda: nn.PReLU(in_channels=3), [IMAGE]),
     "SELU": (nn.SELU, [ROWS]),
     "Swish": (lambda: nn.Swish(1.5), [ROWS]),
+    "DeformableConvolution": (
+        lambda: cnn.DeformableConvolution(
+            4, 3, 2, 1, activation="relu", offset_bias_initializer="uniform"
+        ),
+        [IMAGE],
+    ),
+    "ModulatedDeformableConvolution": (
+        lambda: cnn.ModulatedDeformableConvolution(
+            4, (2, 3), use_bias=False, offset_bias_initializer="uniform"
+        ),
+        [IMAGE],
+    ),
     "HybridConcurrent": (lambda: _sequence(contrib_nn.HybridConcurrent(axis=1)), [ROWS]),
     "Identity": (contrib_nn.Identity, [ROWS]),
     "PixelShuffle1D": (lambda: contrib_nn.PixelShuffle1D(3), [(2, 6, 5)]),
@@ -76,6 +102,42 @@ LAYERS: dict[str, tuple[Make, list[tuple[int, ...]]]] = {
     "LSTMCell": (lambda: _Unrolled(rnn.LSTMCell(3)), [SEQUENCES]),
     "GRUCell": (lambda: _Unrolled(rnn.GRUCell(3)), [SEQUENCES]),
     "LSTMPCell": (lambda: _Unrolled(contrib_rnn.LSTMPCell(3, 2)), [SEQUENCES]),
+    "Conv1DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DRNNCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv1DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DLSTMCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv1DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv1DGRUCell((2, 5), 2, 2, 3)),
+        [(2, 4, 2, 5)],
+    ),
+    "Conv2DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DRNNCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv2DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DLSTMCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv2DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv2DGRUCell((2, 3, 4), 2, 2, 3)),
+        [(2, 4, 2, 3, 4)],
+    ),
+    "Conv3DRNNCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DRNNCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
+    "Conv3DLSTMCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DLSTMCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
+    "Conv3DGRUCell": (
+        lambda: _Unrolled(contrib_rnn.Conv3DGRUCell((1, 2, 3, 3), 2, 2, 3)),
+        [(2, 4, 1, 2, 3, 3)],
+    ),
     "DropoutCell": (lambda: _Unrolled(rnn.DropoutCell(0.5)), [SEQUENCES]),
     "ResidualCell": (lambda: _Unrolled(rnn.ResidualCell(rnn.GRUCell(6))), [SEQUENCES]),
     "BidirectionalCell": (
@@ -159,7 +221,7 @@ def _sequence(net: Any) -> Any:
 def test_every_class_is_here() -> None:
     found = {
         name
-        for module in (nn, loss, contrib_nn, rnn, contrib_rnn)
+        for module in (nn, loss, contrib_nn, cnn, rnn, contrib_rnn)
         for name in module.__all__
         for kind in [getattr(module, name)]
         if inspect.isclass(kind) and issubclass(kind, gluon.Block) and kind.__name__ == name

@@ -9,7 +9,7 @@ import numpy as onp
 
 Case = tuple[str, tuple[int, ...], dict[str, Any]]
 
-_C, _D = "Convolution", "Deconvolution"
+_C, _D, _M = "Convolution", "Deconvolution", "contrib.DeformableConvolution"
 
 #: The op, the shape of the data, the parameters.
 CASES: dict[str, Case] = {
@@ -107,6 +107,21 @@ CASES: dict[str, Case] = {
         (1, 2, 2, 3, 2),
         {"kernel": (2, 2, 3), "num_filter": 2, "stride": (2, 1, 1)},
     ),
+    "moved": (_M, (2, 2, 4, 5), {"kernel": (3, 2), "num_filter": 2}),
+    "moved, all": (
+        _M,
+        (1, 4, 5, 5),
+        {
+            "kernel": (2, 2),
+            "num_filter": 2,
+            "stride": (2, 1),
+            "dilate": (1, 2),
+            "pad": (1, 1),
+            "num_group": 2,
+            "num_deformable_group": 2,
+            "no_bias": True,
+        },
+    ),
 }
 
 #: Calls that MXNet refuses: the op, the shapes of the inputs, the parameters.
@@ -192,11 +207,38 @@ def inputs_of(name: str) -> list[onp.ndarray[Any, Any]]:
     if op == _D:
         first, second = data[1], given["num_filter"] // groups
     shapes = [data, (first, second, *given["kernel"])]
+    if op == _M:
+        shapes.insert(1, _offsets(data, given))
     if not given.get("no_bias", op == _D):
         shapes.append((given["num_filter"],))
     random = onp.random.RandomState(sum(map(ord, name)))
     dtype = "float64" if name == "float64" else "float32"
     return [(random.randint(-8, 9, shape) / 4).astype(dtype) for shape in shapes]
+
+
+def _offsets(data: tuple[int, ...], given: dict[str, Any]) -> tuple[int, ...]:
+    """Return the shape of an array that moves windows."""
+    rows, columns = given["kernel"]
+    places = [
+        (
+            data[2 + i]
+            + 2 * given.get("pad", (0, 0))[i]
+            - given.get("dilate", (1, 1))[i] * (size - 1)
+            - 1
+        )
+        // given.get("stride", (1, 1))[i]
+        + 1
+        for i, size in enumerate(given["kernel"])
+    ]
+    return (data[0], 2 * rows * columns * given.get("num_deformable_group", 1), *places)
+
+
+def function_of(mx: Any, name: str) -> Any:
+    """Return the function of a case."""
+    space = mx.nd
+    for part in CASES[name][0].split("."):
+        space = getattr(space, part)
+    return space
 
 
 def head_of(shape: tuple[int, ...], dtype: Any) -> onp.ndarray[Any, Any]:
@@ -210,9 +252,11 @@ def answers(mx: Any, name: str) -> dict[str, onp.ndarray[Any, Any]]:
     arrays = [mx.nd.array(one, dtype=one.dtype) for one in inputs_of(name)]
     for array in arrays:
         array.attach_grad()
-    op, _, given = CASES[name]
     with mx.autograd.record():
-        result = getattr(mx.nd, op)(*arrays, **given)
+        result = function_of(mx, name)(*arrays, **CASES[name][2])
     result.backward(mx.nd.array(head_of(result.shape, result.dtype), dtype=result.dtype))
-    gradients = zip(("data", "weight", "bias"), arrays, strict=False)
+    names = ["data", "weight", "bias"]
+    if CASES[name][0] == _M:
+        names.insert(1, "offset")
+    gradients = zip(names, arrays, strict=False)
     return {"result": result.asnumpy(), **{key: one.grad.asnumpy() for key, one in gradients}}

@@ -3,9 +3,10 @@
 
     python tests/golden/record_mxnet.py
 
-``ops`` has every registered op: by namespace those that are public functions there, without
-their ``prefixes``, and behind the empty name the private ones. ``callers`` has public functions
-that call private ops (``op=function,function``), ``names`` the public names of every namespace.
+``names`` has the public names of every namespace; those with a star are ops, which are registered
+with the ``prefixes`` of their namespaces. ``hidden`` has ops that are functions and no public
+names, ``ops`` the private ones, ``callers`` public functions that call these
+(``op=function,function``).
 From them come ``afterglow list --missing`` and the errors of names that are missing. All that is
 in afterglow/_package/mxnet_names.json; afterglow/symbol/aliases.json has the ops of several names,
 that in files first (``op=other,other``).
@@ -195,11 +196,20 @@ def children() -> dict[str, set[str]]:
 if __name__ == "__main__":
     names = {path: {*public_names(path)} | within for path, within in children().items()}
     registered, called = ops(), callers()
+    private = registered.pop("")
+    hidden = {
+        path: [one for one in own if one not in names[path]] for path, own in registered.items()
+    }
+    starred = {
+        path: [f"{one}*" if one in registered.get(path, ()) else one for one in sorted(names[path])]
+        for path in sorted(names)
+    }
     recorded = {
         "prefixes": {path: prefix for prefix, path in PLACES.items()},
-        "ops": {path: packed(own) for path, own in registered.items()},
-        "callers": pairs({name: called[name] for name in registered[""] if name in called}),
-        "names": {path: " ".join(sorted(names[path])) for path in sorted(names)},
+        "ops": packed(private),
+        "hidden": {path: own for path, own in hidden.items() if own},
+        "callers": pairs({name: called[name] for name in private if name in called}),
+        "names": {path: " ".join(own) for path, own in starred.items()},
     }
     write("_package/mxnet_names.json", recorded)
     write("symbol/aliases.json", pairs(aliases()))

@@ -44,6 +44,11 @@ CELLS = [
     "stack(rnn.HybridSequentialRNNCell, rnn.RNNCell(3), "
     "rnn.ResidualCell(rnn.GRUCell(3, input_size=3)))",
     "contrib.LSTMPCell(3, 2, prefix='a_')",
+    "contrib.Conv1DRNNCell((2, 5), 2, 3, 3, prefix='a_')",
+    "contrib.Conv1DLSTMCell((2, 5), 2, 2, 3, i2h_pad=1, activation='relu', prefix='a_')",
+    "contrib.Conv2DGRUCell((2, 3, 4), 2, (2, 3), 3, i2h_dilate=(1, 1), prefix='a_')",
+    "contrib.Conv2DLSTMCell((1, 3, 3), 1, 3, 3, i2h_pad=(1, 1), h2h_dilate=2, prefix='a_')",
+    "contrib.Conv3DRNNCell((1, 2, 3, 2), 2, 2, 1, prefix='a_')",
     "contrib.VariationalDropoutCell(rnn.LSTMCell(3, prefix='a_'), 0.2, 0.3, 0.4)",
     "contrib.VariationalDropoutCell(rnn.LSTMCell(3, prefix='a_'), 0.2)",
 ]
@@ -165,7 +170,7 @@ def answer_of_cell(mx: Any, text: str) -> Any:
     said = [repr(cell), cell.state_info(4), cell.prefix]
     _initialize(mx, cell)
     said.append(repr(cell))
-    x = mx.nd.array(numbers(1, STEPS, SAMPLES, COLUMNS))
+    x = mx.nd.array(numbers(1, STEPS, SAMPLES, *getattr(cell, "_input_shape", (COLUMNS,))))
     results: Any = []
     for layout, merge, has_lengths in WAYS:
         inputs = x if layout == "TNC" else x.swapaxes(0, 1)

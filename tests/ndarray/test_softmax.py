@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
-
 import numpy as onp
 import pytest
 
@@ -24,12 +21,6 @@ def softmax_of(host, axis=-1):
 
 def sample(shape, dtype="float32"):
     return (onp.random.default_rng(5).normal(size=shape) * 5).astype(dtype)
-
-
-@pytest.mark.parametrize("name", ["ndarray.ctc"])
-def test_examples(name):
-    module = importlib.import_module(f"afterglow.{name}")
-    assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

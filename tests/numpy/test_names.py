@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import pytest
 
 import afterglow as mx
-from afterglow import _core, npx
-from afterglow._arrays import op_functions as _op_functions
+from afterglow import npx
 
 
 def test_layout() -> None:
@@ -27,59 +25,6 @@ def test_layout() -> None:
         for name in module.__all__:
             assert hasattr(module, name), f"{module.__name__}.{name}"
         assert len(set(module.__all__)) == len(module.__all__)
-
-
-def test_every_op_has_a_spelling() -> None:
-    """The public functions reach the whole table, so nothing in it is untested by accident."""
-    spelled: dict[str, Any] = {
-        "check_parameter": mx.np.random.normal,
-        "fill_uniform": mx.np.random.uniform,
-        "fill_normal": mx.np.random.normal,
-        "fill_gamma": mx.np.random.gamma,
-        "fill_poisson": mx.np.random.poisson,
-        "fill_integers": mx.np.random.randint,
-        "fill_categories": mx.nd.random.multinomial,
-        "fill_counts": mx.np.random.multinomial,
-        **dict.fromkeys(
-            ("fill_exponential", "random_scaled_exponential", "sample_scaled_exponential"),
-            mx.nd.random.exponential,
-        ),
-        "norm1": mx.nd.norm,
-        "norm2": mx.nd.norm,
-        "copy": mx.nd.cast,
-        "running_sum": mx.np.cumsum,
-        "permutation": mx.np.random.permutation,
-        "select": mx.np.where,
-        "where_rows": mx.nd.where,
-        "softmax_of_rows": mx.nd.softmax,
-        "log_softmax_of_rows": mx.nd.log_softmax,
-        "gather": mx.nd.gather_nd,
-        "scatter": mx.nd.scatter_nd,
-        "pick_labels": mx.nd.pick,
-        "reverse_sequences": mx.nd.SequenceReverse,
-        "less": mx.nd.lesser,
-        "less_equal": mx.nd.lesser_equal,
-        "round_half_to_even": mx.np.around,
-        "softrelu": mx.nd.Activation,
-        **dict.fromkeys(("gelu", "elu", "leaky_relu"), mx.nd.LeakyReLU),
-        **dict.fromkeys(("convolve_images", "convolve_images_biased"), mx.nd.Convolution),
-        **dict.fromkeys(("deconvolve_images", "deconvolve_images_biased"), mx.nd.Deconvolution),
-        "filter_gradient": mx.nd.Convolution,
-        **dict.fromkeys(("recurrence", "recurrence_gradient"), mx.nd.RNN),
-        **dict.fromkeys(("channel_moments", "channel_sums", "scale_channels"), mx.nd.BatchNorm),
-        "svd": mx.np.linalg.svd,
-        "inverse_or_zero": mx.np.linalg.det,
-        "search": mx.np.searchsorted,
-        "tensordot_int_axes": mx.np.tensordot,
-        **dict.fromkeys(one.op for one in _op_functions.spellings()),
-    }
-    spelled |= {spelling.op: spelling.names for spelling in _op_functions.spellings()}
-    modules = (mx.nd, mx.np, mx.npx, mx.nd.contrib)
-    for name, description in _core.describe_table().items():
-        if description["announced"] or description["host"]:
-            continue
-        found = any(callable(getattr(module, name, None)) for module in modules)
-        assert name in spelled or found, name
 
 
 def test_switches_are_read_back_per_thread() -> None:

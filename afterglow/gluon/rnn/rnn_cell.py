@@ -39,7 +39,7 @@ _symbol_zeros: Any = symbol.zeros
 _NAMED = frozenset(("tanh", "relu", "sigmoid", "softsign"))
 
 
-def activated(x: Any, activation: Any, name: str) -> Any:
+def activated(x: Any, activation: Any, name: str | None = None) -> Any:
     """Return the activation of each element, by its name or by a layer."""
     f = functions(x)
     if activation in _NAMED:

@@ -17,7 +17,6 @@ from . import (  # noqa: F401 - each registers its converters
     recurrence,
     reduce,
     shape,
-    sorting,
 )
 from .registry import find
 

@@ -9,27 +9,17 @@ from .._graph import Call
 from .registry import converts
 
 
-@converts("softmax")
+@converts("softmax", "softmin", "log_softmax")
 def _softmax(call: Call) -> Any:
-    return _of_scores(call, "Softmax", call.inputs[0])
-
-
-@converts("softmin")
-def _softmin(call: Call) -> Any:
-    return _of_scores(call, "Softmax", call.add("Neg", call.inputs[0]))
-
-
-@converts("log_softmax")
-def _log_softmax(call: Call) -> Any:
-    return _of_scores(call, "LogSoftmax", call.inputs[0])
-
-
-def _of_scores(call: Call, target: str, scores: str) -> Any:
     if call.get("use_length", False):
         raise call.refuse("lengths are not supported")
+    scores = call.inputs[0]
+    if call.op.endswith("softmin"):
+        scores = call.add("Neg", scores)
     temperature = call.get("temperature")
     if temperature not in (None, 1):
         scores = call.add("Div", scores, call.constant(temperature))
+    target = "LogSoftmax" if call.op.endswith("log_softmax") else "Softmax"
     return call.add(target, scores, axis=int(call.get("axis", -1)))
 
 

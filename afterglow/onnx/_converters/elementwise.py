@@ -9,105 +9,58 @@ from typing import Any
 import numpy as onp
 
 from .._graph import Call
-from .registry import Function, converts
+from .registry import Function, convert_each, converts
 
 # --- one operand ---
 
 
-def _function(target: str) -> Function:
+def function(target: str) -> Function:
+    """Return the converter of an op that ONNX has by another name."""
     return lambda call: call.add(target, call.inputs[0])
 
 
-for _op, _target in {
-    "abs": "Abs",
-    "arccos": "Acos",
-    "arccosh": "Acosh",
-    "arcsin": "Asin",
-    "arcsinh": "Asinh",
-    "arctan": "Atan",
-    "arctanh": "Atanh",
-    "ceil": "Ceil",
-    "cos": "Cos",
-    "cosh": "Cosh",
-    "erf": "Erf",
-    "exp": "Exp",
-    "floor": "Floor",
-    "log": "Log",
-    "negative": "Neg",
-    "reciprocal": "Reciprocal",
-    "relu": "Relu",
-    "sigmoid": "Sigmoid",
-    "sign": "Sign",
-    "sin": "Sin",
-    "sinh": "Sinh",
-    "softsign": "Softsign",
-    "sqrt": "Sqrt",
-    "tan": "Tan",
-    "tanh": "Tanh",
-}.items():
-    converts(_op)(_function(_target))
+_SAME = "abs ceil cos cosh erf exp floor log reciprocal relu sigmoid sign sin sinh softsign sqrt"
+_INVERSE = "cos cosh sin sinh tan tanh"
+convert_each({op: function(op.capitalize()) for op in f"{_SAME} tan tanh".split()})
+convert_each({f"arc{op}": function(f"A{op}") for op in _INVERSE.split()})
 
 
-def _times(factor: float, of: str = "Identity") -> Function:
-    """Return the converter of a multiple of the elements, or of a function of them."""
-
-    def convert(call: Call) -> Any:
-        data = call.inputs[0] if of == "Identity" else call.add(of, call.inputs[0])
-        return call.add("Mul", data, call.constant(factor))
-
-    return convert
+def _times(factor: float) -> Function:
+    return lambda call: call.add("Mul", call.inputs[0], call.constant(factor))
 
 
-converts("log2")(_times(1 / math.log(2), "Log"))
-converts("log10")(_times(1 / math.log(10), "Log"))
-converts("degrees")(_times(180 / math.pi))
-converts("radians")(_times(math.pi / 180))
-
-
-@converts("square")
-def _square(call: Call) -> Any:
-    return call.add("Mul", call.inputs[0], call.inputs[0])
-
-
-@converts("rsqrt")
-def _rsqrt(call: Call) -> Any:
-    return call.add("Reciprocal", call.add("Sqrt", call.inputs[0]))
+def _logarithm(base: float) -> Function:
+    factor = 1 / math.log(base)
+    return lambda call: call.add("Mul", call.add("Log", call.inputs[0]), call.constant(factor))
 
 
 def _signed(call: Call, size: str) -> Any:
     return call.add("Mul", call.add("Sign", call.inputs[0]), size)
 
 
-@converts("cbrt")
-def _cbrt(call: Call) -> Any:
-    return _signed(call, call.add("Pow", call.add("Abs", call.inputs[0]), call.constant(1 / 3)))
-
-
-@converts("trunc")
-def _trunc(call: Call) -> Any:
-    return _signed(call, call.add("Floor", call.add("Abs", call.inputs[0])))
-
-
-@converts("log1p")
-def _log1p(call: Call) -> Any:
-    return call.add("Log", call.add("Add", call.inputs[0], call.constant(1)))
-
-
-@converts("expm1")
-def _expm1(call: Call) -> Any:
-    return call.add("Sub", call.add("Exp", call.inputs[0]), call.constant(1))
-
-
-@converts("logical_not")
-def _logical_not(call: Call) -> Any:
-    return _truth(call, call.add("Not", call.cast(call.inputs[0], "bool")))
-
-
-@converts("hard_sigmoid")
-def _hard_sigmoid(call: Call) -> Any:
-    return call.add(
-        "HardSigmoid", call.inputs[0], alpha=call.get("alpha", 0.2), beta=call.get("beta", 0.5)
-    )
+convert_each(
+    {
+        "negative": function("Neg"),
+        "log2": _logarithm(2),
+        "log10": _logarithm(10),
+        "degrees": _times(180 / math.pi),
+        "radians": _times(math.pi / 180),
+        "square": lambda call: call.add("Mul", call.inputs[0], call.inputs[0]),
+        "rsqrt": lambda call: call.add("Reciprocal", call.add("Sqrt", call.inputs[0])),
+        "cbrt": lambda call: _signed(
+            call, call.add("Pow", call.add("Abs", call.inputs[0]), call.constant(1 / 3))
+        ),
+        "trunc": lambda call: _signed(call, call.add("Floor", call.add("Abs", call.inputs[0]))),
+        "log1p": lambda call: call.add("Log", call.add("Add", call.inputs[0], call.constant(1))),
+        "expm1": lambda call: call.add("Sub", call.add("Exp", call.inputs[0]), call.constant(1)),
+        "hard_sigmoid": lambda call: call.add(
+            "HardSigmoid", call.inputs[0], alpha=call.get("alpha", 0.2), beta=call.get("beta", 0.5)
+        ),
+        "logical_not": lambda call: _truth(
+            call, call.add("Not", call.cast(call.inputs[0], "bool"))
+        ),
+    }
+)
 
 
 @converts("clip")
@@ -166,35 +119,29 @@ def _logic(target: str) -> Function:
     )
 
 
-for _op, _target in {
-    "add": "Add",
-    "subtract": "Sub",
-    "multiply": "Mul",
-    "divide": "Div",
-    "power": "Pow",
-    "maximum": "Max",
-    "minimum": "Min",
-}.items():
-    converts(_op)(_arithmetic(_target))
-
-converts("_grad_add")(_arithmetic("Add"))
-
-for _op, _target in {
-    "equal": "Equal",
-    "greater": "Greater",
-    "less": "Less",
-    "greater_equal": "GreaterOrEqual",
-    "less_equal": "LessOrEqual",
-}.items():
-    converts(_op)(_comparison(_target))
-
-for _op, _target in {"logical_and": "And", "logical_or": "Or", "logical_xor": "Xor"}.items():
-    converts(_op)(_logic(_target))
-
-
-@converts("not_equal")
-def _not_equal(call: Call) -> Any:
-    return _truth(call, call.add("Not", call.add("Equal", *_operands(call))))
+convert_each(
+    {
+        "add": _arithmetic("Add"),
+        "_grad_add": _arithmetic("Add"),
+        "subtract": _arithmetic("Sub"),
+        "multiply": _arithmetic("Mul"),
+        "divide": _arithmetic("Div"),
+        "power": _arithmetic("Pow"),
+        "maximum": _arithmetic("Max"),
+        "minimum": _arithmetic("Min"),
+        "equal": _comparison("Equal"),
+        "greater": _comparison("Greater"),
+        "less": _comparison("Less"),
+        "greater_equal": _comparison("GreaterOrEqual"),
+        "less_equal": _comparison("LessOrEqual"),
+        "not_equal": lambda call: _truth(
+            call, call.add("Not", call.add("Equal", *_operands(call)))
+        ),
+        "logical_and": _logic("And"),
+        "logical_or": _logic("Or"),
+        "logical_xor": _logic("Xor"),
+    }
+)
 
 
 @converts("modulo")
@@ -216,24 +163,14 @@ def _hypot(call: Call) -> Any:
 # --- more operands ---
 
 
-@converts("add_n")
-def _add_n(call: Call) -> Any:
-    return call.add("Sum", *call.inputs)
+converts("add_n")(lambda call: call.add("Sum", *call.inputs))
 
 
-@converts("where")
+@converts("where", "_npi_where_lscalar", "_npi_where_rscalar")
 def _where(call: Call) -> Any:
-    return call.add("Where", call.cast(call.inputs[0], "bool"), *call.inputs[1:])
-
-
-def _where_with_number(is_first: bool) -> Function:
-    def convert(call: Call) -> Any:
-        values = [call.inputs[1], call.constant(call.get("scalar", 0), call.output_types[0])]
-        truth = call.cast(call.inputs[0], "bool")
-        return call.add("Where", truth, *(values[::-1] if is_first else values))
-
-    return convert
-
-
-converts("_npi_where_lscalar")(_where_with_number(True))
-converts("_npi_where_rscalar")(_where_with_number(False))
+    condition, *values = call.inputs
+    if len(values) == 1:
+        values.append(call.constant(call.get("scalar", 0), call.output_types[0]))
+    if call.op == "_npi_where_lscalar":
+        values.reverse()
+    return call.add("Where", call.cast(condition, "bool"), *values)

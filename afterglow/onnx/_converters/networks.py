@@ -78,24 +78,15 @@ def _batch_norm(call: Call) -> Any:
     moved = axis != 1 and call.rank > 1
     if moved:
         data = call.add("Transpose", data, perm=order)
-    result = call.add(
-        "BatchNormalization",
-        data,
-        gamma,
-        beta,
-        mean,
-        variance,
-        epsilon=float(call.get("eps", 1e-3)),
-        momentum=float(call.get("momentum", 0.9)),
-    )
+    epsilon, momentum = float(call.get("eps", 1e-3)), float(call.get("momentum", 0.9))
+    values = (data, gamma, beta, mean, variance)
+    result = call.add("BatchNormalization", *values, epsilon=epsilon, momentum=momentum)
     if moved:
         result = call.add("Transpose", result, perm=[order.index(one) for one in range(call.rank)])
     return result
 
 
-@converts("BatchNormWithReLU")
-def _batch_norm_with_relu(call: Call) -> Any:
-    return call.add("Relu", _batch_norm(call))
+converts("BatchNormWithReLU")(lambda call: call.add("Relu", _batch_norm(call)))
 
 
 def _normalised(call: Call, data: str, axes: list[int], epsilon: float) -> Any:
@@ -162,29 +153,21 @@ def _channels_first(call: Call) -> None:
         raise call.refuse(f"the layout {layout} is not supported")
 
 
-@converts("Convolution")
+@converts("Convolution", "Deconvolution")
 def _convolution(call: Call) -> Any:
     _channels_first(call)
-    window = _window(call)
-    dilations = list(call.get("dilate", ()) or [1] * len(window["kernel_shape"]))
-    return call.add(
-        "Conv", *call.inputs, group=int(call.get("num_group", 1)), dilations=dilations, **window
-    )
-
-
-@converts("Deconvolution")
-def _deconvolution(call: Call) -> Any:
-    _channels_first(call)
-    window = _window(call)
-    count = len(window["kernel_shape"])
-    return call.add(
-        "ConvTranspose",
-        *call.inputs,
-        group=int(call.get("num_group", 1)),
-        dilations=list(call.get("dilate", ()) or [1] * count),
-        output_padding=list(call.get("adj", ()) or [0] * count),
-        **window,
-    )
+    options = _window(call)
+    count = len(options["kernel_shape"])
+    options["group"] = int(call.get("num_group", 1))
+    options["dilations"] = list(call.get("dilate", ()) or [1] * count)
+    if call.op == "Convolution":
+        return call.add("Conv", *call.inputs, **options)
+    if any(call.get("target_shape", ()) or ()):
+        del options["pads"]  # what is cut follows from the shape, the larger half in front
+        options["output_shape"] = list(call.output_shapes[0][2:])
+    else:
+        options["output_padding"] = list(call.get("adj", ()) or [0] * count)
+    return call.add("ConvTranspose", *call.inputs, **options)
 
 
 @converts("Pooling")
@@ -195,7 +178,11 @@ def _pooling(call: Call) -> Any:
     part = {"max": "MaxPool", "avg": "AveragePool", "lp": "LpPool"}
     if kind not in part:
         raise call.refuse(f"pool_type {kind!r} is not supported")
-    options: dict[str, Any] = {"p": int(call.get("p_value", 2))} if kind == "lp" else {}
+    if call.get("pooling_convention") == "same":
+        raise call.refuse("the pooling_convention 'same' is not supported")
+    if kind == "lp" and call.get("p_value") != 2:
+        raise call.refuse("only p_value 2 is supported")  # others keep the sign of elements
+    options: dict[str, Any] = {"p": 2} if kind == "lp" else {}
     if call.get("global_pool", False):
         return call.add(whole[kind], call.inputs[0], **options)
     if kind == "avg":
@@ -203,6 +190,74 @@ def _pooling(call: Call) -> Any:
     if kind != "lp":
         options["ceil_mode"] = int(call.get("pooling_convention", "valid") == "full")
     return call.add(part[kind], call.inputs[0], **options, **_window(call))
+
+
+@converts("AdaptiveAvgPooling2D")
+def _adaptive_pooling(call: Call) -> Any:
+    if call.output_shapes[0][2:] != (1, 1):
+        raise call.refuse("only output_size 1 is supported")
+    return call.add("GlobalAveragePool", call.inputs[0])
+
+
+@converts("UpSampling")
+def _upsampling(call: Call) -> Any:
+    if call.get("sample_type") != "nearest" or len(call.inputs) != 1:
+        raise call.refuse("only one input and sample_type 'nearest' are supported")
+    scale = int(call.get("scale"))
+    return call.add(
+        "Resize",
+        call.inputs[0],
+        "",
+        call.constant([1, 1, scale, scale], "float32"),
+        mode="nearest",
+        coordinate_transformation_mode="asymmetric",
+        nearest_mode="floor",
+    )
+
+
+@converts("BilinearResize2D")
+def _resize(call: Call) -> Any:
+    mode = "align_corners" if call.get("align_corners", True) else "half_pixel"
+    sizes = call.integers(*call.static(call.output_shapes[0]))
+    return call.add(
+        "Resize",
+        call.inputs[0],
+        "",
+        "",
+        sizes,
+        mode="linear",
+        coordinate_transformation_mode=mode,
+    )
+
+
+@converts("ROIPooling")
+def _roi_pooling(call: Call) -> Any:
+    return call.add(
+        "MaxRoiPool",
+        *call.inputs,
+        pooled_shape=list(call.get("pooled_size")),
+        spatial_scale=float(call.get("spatial_scale")),
+    )
+
+
+@converts("ROIAlign")
+def _roi_align(call: Call) -> Any:
+    if call.get("position_sensitive", False) or call.get("aligned", False):
+        raise call.refuse("position_sensitive and aligned are not supported")
+    data, rois = call.inputs
+    height, width = call.get("pooled_size")
+    column = call.add("Gather", rois, call.integers(0), axis=1)
+    images = call.add("Squeeze", column, call.integers(1))
+    return call.add(
+        "RoiAlign",
+        data,
+        call.add("Gather", rois, call.integers(1, 2, 3, 4), axis=1),
+        call.cast(images, "int64"),
+        output_height=height,
+        output_width=width,
+        sampling_ratio=max(int(call.get("sample_ratio", -1)), 0),
+        spatial_scale=float(call.get("spatial_scale")),
+    )
 
 
 @converts("LRN")
@@ -215,8 +270,3 @@ def _lrn(call: Call) -> Any:
         bias=float(call.get("knorm", 2)),
         size=int(call.get("nsize")),
     )
-
-
-@converts("Dropout")
-def _dropout(call: Call) -> Any:
-    return call.add("Identity", call.inputs[0])

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._graph import Call
 from .along_axis import softmax_of_rows
+from .elementwise import function
 from .registry import converts
 
 
@@ -19,12 +20,10 @@ def _softmax_output(call: Call) -> Any:
     return softmax_of_rows(call)
 
 
-@converts("LogisticRegressionOutput", reads=1)
-def _logistic_output(call: Call) -> Any:
-    return call.add("Sigmoid", call.inputs[0])
-
-
-@converts(
+converts("LogisticRegressionOutput", reads=1)(function("Sigmoid"))
+converts("sign_ste")(function("Sign"))
+converts("Dropout")(function("Identity"))
+converts(
     "BlockGrad",
     "IdentityAttachKLSparseReg",
     "LinearRegressionOutput",
@@ -34,11 +33,4 @@ def _logistic_output(call: Call) -> Any:
     "gradientmultiplier",
     "make_loss",
     reads=1,
-)
-def _unchanged(call: Call) -> Any:
-    return call.add("Identity", call.inputs[0])
-
-
-@converts("sign_ste")
-def _sign(call: Call) -> Any:
-    return call.add("Sign", call.inputs[0])
+)(function("Identity"))

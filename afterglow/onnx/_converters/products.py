@@ -29,9 +29,9 @@ def _dot(call: Call) -> Any:
     return result
 
 
-@converts("_npi_einsum")
-def _einsum(call: Call) -> Any:
-    return call.add("Einsum", *call.inputs, equation=call.get("subscripts"))
+converts("_npi_einsum")(
+    lambda call: call.add("Einsum", *call.inputs, equation=call.get("subscripts"))
+)
 
 
 @converts("batch_dot", "_linalg_gemm2", "_npi_matmul")

@@ -42,14 +42,8 @@ def _reduction(target: str) -> Function:
     return convert
 
 
-for _op, _target in {
-    "sum": "ReduceSum",
-    "mean": "ReduceMean",
-    "max": "ReduceMax",
-    "min": "ReduceMin",
-    "prod": "ReduceProd",
-}.items():
-    converts(_op)(_reduction(_target))
+for _op in ("sum", "mean", "max", "min", "prod"):
+    converts(_op)(_reduction(f"Reduce{_op.capitalize()}"))
 
 
 @converts("_npi_var")
@@ -62,9 +56,7 @@ def _variance(call: Call) -> Any:
     return call.add("ReduceMean", call.add("Mul", distance, distance), axes=axes, keepdims=keeps)
 
 
-@converts("_npi_std")
-def _standard_deviation(call: Call) -> Any:
-    return call.add("Sqrt", _variance(call))
+converts("_npi_std")(lambda call: call.add("Sqrt", _variance(call)))
 
 
 @converts("cumsum")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -39,6 +39,12 @@ def converts(*ops: str, reads: int | None = None) -> Callable[[Function], Functi
         return function
 
     return decorate
+
+
+def convert_each(functions: Mapping[str, Function]) -> None:
+    """Make each function the converter of one op."""
+    for op, function in functions.items():
+        converts(op)(function)
 
 
 @cache

@@ -8,12 +8,35 @@ from typing import Any
 import numpy as onp
 
 from .._graph import Call
-from .registry import converts
+from .elementwise import function
+from .registry import Function, convert_each, converts
 
 
-@converts("Flatten")
-def _flatten(call: Call) -> Any:
-    return call.add("Flatten", call.inputs[0], axis=1)
+def _blocks(target: str) -> Function:
+    return lambda call: call.add(target, call.inputs[0], blocksize=int(call.get("block_size")))
+
+
+convert_each(
+    {
+        "Flatten": lambda call: call.add("Flatten", call.inputs[0], axis=1),
+        "reshape_like": lambda call: call.add(
+            "Reshape", call.inputs[0], call.add("Shape", call.inputs[1])
+        ),
+        "broadcast_like": lambda call: call.add(
+            "Expand", call.inputs[0], call.add("Shape", call.inputs[1])
+        ),
+        "expand_dims": lambda call: call.add(
+            "Unsqueeze", call.inputs[0], call.integers(int(call.get("axis")))
+        ),
+        "_npi_hstack": lambda call: call.add("Concat", *call.inputs, axis=min(call.rank - 1, 1)),
+        "depth_to_space": _blocks("DepthToSpace"),
+        "space_to_depth": _blocks("SpaceToDepth"),
+        "shape_array": function("Shape"),
+        "size_array": lambda call: call.add(
+            "Reshape", call.add("Size", call.inputs[0]), call.integers(1)
+        ),
+    }
+)
 
 
 @converts("Reshape", "_np_reshape", "_npx_reshape")
@@ -28,11 +51,6 @@ def _reshape(call: Call) -> Any:
     return call.add("Reshape", call.inputs[0], call.integers(*call.static(call.output_shapes[0])))
 
 
-@converts("reshape_like")
-def _reshape_like(call: Call) -> Any:
-    return call.add("Reshape", call.inputs[0], call.add("Shape", call.inputs[1]))
-
-
 @converts("transpose")
 def _transpose(call: Call) -> Any:
     axes = call.axes("axes") or list(reversed(range(call.rank)))
@@ -45,11 +63,6 @@ def _swapaxes(call: Call) -> Any:
     first, second = int(call.get("dim1", 0)), int(call.get("dim2", 0))
     order[first], order[second] = order[second], order[first]
     return call.add("Transpose", call.inputs[0], perm=order)
-
-
-@converts("expand_dims")
-def _expand_dims(call: Call) -> Any:
-    return call.add("Unsqueeze", call.inputs[0], call.integers(int(call.get("axis"))))
 
 
 @converts("squeeze")
@@ -67,11 +80,6 @@ def _squeeze(call: Call) -> Any:
 def _concat(call: Call) -> Any:
     axis = call.get("dim", call.get("axis", 0 if call.is_numpy else 1))
     return call.add("Concat", *call.inputs, axis=int(axis))
-
-
-@converts("_npi_hstack")
-def _hstack(call: Call) -> Any:
-    return call.add("Concat", *call.inputs, axis=min(call.rank - 1, 1))
 
 
 @converts("_npi_vstack")
@@ -130,14 +138,8 @@ def _slices(
         (most if step > 0 else -most) if end is None else int(end)
         for end, step in zip(ends, steps, strict=True)
     ]
-    return call.add(
-        "Slice",
-        call.inputs[0],
-        call.integers(*begins),
-        call.integers(*ends),
-        call.integers(*axes),
-        call.integers(*steps),
-    )
+    bounds = (call.integers(*numbers) for numbers in (begins, ends, axes, steps))
+    return call.add("Slice", call.inputs[0], *bounds)
 
 
 @converts("slice")
@@ -232,28 +234,3 @@ def _broadcast_axis(call: Call) -> Any:
     for axis, size in zip(call.axes() or (), sizes, strict=True):
         shape[axis] = int(size)
     return call.add("Expand", call.inputs[0], call.integers(*shape))
-
-
-@converts("broadcast_like")
-def _broadcast_like(call: Call) -> Any:
-    return call.add("Expand", call.inputs[0], call.add("Shape", call.inputs[1]))
-
-
-@converts("depth_to_space")
-def _depth_to_space(call: Call) -> Any:
-    return call.add("DepthToSpace", call.inputs[0], blocksize=int(call.get("block_size")))
-
-
-@converts("space_to_depth")
-def _space_to_depth(call: Call) -> Any:
-    return call.add("SpaceToDepth", call.inputs[0], blocksize=int(call.get("block_size")))
-
-
-@converts("shape_array")
-def _shape_array(call: Call) -> Any:
-    return call.add("Shape", call.inputs[0])
-
-
-@converts("size_array")
-def _size_array(call: Call) -> Any:
-    return call.add("Reshape", call.add("Size", call.inputs[0]), call.integers(1))

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from ..chapter import Chapter, Setting
 from . import hybridized, loops, memory, overwritten, parallel, queued, touches
 
-__all__ = ["CHAPTERS"]
-
 #: What measures each chapter, by the name under which its words are found.
 CHAPTERS: dict[str, Callable[[Setting], Chapter]] = {
     "queued": queued.measure,

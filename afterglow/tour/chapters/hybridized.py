@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ... import autograd, engine, gluon, nd
 from ...gluon import HybridBlock, nn
-from ..chapter import Chapter, Picture, Setting, Table
+from ..chapter import Chapter, Setting, Table
 from ..drawing import Bar, draw_bars
 from ..quantities import duration
 
@@ -112,10 +112,6 @@ def measure(setting: Setting) -> Chapter:
             rows,
         ),
         words("hybridized.finding", **{name: words.times(one) for name, one in ratios.items()}),
-        [
-            Picture(
-                words("hybridized.caption"),
-                lambda width: draw_bars(bars, width, words("hybridized.title")),
-            )
-        ],
+        words("hybridized.caption"),
+        lambda width, label: draw_bars(bars, width, label),
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from ... import engine, nd
-from ..chapter import Chapter, Picture, Setting, Table
+from ..chapter import Chapter, Setting, Table
 from ..lanes import lanes_picture
 from ..quantities import duration
 from ..timeline import Recorder, Timeline, task_spans
@@ -91,27 +91,11 @@ class Loop:
         }
 
 
-@dataclass
-class Phases:
-    """The three parts of a step, in seconds, of as many samples as were taken."""
-
-    issue: list[float]
-    run: list[float]
-    back: list[float]
-
-    @property
-    def means(self) -> tuple[float, float, float]:
-        """t1, t2 and t3. Means, because a loop pays for its slow steps as well."""
-        return fmean(self.issue), fmean(self.run), fmean(self.back)
-
-    def add(self, other: Phases) -> None:
-        """Take in further samples."""
-        self.issue += other.issue
-        self.run += other.run
-        self.back += other.back
+#: t1, t2 and t3 of a step, in seconds.
+Phases = tuple[float, float, float]
 
 
-def sample(loop: Loop, count: int) -> Phases:
+def sample(loop: Loop, count: int) -> list[Phases]:
     """Take single steps apart.
 
     t1 lasts from the beginning of a step to the moment at which a thread begins to compute, t2
@@ -132,20 +116,18 @@ def sample(loop: Loop, count: int) -> Phases:
             stamps.append((begin, issued, _now()))
     spans = task_spans(events)
     if len(spans) == count:
-        return Phases(
-            [(run[0] - step[0]) / 1e9 for step, run in zip(stamps, spans, strict=True)],
-            [(run[1] - run[0]) / 1e9 for run in spans],
-            [(step[2] - run[1]) / 1e9 for step, run in zip(stamps, spans, strict=True)],
-        )
+        return [
+            ((begun - begin) / 1e9, (done - begun) / 1e9, (end - done) / 1e9)
+            for (begin, _, end), (begun, done) in zip(stamps, spans, strict=True)
+        ]
     begin = _now()
     for _ in range(count):
         y.wait_to_read()
     back = (_now() - begin) / count / 1e9
-    return Phases(
-        [(issued - begin) / 1e9 for begin, issued, _ in stamps],
-        [max(0.0, (end - issued) / 1e9 - back) for _, issued, end in stamps],
-        [back] * count,
-    )
+    return [
+        ((issued - begin) / 1e9, max(0.0, (end - issued) / 1e9 - back), back)
+        for begin, issued, end in stamps
+    ]
 
 
 def product_loop(side: int) -> Loop:
@@ -153,7 +135,7 @@ def product_loop(side: int) -> Loop:
     weight = nd.random.normal(0, 1 / side**0.5, shape=(side, side))
     loop = Loop(nd.ones((side, side)), lambda y: nd.dot(y, weight))
     sample(loop, 5)
-    loop.reading = 0.5 * median(sample(loop, 30).run)
+    loop.reading = 0.5 * median(run for _, run, _ in sample(loop, 30))
     return loop
 
 
@@ -162,7 +144,7 @@ class Comparison:
     """A loop as predicted and as it was."""
 
     steps: int
-    phases: tuple[float, float, float]
+    phases: Phases
     each: float
     once: float
 
@@ -187,11 +169,13 @@ def compare(loop: Loop, steps: int, rounds: int, setting: Setting) -> Comparison
     for _ in range(rounds):
         with setting.progress(words("each"), steps):
             each.append(loop.run(steps, wait=True))
-        phases.add(sample(loop, samples))
+        phases += sample(loop, samples)
         with setting.progress(words("once"), steps):
             once.append(loop.run(steps, wait=False))
-        phases.add(sample(loop, samples))
-    return Comparison(steps, phases.means, median(each), median(once))
+        phases += sample(loop, samples)
+    # Means, because a loop pays for its slow steps as well.
+    issue, run, back = map(fmean, zip(*phases, strict=True))
+    return Comparison(steps, (issue, run, back), median(each), median(once))
 
 
 def _remark(name: str, loop: Comparison, words: Words) -> str:
@@ -250,11 +234,7 @@ def measure(setting: Setting) -> Chapter:
             ratio=words.times(first.each / first.once),
             predicted=duration(first.predicted_once),
         ),
-        [
-            Picture(
-                words("loops.caption", shown=shown, side=LARGE, reading=duration(large.reading)),
-                lambda width: lanes_picture(panels, words, width, words("loops.title")),
-            )
-        ],
+        words("loops.caption", shown=shown, side=LARGE, reading=duration(large.reading)),
+        lambda width, label: lanes_picture(panels, words, width, label),
         [_remark(name, one, words) for name, one in loops.items()],
     )

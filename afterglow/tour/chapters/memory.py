@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy
 
 from ... import _core, autograd, engine, gluon, memory, nd
-from ..chapter import Chapter, Picture, Setting, Table
+from ..chapter import Chapter, Setting, Table
 from ..drawing import Curve, draw_curves
 from ..quantities import duration, megabytes
 from ..resident import Watch
@@ -144,12 +144,6 @@ def measure(setting: Setting) -> Chapter:
             bounded=megabytes(peaks["bounded"]),
             unbounded=megabytes(peaks["unbounded"]),
         ),
-        [
-            Picture(
-                words("memory.caption", batches=batches),
-                lambda width: draw_curves(
-                    curves, width, words("memory.unit"), words("memory.title")
-                ),
-            )
-        ],
+        words("memory.caption", batches=batches),
+        lambda width, label: draw_curves(curves, width, words("memory.unit"), label),
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 from ... import engine, nd
-from ..chapter import Chapter, Picture, Setting, Table
+from ..chapter import Chapter, Setting, Table
 from ..drawing import draw_cells
 from ..quantities import duration
 
@@ -67,10 +67,6 @@ def measure(setting: Setting) -> Chapter:
             once=duration(once_seconds),
             ratio=words.times(each_seconds / once_seconds),
         ),
-        [
-            Picture(
-                words("overwritten.caption"),
-                lambda width: draw_cells(once["run"], steps, width, words("overwritten.title")),
-            )
-        ],
+        words("overwritten.caption"),
+        lambda width, label: draw_cells(once["run"], steps, width, label),
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from statistics import median
 
 from ... import engine, nd
-from ..chapter import Chapter, Picture, Setting, Table
+from ..chapter import Chapter, Setting, Table
 from ..lanes import lanes_picture
 from ..quantities import duration
 from ..timeline import Recorder, Timeline
@@ -77,13 +77,7 @@ def measure(setting: Setting) -> Chapter:
             ratio=words.times(seconds["one"] / seconds["two"]),
             threads=engine.thread_limit(),
         ),
-        [
-            Picture(
-                words("parallel.caption"),
-                lambda width: lanes_picture(
-                    panels, words, width, words("parallel.title"), marks=False
-                ),
-            )
-        ],
+        words("parallel.caption"),
+        lambda width, label: lanes_picture(panels, words, width, label, marks=False),
         [words("parallel.large")],
     )

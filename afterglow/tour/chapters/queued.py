@@ -6,7 +6,7 @@ from __future__ import annotations
 from statistics import median
 
 from ... import nd
-from ..chapter import Chapter, Picture, Setting, Table
+from ..chapter import Chapter, Setting, Table
 from ..lanes import lanes_picture
 from ..quantities import duration
 from ..timeline import PYTHON, Recorder, Timeline
@@ -62,13 +62,7 @@ def measure(setting: Setting) -> Chapter:
             finished=duration(finished),
             ratio=words.times(finished / queued),
         ),
-        [
-            Picture(
-                words("queued.caption", side=side),
-                lambda width: lanes_picture(
-                    [(words("queued.panel"), typical)], words, width, words("queued.title")
-                ),
-            )
-        ],
+        words("queued.caption", side=side),
+        lambda width, label: lanes_picture([(words("queued.panel"), typical)], words, width, label),
         [words("queued.rate", rate=f"{rate:,.0f}", side=side)],
     )

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 from ... import nd
-from ..chapter import Chapter, Picture, Setting, Table
+from ..chapter import Chapter, Setting, Table
 from ..drawing import Dot, draw_dots
 from ..quantities import duration
 
@@ -81,10 +81,6 @@ def measure(setting: Setting) -> Chapter:
             total=len(waits),
             slowest=duration(max(times[name] for name in TOUCHES if not waits[name])),
         ),
-        [
-            Picture(
-                words("touches.caption"),
-                lambda width: draw_dots(dots, width, words("touches.title")),
-            )
-        ],
+        words("touches.caption"),
+        lambda width, label: draw_dots(dots, width, label),
     )

@@ -10,8 +10,6 @@ from ..quantities import three_digits
 from .chinese import CHINESE
 from .english import ENGLISH
 
-__all__ = ["LANGUAGES", "Words", "preferred_language"]
-
 LANGUAGES: dict[str, dict[str, str]] = {"en": ENGLISH, "zh": CHINESE}
 
 

@@ -11,8 +11,6 @@ CHINESE = {
     "machine": "Afterglow {version}，Python {python}，最多 {threads} 个线程同时计算，{kernels}",
     "quick": "这是一次快速运行：步数较少，数字较粗略。",
     "summary": "一览",
-    "chapter": "章节",
-    "finding": "结果",
     "written": "已写入：{path}",
     "took": "全程用时 {seconds}。",
     "time": "用时",

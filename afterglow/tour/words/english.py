@@ -12,8 +12,6 @@ ENGLISH = {
     "machine": "Afterglow {version}, Python {python}, {threads} threads may compute, {kernels}",
     "quick": "This was a quick run: fewer steps, rougher figures.",
     "summary": "In short",
-    "chapter": "Chapter",
-    "finding": "Finding",
     "written": "Written: {path}",
     "took": "The tour took {seconds}.",
     "time": "time",

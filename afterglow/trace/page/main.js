@@ -16,9 +16,12 @@ class View {
     this.changed = changed;
   }
 
+  #possible(length) {
+    return Math.min(this.whole - this.lead, Math.max(SMALLEST_VIEW, length));
+  }
+
   show(begin, end) {
-    const most = this.whole - this.lead;
-    const length = Math.min(most, Math.max(SMALLEST_VIEW, end - begin));
+    const length = this.#possible(end - begin);
     const middle = (begin + end) / 2;
     this.begin = Math.min(Math.max(middle - length / 2, this.lead), this.whole - length);
     this.end = this.begin + length;
@@ -26,10 +29,7 @@ class View {
   }
 
   zoom(factor, at) {
-    const length = Math.min(
-      this.whole - this.lead,
-      Math.max(SMALLEST_VIEW, (this.end - this.begin) * factor),
-    );
+    const length = this.#possible((this.end - this.begin) * factor);
     const part = (at - this.begin) / (this.end - this.begin);
     this.show(at - part * length, at + (1 - part) * length);
   }

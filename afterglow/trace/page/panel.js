@@ -16,35 +16,23 @@ const QUEUE_WAIT =
   "Queue wait: from the end of a call's issue to its first run. A long one says that Python was " +
   "far ahead, not that time was lost.";
 
+function costTable(rows, name, nameless, text = (name) => name) {
+  return {
+    rows,
+    name,
+    columns: COST_COLUMNS,
+    text: (row) => text(row.name) || nameless,
+    query: (row) => row.name && `${name}:"${row.name}"`,
+    part: "run",
+    note: QUEUE_WAIT,
+  };
+}
+
 /** Tables of the summary: columns are [key, title, format], a click searches for `query`. */
 const SUMMARY_TABLES = {
-  Ops: {
-    rows: "ops",
-    name: "op",
-    columns: COST_COLUMNS,
-    text: (row) => row.name || "(no name)",
-    query: (row) => `op:"${row.name}"`,
-    part: "run",
-    note: QUEUE_WAIT,
-  },
-  Layers: {
-    rows: "layers",
-    name: "layer",
-    columns: COST_COLUMNS,
-    text: (row) => row.name || "(no layer)",
-    query: (row) => row.name && `layer:"${row.name}"`,
-    part: "run",
-    note: QUEUE_WAIT,
-  },
-  Lines: {
-    rows: "lines",
-    name: "line",
-    columns: COST_COLUMNS,
-    text: (row) => shortSite(row.name) || "(no line)",
-    query: (row) => row.name && `line:"${row.name}"`,
-    part: "run",
-    note: QUEUE_WAIT,
-  },
+  Ops: costTable("ops", "op", "(no name)"),
+  Layers: costTable("layers", "layer", "(no layer)"),
+  Lines: costTable("lines", "line", "(no line)", shortSite),
   Waits: {
     rows: "waits",
     name: "line",
@@ -76,6 +64,11 @@ const SUMMARY_TABLES = {
       "Idle: the part in which a worker ran nothing.",
   },
 };
+
+function tableOf(className, head, rows) {
+  const titles = element("thead", {}, element("tr", {}, ...head));
+  return element("table", { className }, titles, element("tbody", {}, ...rows));
+}
 
 class Panel {
   constructor(timeline, { select, search }) {
@@ -140,24 +133,13 @@ class Panel {
     const { runs, calls, texts, threads } = recording;
     const number = item.row.index[item.place];
     const { title, facts } = describe(timeline, item);
-    const parts = [element("h2", { textContent: title }), factList(facts)];
-    const site =
-      item.row.kind === "issue"
-        ? calls.site[number]
-        : item.row.kind === "wait"
-          ? recording.waits.site[number]
-          : 0;
-    if (site)
-      parts[1].append(
-        element("dt", { textContent: "file" }),
-        element("dd", { textContent: texts[site] }),
-      );
-    const pass =
-      item.row.kind === "issue"
-        ? calls.pass[number]
-        : item.row.kind === "run"
-          ? runs.pass[number]
-          : -1;
+    const { kind, table } = item.row;
+    const site = recording[table].site?.[number] ?? 0;
+    const pass = recording[table].pass?.[number] ?? -1;
+    const parts = [
+      element("h2", { textContent: title }),
+      factList([...facts, ["file", site && texts[site]]]),
+    ];
     if (recording.isFused(pass)) {
       const members = Array.from(recording.membersOf(pass));
       parts.push(element("h3", { textContent: `Members of the fused pass (${members.length})` }));
@@ -173,7 +155,7 @@ class Panel {
           "members",
         ),
       );
-    } else if (item.row.kind === "run" && recording.membersOf(pass).length) {
+    } else if (kind === "run" && recording.membersOf(pass).length) {
       const [call] = recording.membersOf(pass);
       const link = element("button", { type: "button", textContent: "Go to its issue" });
       link.addEventListener("click", () => this.select(timeline.itemOf("calls", call)));
@@ -232,13 +214,8 @@ class Panel {
 
   /** A table; cells are lists of lines, and the first of a row is a button if a click acts. */
   #links(titles, rows, act, className) {
-    const head = element(
-      "tr",
-      {},
-      ...titles.map((title) => element("th", { scope: "col", textContent: title })),
-    );
-    const body = element("tbody");
-    rows.slice(0, SHOWN_ROWS).forEach((cells, i) => {
+    const head = titles.map((title) => element("th", { scope: "col", textContent: title }));
+    const body = rows.slice(0, SHOWN_ROWS).map((cells, i) => {
       const row = element("tr", { className: act ? "link" : "" });
       cells.forEach(([first, ...lines], place) => {
         const link = act && place === 0;
@@ -251,9 +228,9 @@ class Panel {
         row.append(cell);
       });
       if (act) row.addEventListener("click", () => act(i));
-      body.append(row);
+      return row;
     });
-    const table = element("table", { className }, element("thead", {}, head), body);
+    const table = tableOf(className, head, body);
     if (rows.length > SHOWN_ROWS)
       table.append(
         element("caption", { textContent: `and ${counted(rows.length - SHOWN_ROWS, "more row")}` }),
@@ -285,8 +262,7 @@ class Panel {
         cell.setAttribute("aria-sort", order.down ? "descending" : "ascending");
       return cell;
     });
-    const body = element("tbody");
-    for (const row of rows.slice(0, SHOWN_ROWS)) {
+    const body = rows.slice(0, SHOWN_ROWS).map((row) => {
       const wanted = query(row);
       const first = element(
         "td",
@@ -302,17 +278,9 @@ class Panel {
       for (const [column, , format] of columns)
         line.append(element("td", { textContent: format(row[column], row) }));
       if (wanted) line.addEventListener("click", () => this.search(wanted));
-      body.append(line);
-    }
-    const parts = [
-      element(
-        "table",
-        { className: "summary" },
-        element("thead", {}, element("tr", {}, ...head)),
-        body,
-      ),
-    ];
-    if (note) parts.unshift(element("p", { textContent: note }));
+      return line;
+    });
+    const parts = [element("p", { textContent: note }), tableOf("summary", head, body)];
     if (rows.length === 0) parts.push(element("p", { textContent: "None were recorded." }));
     if (rows.length > SHOWN_ROWS)
       parts.push(

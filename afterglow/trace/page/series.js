@@ -2,9 +2,9 @@
 // Bars and lines over time that can be asked for any range quickly, however many there are.
 
 /** The first place in an ascending array with at least (or, if `after`, more than) this value. */
-function lowerBound(values, value, from = 0, after = false) {
+function lowerBound(values, value, from = 0, after = false, to = values.length) {
   let low = from;
-  let high = values.length;
+  let high = to;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (values[middle] < value || (after && values[middle] === value)) low = middle + 1;
@@ -17,14 +17,8 @@ function lowerBound(values, value, from = 0, after = false) {
 function gallop(values, value, from) {
   let step = 1;
   while (from + step < values.length && values[from + step] < value) step *= 2;
-  let low = from + (step >>> 1);
-  let high = Math.min(from + step, values.length);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  const last = Math.min(from + step, values.length);
+  return lowerBound(values, value, from + (step >>> 1), false, last);
 }
 
 /** Sums of a function over the first 0, 1, 2 ... places. */

@@ -8,28 +8,6 @@ const PLOT_HEIGHT = 64;
 const TALLEST_PLOT = 130;
 const RULER_HEIGHT = 30;
 const MANY_ARROWS = 60;
-const COLOURS = [
-  "paper",
-  "ink",
-  "faint",
-  "line",
-  "lane",
-  "issue",
-  "issue-ink",
-  "wait",
-  "wait-ink",
-  "run",
-  "run-ink",
-  "fused",
-  "fused-ink",
-  "mark",
-  "mark-ink",
-  "depth",
-  "memory",
-  "hit",
-  "selection",
-  "range",
-];
 
 class Timeline {
   constructor(recording, view) {
@@ -95,8 +73,12 @@ class Timeline {
 
   readColours() {
     const style = getComputedStyle(document.documentElement);
+    // All that the first rule of the style names.
+    const names = Array.from(document.styleSheets[0].cssRules[0].style);
     this.colours = Object.fromEntries(
-      COLOURS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
+      names
+        .filter((name) => name.startsWith("--"))
+        .map((name) => [name.slice(2), style.getPropertyValue(name).trim()]),
     );
   }
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from . import rnn_cell
+from . import conv_rnn_cell, rnn_cell
+from .conv_rnn_cell import *  # noqa: F403
 from .rnn_cell import *  # noqa: F403
 
-__all__ = [*rnn_cell.__all__]
+__all__ = [*conv_rnn_cell.__all__, *rnn_cell.__all__]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ops that can be written down but have no kernel yet: declared as MXNet's, and no functions."""
+"""Ops of networks: declared with MXNet's inputs and parameters, and what they say of shapes."""
 
 from __future__ import annotations
 
@@ -11,23 +11,14 @@ from typing import Any
 
 import pytest
 
-import afterglow as mx
-from afterglow import nd, sym
-from afterglow._core import describe_node, describe_table, operation
-from afterglow.cli import _inventory
-from afterglow.error import ArrayNotImplementedError, MXNetError
+from afterglow import sym
+from afterglow._core import describe_node, describe_table
+from afterglow.error import MXNetError
 from afterglow.symbol._ops import declared, find
 
 RECORDED: dict[str, dict[str, str]] = json.loads(
-    (Path(__file__).parents[1] / "golden" / "announced.json").read_text()
+    (Path(__file__).parents[1] / "golden" / "network_ops.json").read_text()
 )
-ANNOUNCED = {name for name, one in describe_table().items() if one["announced"]}
-#: Those that functions written in Python stand for.
-RUNNING = {"CTCLoss"}
-
-
-def test_what_is_recorded_is_what_is_announced() -> None:
-    assert {declared()[name] for name in RECORDED} == ANNOUNCED
 
 
 def default_of(text: str) -> Any:
@@ -43,38 +34,22 @@ def test_inputs_and_parameters_are_those_of_mxnet(name: str) -> None:
     arrays = [key for key, text in theirs.items() if text.startswith("NDArray")]
     states = op["inputs"][len(op["inputs"]) - op["auxiliary"] :]
     assert op["inputs"] == [*arrays, *states]
-    assert list(op["parameters"]) == [key for key in theirs if key not in arrays]
+    ours = [key for key in op["parameters"] if key != "num_args"]
+    assert ours == [key for key in theirs if key not in arrays]
     for key, (kind, required, doc) in op["described"].items():
         assert doc
+        if key == "num_args":
+            continue
         assert required == theirs[key].endswith("required"), key
         choices = re.findall(r"'(\w+)'", theirs[key].partition("}")[0])
         if theirs[key].startswith("{"):
-            assert re.findall(r"'(\w+)'", kind) == choices
+            assert set(re.findall(r"'(\w+)'", kind)) >= set(choices)  # NWC is ours
             default = re.findall(r"default='(\w+)'", theirs[key])
             assert required or str(op["parameters"][key]) == default[0], key
         elif not required:
             wanted = default_of(theirs[key])
             wanted = tuple(wanted) if isinstance(wanted, list) else wanted
             assert op["parameters"][key] == pytest.approx(wanted), key
-
-
-@pytest.mark.parametrize("name", sorted(ANNOUNCED - RUNNING))
-def test_they_are_no_functions(name: str) -> None:
-    with pytest.raises(ArrayNotImplementedError, match=rf"\[{name}\] the op is not implemented"):
-        operation(name, True)(*[nd.ones((1,))] * len(describe_table()[name]["inputs"]))
-    for known in describe_table()[name]["mxnet_names"]:
-        assert known in _inventory.ops().missing
-        for module in (nd, nd.contrib, mx.npx):
-            assert not hasattr(module, re.sub("^(_contrib_|_npx_)", "", known))
-
-
-def test_they_are_functions_of_symbols() -> None:
-    symbol = sym.LRN(sym.var("x"), nsize=3)
-    with pytest.raises(ArrayNotImplementedError, match="the op is not implemented"):
-        symbol.eval(x=nd.ones((1, 1, 2, 2)))
-    assert "does not run yet" in sym.LRN.__doc__
-    assert callable(sym.contrib.MultiBoxPrior)
-    assert callable(sym.npx.pooling)
 
 
 def test_extents_that_are_not_known_stay_so() -> None:

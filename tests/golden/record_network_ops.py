@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write the parameters of ops that cannot run yet to ``announced.json``. Needs MXNet 1.9.1."""
+"""Write the parameters of ops of networks to ``network_ops.json``. Needs MXNet 1.9.1."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from mxnet.base import _LIB, c_str, check_call, py_str
 
 OPS = (
-    "BilinearSampler Correlation CTCLoss GridGenerator "
-    "IdentityAttachKLSparseReg LRN Pooling ROIPooling SpatialTransformer UpSampling "
+    "BilinearSampler Convolution Correlation CTCLoss Deconvolution GridGenerator "
+    "IdentityAttachKLSparseReg LRN Pooling RNN ROIPooling SpatialTransformer UpSampling "
     "_contrib_AdaptiveAvgPooling2D _contrib_BilinearResize2D _contrib_MultiBoxDetection "
     "_contrib_MultiBoxPrior _contrib_MultiBoxTarget _contrib_box_nms"
 )
 
 
-def _arguments(op: str) -> dict[str, str]:
+def arguments_of(op: str) -> dict[str, str]:
     """Return what MXNet says of the arguments of an op: what they are, and their defaults."""
     handle = ctypes.c_void_p()
     check_call(_LIB.NNGetOpHandle(c_str(op), ctypes.byref(handle)))
@@ -32,9 +32,9 @@ def _arguments(op: str) -> dict[str, str]:
 
 def main() -> None:
     """Record everything."""
-    lines = [f"{json.dumps(op)}: {json.dumps(_arguments(op))}" for op in OPS.split()]
+    lines = [f"{json.dumps(op)}: {json.dumps(arguments_of(op))}" for op in OPS.split()]
     text = "{\n" + ",\n".join(lines) + "\n}\n"
-    Path(__file__).with_name("announced.json").write_text(text)
+    Path(__file__).with_name("network_ops.json").write_text(text)
 
 
 if __name__ == "__main__":

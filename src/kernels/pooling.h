@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of the elements of windows that slide over images: the greatest of them, sums and
+// means.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+
+namespace afterglow::kernels {
+
+/// How windows lie along an axis of `extent` places: the first one begins `pad` places before it.
+struct WindowAxis {
+  std::int64_t extent, results, kernel, stride, pad;
+};
+
+/// Windows over images, in memory [image][depth][row][column][lane]: lanes are channels where
+/// these come last, else there is one and every channel is an image.
+struct PoolingWindows {
+  WindowAxis depth, rows, columns;
+  std::int64_t images, lanes;
+  bool is_mean;      ///< of sums: by the number of places
+  bool counts_pad;   ///< whether places outside of the data count for it
+  bool is_adaptive;  ///< windows divide the extent into `results` parts
+};
+
+enum class WindowWork : std::uint8_t {
+  maximum,           ///< target = greatest of data
+  maximum_gradient,  ///< target = values (of results) at the first place of the greatest of data
+  maximum_taken,     ///< target = what values (of places) have there
+  sum,
+  sum_gradient
+};
+
+/// For float16, float32 and float64. A share is a range of images, or of lanes of them.
+class PoolingPass {
+ public:
+  struct Arrays {
+    const void* data;     ///< one per place
+    const void* results;  ///< the maxima
+    const void* values;   ///< what gradients are made of, or what is taken
+    void* target;
+  };
+  PoolingPass(WindowWork work, const PoolingWindows& windows, DType dtype, const Arrays& arrays);
+  int shares() const { return shares_; }
+  void run(int share) const;
+
+ private:
+  template <class Real>
+  void run_lanes(std::int64_t image, std::int64_t first, std::int64_t lanes) const;
+  void run_halves(std::int64_t image, std::int64_t first, std::int64_t lanes) const;
+
+  WindowWork work_;
+  PoolingWindows windows_;
+  DType dtype_;
+  Arrays arrays_;
+  std::int64_t places_, results_;  ///< of an image
+  std::int64_t units_ = 0;
+  int shares_ = 0;
+};
+
+}  // namespace afterglow::kernels
