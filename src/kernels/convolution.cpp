@@ -21,6 +21,10 @@ constexpr std::int64_t panels_together = 8;
 constexpr std::int64_t fewest_rows = 3;
 /// Operations of a share at least, where there are several, and at most.
 constexpr double small_share = 4e6, large_share = 1e9;
+/// Padded elements that a share has at once, but for a single row of places that needs more.
+constexpr std::int64_t most_padded = 1 << 20;
+/// Rows of a block, where rows are divided.
+constexpr std::int64_t fewest_in_block = 16;
 
 template <class Real>
 const PanelFunctions<Real>& panels() {
@@ -30,7 +34,7 @@ const PanelFunctions<Real>& panels() {
 /// The source with zeros around it, and with every step-th column side by side, so that each tap
 /// reads rows without gaps and without asking for borders.
 struct Padded {
-  Space low, extents;      ///< zeros in front; extents in all
+  Space low, extents;      ///< zeros in front, or less than none; extents in all
   std::int64_t lane = 0;   ///< columns of a residue
   std::int64_t pitch = 0;  ///< from row to row
   std::int64_t plane = 0;  ///< from channel to channel
@@ -38,11 +42,11 @@ struct Padded {
 
   explicit Padded(const Gathering& grid) {
     for (int axis = 0; axis < 3; ++axis) {
-      std::int64_t least = 0, greatest = 0;
-      for (const Gathering::Tap& tap : grid.taps) {
-        least = std::min(least, tap.offset[axis]);
-        greatest = std::max(greatest, tap.offset[axis]);
-      }
+      const auto offset = [axis](const Gathering::Tap& tap) { return tap.offset[axis]; };
+      const std::int64_t least =
+          grid.taps.empty() ? 0 : std::ranges::min(grid.taps, {}, offset).offset[axis];
+      const std::int64_t greatest =
+          grid.taps.empty() ? 0 : std::ranges::max(grid.taps, {}, offset).offset[axis];
       low[axis] = -least;
       extents[axis] = low[axis] + (grid.grid[axis] - 1) * grid.step[axis] + greatest + 1;
     }
@@ -64,17 +68,21 @@ struct Padded {
   template <class Real>
   void fill(const Gathering& grid, const Real* source, Real* target) const {
     std::fill_n(target, plane, Real(0));
+    Space first, last;  // of the source, within the zeros
+    for (int axis = 0; axis < 3; ++axis) {
+      first[axis] = std::max<std::int64_t>(0, -low[axis]);
+      last[axis] = std::min(grid.source[axis], extents[axis] - low[axis]);
+    }
     const std::int64_t step = grid.step[2];
-    const std::int64_t columns = std::min(grid.source[2], extents[2] - low[2]);
-    for (std::int64_t z = 0; z < std::min(grid.source[0], extents[0] - low[0]); ++z) {
-      for (std::int64_t y = 0; y < std::min(grid.source[1], extents[1] - low[1]); ++y) {
+    for (std::int64_t z = first[0]; z < last[0]; ++z) {
+      for (std::int64_t y = first[1]; y < last[1]; ++y) {
         const Real* const row = source + (z * grid.source[1] + y) * grid.source[2];
         Real* const place = target + ((z + low[0]) * extents[1] + y + low[1]) * pitch;
-        for (std::int64_t x = 0; x < std::min(step, columns); ++x) {
-          const std::int64_t column = x + low[2], count = divide_up(columns - x, step);
+        for (std::int64_t x = first[2]; x < std::min(first[2] + step, last[2]); ++x) {
+          const std::int64_t column = x + low[2], count = divide_up(last[2] - x, step);
           Real* const side = place + column % step * lane + column / step;
           if (step == 1) {
-            std::copy_n(row, count, side);
+            std::copy_n(row + x, count, side);
           } else {
             for (std::int64_t i = 0; i < count; ++i) side[i] = row[x + i * step];
           }
@@ -83,6 +91,49 @@ struct Padded {
     }
   }
 };
+
+template <class Real>
+void fill_channels(const Gathering& grid, const Padded& padded, const Real* source,
+                   std::int64_t channels, Real* target) {
+  for (std::int64_t channel = 0; channel < channels; ++channel)
+    padded.fill(grid, source + channel * places_in(grid.source), target + channel * padded.plane);
+}
+
+/// Where a place of the grid is in a channel of the target.
+std::int64_t target_place(const Gathering& grid, std::int64_t z, std::int64_t y, std::int64_t x) {
+  return ((grid.start[0] + z * grid.spread[0]) * grid.target[1] + grid.start[1] +
+          y * grid.spread[1]) *
+             grid.target[2] +
+         grid.start[2] + x * grid.spread[2];
+}
+
+/// Of one image and group.
+double operations_of(const Gathering& grid) {
+  return 2.0 * static_cast<double>(places_in(grid.grid) * grid.rows * grid.depth) *
+         static_cast<double>(grid.taps.size());
+}
+
+/// The grid in slabs along its outermost axis: large images are not padded as a whole, and a share
+/// of them does not take long.
+void add_slabs(const Gathering& grid, std::vector<Gathering>& slabs) {
+  int axis = 0;
+  while (axis < 2 && grid.grid[axis] == 1) ++axis;
+  const std::int64_t extent = grid.grid[axis];
+  const double most_operations =
+      large_share * static_cast<double>(divide_up(grid.rows, fewest_in_block));
+  const std::int64_t count = std::clamp<std::int64_t>(
+      std::max(divide_up(grid.depth * Padded(grid).plane, most_padded),
+               static_cast<std::int64_t>(operations_of(grid) / most_operations) + 1),
+      1, extent);
+  for (std::int64_t number = 0; number < count; ++number) {
+    const std::int64_t begin = extent * number / count;
+    Gathering slab = grid;
+    slab.grid[axis] = extent * (number + 1) / count - begin;
+    slab.start[axis] += begin * grid.spread[axis];
+    for (Gathering::Tap& tap : slab.taps) tap.offset[axis] += begin * grid.step[axis];
+    slabs.push_back(std::move(slab));
+  }
+}
 
 /// A row of the grid, or what a panel has of it.
 struct Run {
@@ -109,11 +160,7 @@ void store_runs(const Gathering& grid, const std::vector<Run>& runs, const Real*
                 const Real* start, Real* target, std::int64_t image_step) {
   const std::int64_t spread = grid.spread[2];
   for (const Run& run : runs) {
-    Real* place = target + run.image * image_step +
-                  ((grid.start[0] + run.z * grid.spread[0]) * grid.target[1] + grid.start[1] +
-                   run.y * grid.spread[1]) *
-                      grid.target[2] +
-                  grid.start[2] + run.x * spread;
+    Real* place = target + run.image * image_step + target_place(grid, run.z, run.y, run.x);
     const Real* from = values + run.column;
     if (start) {
       for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] = *start + from[i];
@@ -269,10 +316,7 @@ class GridTask {
   std::int64_t target_plane() const { return places_in(grid_.target); }
 
   void fill_image(std::int64_t image, Real* target) const {
-    const std::int64_t plane = places_in(grid_.source);
-    for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
-      padded_.fill(grid_, source_ + image * source_step_ + channel * plane,
-                   target + channel * padded_.plane);
+    fill_channels(grid_, padded_, source_ + image * source_step_, grid_.depth, target);
   }
 
   Real weight_of(std::int64_t row, std::int64_t step) const {
@@ -285,7 +329,9 @@ class GridTask {
   void complete(std::int64_t image, std::int64_t row_begin, std::int64_t row_end,
                 std::int64_t column_begin, std::int64_t column_end) const {
     const std::int64_t first = image * channels_ + first_channel_;
-    if (epilogue_) epilogue_(first + row_begin, first + row_end, column_begin, column_end);
+    const std::int64_t start = target_place(grid_, 0, 0, 0);
+    if (epilogue_)
+      epilogue_(first + row_begin, first + row_end, start + column_begin, start + column_end);
   }
 
   /// A few rows: each is a filter over the padded source.
@@ -415,7 +461,7 @@ class GridTask {
       return;
     }
     Real* const place = target_ + first.image * target_step_ + row * target_plane() +
-                        (first.z * grid_.grid[1] + first.y) * grid_.grid[2] + first.x;
+                        target_place(grid_, first.z, first.y, first.x);
     const bool has_start = bias_ && !step;
     for (int i = 0; has_start && i < rows; ++i)
       std::fill_n(place + i * target_plane(), columns, bias_[row + i]);
@@ -470,28 +516,28 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
       weights_(weights),
       bias_(bias),
       target_(target),
-      grids_(std::move(grids)),
       epilogue_(std::move(epilogue)) {
-  std::erase_if(grids_, [](const Gathering& grid) { return !places_in(grid.grid); });
-  if (grids_.empty() || !batch_ || !groups_ || !grids_[0].rows) return;
+  if (!batch_ || !groups_ || !grids[0].rows) return;
+  for (const Gathering& grid : grids)
+    if (places_in(grid.grid)) add_slabs(grid, grids_);
+  if (grids_.empty()) return;
   // Enough images to fill some panels; rows are divided where there are few images.
   const Gathering& grid = grids_[0];
-  const double operations = 2.0 *
-                            static_cast<double>(places_in(grid.grid) * grid.rows * grid.depth) *
-                            static_cast<double>(grid.taps.size());
-  constexpr std::int64_t enough_columns = 512;
+  const double operations = operations_of(grid);
+  constexpr std::int64_t enough_columns = 512, enough_shares = 8;
+  const std::int64_t most_images = std::clamp<std::int64_t>(
+      most_padded / std::max<std::int64_t>(1, grid.depth * Padded(grid).plane), 1, batch_);
   images_ = std::clamp<std::int64_t>(divide_up(enough_columns, places_in(grid.grid)), 1,
-                                     divide_up(batch_, 2));
-  while (images_ < batch_ && operations * static_cast<double>(images_) < small_share)
-    images_ = std::min(batch_, 2 * images_);
-  const std::int64_t blocks = divide_up(batch_, images_) * groups_;
-  constexpr std::int64_t fewest_in_block = 16, enough_shares = 8;
+                                     std::min(most_images, divide_up(batch_, 2)));
+  while (images_ < most_images && operations * static_cast<double>(images_) < small_share)
+    images_ = std::min(most_images, 2 * images_);
+  const std::int64_t blocks = std::ssize(grids_) * divide_up(batch_, images_) * groups_;
   const double block_operations = operations * static_cast<double>(images_);
   std::int64_t wanted = divide_up(enough_shares, blocks);
   wanted = std::min(wanted, static_cast<std::int64_t>(block_operations / small_share) + 1);
   wanted = std::max(wanted, static_cast<std::int64_t>(block_operations / large_share) + 1);
   row_blocks_ = std::clamp<std::int64_t>(wanted, 1, divide_up(grid.rows, fewest_in_block));
-  shares_ = static_cast<int>(static_cast<std::int64_t>(grids_.size()) * blocks * row_blocks_);
+  shares_ = static_cast<int>(blocks * row_blocks_);
 }
 
 template <class Real>
@@ -530,185 +576,208 @@ void GatheringPass::run(int share) const {
 
 WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, const void* images,
                                        const void* results, void* weights)
-    : windows_(windows),
-      dtype_(dtype),
-      images_(images),
-      results_(results),
-      weights_(weights),
-      grid_(convolution_grid(windows)) {
-  const std::int64_t columns = windows.channels * places_in(windows.kernel);
+    : windows_(windows), dtype_(dtype), images_(images), results_(results), weights_(weights) {
+  const std::int64_t taps = places_in(windows.kernel), columns = windows.channels * taps;
   const std::int64_t count = windows.groups * windows.filters * columns;
   if (!count) return;
-  constexpr std::int64_t most_columns = 512, enough_shares = 8, most_parts_size = 1 << 22;
-  column_blocks_ = divide_up(columns, most_columns);
-  block_columns_ = divide_up(columns, column_blocks_);
   const double operations = 2.0 * static_cast<double>(count) *
                             static_cast<double>(windows.count * places_in(windows.result));
-  std::int64_t wanted = divide_up(enough_shares, windows.groups * column_blocks_);
-  wanted = std::min(wanted, static_cast<std::int64_t>(operations / small_share) + 1);
-  wanted = std::min(wanted, most_parts_size / count + 1);
-  parts_ = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, windows.count));
+  const auto pieces = [&](double each, std::int64_t others) {
+    return static_cast<std::int64_t>(operations / each / static_cast<double>(others)) + 1;
+  };
+  constexpr std::int64_t most_columns = 512, fewest_columns = 128, enough_shares = 8,
+                         most_parts_size = 1 << 22;
+  column_blocks_ = divide_up(columns, most_columns);
+  parts_ =
+      std::min(divide_up(enough_shares, windows.groups * column_blocks_), pieces(small_share, 1));
+  parts_ = std::max(parts_, pieces(large_share, windows.groups * column_blocks_));
+  parts_ = std::clamp<std::int64_t>(std::min(parts_, most_parts_size / count + 1), 1,
+                                    std::max<std::int64_t>(1, windows.count));
+  column_blocks_ = std::clamp(pieces(large_share, windows.groups * parts_), column_blocks_,
+                              std::max(column_blocks_, divide_up(columns, fewest_columns)));
+  block_columns_ = divide_up(columns, column_blocks_);
+  column_blocks_ = divide_up(columns, block_columns_);
+  Gathering grid = convolution_grid(windows);
+  grid.depth = std::min(windows.channels, divide_up(block_columns_, taps) + 1);
+  if (places_in(grid.grid)) add_slabs(grid, slabs_);
   sums_.resize(static_cast<std::size_t>((parts_ - 1) * count) * size_of(dtype));
   shares_ = static_cast<int>(windows.groups * column_blocks_ * parts_);
 }
 
-template <class Real>
-void WeightGradientPass::run_share(std::int64_t share) {
-  if (windows_.filters < fewest_rows) return run_dots<Real>(share);
-  const PanelFunctions<Real>& functions = panels<Real>();
-  const std::int64_t column_block = share % column_blocks_;
-  share /= column_blocks_;
-  const std::int64_t part = share % parts_, group = share / parts_;
-  const auto taps = static_cast<std::int64_t>(grid_.taps.size());
-  const std::int64_t all_columns = windows_.channels * taps, rows = windows_.filters;
-  const std::int64_t begin = column_block * block_columns_;
-  const std::int64_t columns = std::min(block_columns_, all_columns - begin);
-  const std::int64_t first_channel = begin / taps;
-  const std::int64_t channels = divide_up(begin + columns, taps) - first_channel;
-  const std::int64_t image_plane = places_in(grid_.source), places = places_in(grid_.grid);
-  const Padded padded(grid_);
+WeightGradientPass::Block WeightGradientPass::block_of(std::int64_t share) const {
+  const std::int64_t taps = places_in(windows_.kernel);
+  const std::int64_t begin = share % column_blocks_ * block_columns_, rest = share / column_blocks_;
+  const std::int64_t columns = std::min(block_columns_, windows_.channels * taps - begin);
+  const std::int64_t first = begin / taps;
+  return {rest / parts_, rest % parts_, begin,
+          columns,       first,         divide_up(begin + columns, taps) - first};
+}
 
+/// Where the weights of a block that belong to a filter go.
+template <class Real>
+Real* WeightGradientPass::target_of(const Block& block, std::int64_t filter) {
+  const std::int64_t columns = windows_.channels * places_in(windows_.kernel);
+  const std::int64_t count = windows_.groups * windows_.filters * columns;
+  Real* const first = block.part ? reinterpret_cast<Real*>(sums_.data()) + (block.part - 1) * count
+                                 : static_cast<Real*>(weights_);
+  return first + (block.group * windows_.filters + filter) * columns + block.begin;
+}
+
+/// The first channel of a block in an image.
+template <class Real>
+const Real* WeightGradientPass::image_of(const Block& block, std::int64_t number) const {
+  const std::int64_t channel =
+      (number * windows_.groups + block.group) * windows_.channels + block.first_channel;
+  return static_cast<const Real*>(images_) + channel * places_in(windows_.image);
+}
+
+/// The gradients of a filter's results in an image, from the first of a slab on.
+template <class Real>
+const Real* WeightGradientPass::gradients_of(const Gathering& slab, const Block& block,
+                                             std::int64_t number, std::int64_t filter) const {
+  const std::int64_t row = (number * windows_.groups + block.group) * windows_.filters + filter;
+  return static_cast<const Real*>(results_) + row * places_in(slab.target) +
+         target_place(slab, 0, 0, 0);
+}
+
+template <class Real>
+void WeightGradientPass::run_panels(const Block& block) {
+  const PanelFunctions<Real>& functions = panels<Real>();
+  const std::int64_t rows = windows_.filters, taps = places_in(windows_.kernel);
   const int lanes = functions.columns;
-  const std::int64_t panels_used = divide_up(columns, lanes);
+  const std::int64_t panels_used = divide_up(block.columns, lanes);
   const std::int64_t groups = divide_up(rows, functions.rows);
-  const std::int64_t depth = std::min(most_depth, divide_up(places, lanes) * lanes);
-  const std::int64_t sum_stride = panels_used * lanes;
-  Room<Real> room({channels * padded.plane, groups * functions.rows * depth,
-                   panels_used * depth * lanes, std::int64_t{lanes} * lanes,
-                   groups * functions.rows * sum_stride});
-  Real *const image = room.take(channels * padded.plane),
+  const std::int64_t depth = most_depth, sum_stride = panels_used * lanes;
+  std::int64_t image_size = 0;
+  for (const Gathering& slab : slabs_)
+    image_size = std::max(image_size, block.channels * Padded(slab).plane);
+  Room<Real> room({image_size, groups * functions.rows * depth, panels_used * depth * lanes,
+                   std::int64_t{lanes} * lanes, groups * functions.rows * sum_stride});
+  Real *const image = room.take(image_size),
               *const left = room.take(groups * functions.rows * depth),
               *const right = room.take(panels_used * depth * lanes),
               *const square = room.take(std::int64_t{lanes} * lanes),
               *const sums = room.take(groups * functions.rows * sum_stride);
   std::fill_n(sums, groups * functions.rows * sum_stride, Real(0));
-  // What lies behind the last column is multiplied too.
-  std::vector<const Real*> sources;
-  for (std::int64_t i = 0; i < panels_used * lanes; ++i) {
-    const std::int64_t column = begin + std::min(i, columns - 1);
-    sources.push_back(image + (column / taps - first_channel) * padded.plane +
-                      padded.taps[static_cast<std::size_t>(column % taps)]);
-  }
   const MoveFunction move = move_function(dtype_);
+  std::vector<const Real*> sources;
   std::vector<Run> runs;
   std::vector<PanelPiece> pieces;
-  const std::int64_t first = windows_.count * part / parts_,
-                     last = windows_.count * (part + 1) / parts_;
-  for (std::int64_t n = first; n < last; ++n) {
-    const Real* const planes =
-        static_cast<const Real*>(images_) +
-        ((n * windows_.groups + group) * windows_.channels + first_channel) * image_plane;
-    for (std::int64_t channel = 0; channel < channels; ++channel)
-      padded.fill(grid_, planes + channel * image_plane, image + channel * padded.plane);
-    const Real* const gradients = static_cast<const Real*>(results_) +
-                                  (n * windows_.groups + group) * windows_.filters * places;
-    for (std::int64_t place = 0; place < places; place += depth) {
-      const std::int64_t steps = std::min(depth, places - place);
-      for (std::int64_t each = 0; each < groups; ++each) {
-        const std::int64_t row = rows * each / groups, count = rows * (each + 1) / groups - row;
-        move({const_cast<Real*>(gradients) + row * places + place, 1, places},
-             {left + each * functions.rows * depth, functions.rows, 1}, steps, count);
-      }
-      for (std::int64_t step = 0; step < steps; step += lanes) {
-        const std::int64_t here = std::min<std::int64_t>(lanes, steps - step);
-        find_runs(grid_, place + step, place + step + here, runs);
-        pieces.clear();
-        for (const Run& run : runs)
-          pieces.push_back({padded.offset(grid_, run.z, run.y, run.x), run.column, run.count});
-        for (std::int64_t panel = 0; panel < panels_used; ++panel) {
-          functions.pack(sources.data() + panel * lanes, lanes, pieces.data(),
-                         static_cast<std::int64_t>(pieces.size()), square);
-          move({square, 1, lanes}, {right + (panel * depth + step) * lanes, lanes, 1}, here, lanes);
+  const auto first_row = [&](std::int64_t group) { return rows * group / groups; };
+  for (const Gathering& slab : slabs_) {
+    const Padded padded(slab);
+    const std::int64_t places = places_in(slab.grid), row_step = places_in(slab.target);
+    sources.clear();
+    for (std::int64_t i = 0; i < panels_used * lanes; ++i) {
+      // What lies behind the last column is multiplied too.
+      const std::int64_t column = block.begin + std::min(i, block.columns - 1);
+      sources.push_back(image + (column / taps - block.first_channel) * padded.plane +
+                        padded.taps[static_cast<std::size_t>(column % taps)]);
+    }
+    for (std::int64_t n = first_image(block.part); n < first_image(block.part + 1); ++n) {
+      fill_channels(slab, padded, image_of<Real>(block, n), block.channels, image);
+      const Real* const gradients = gradients_of<Real>(slab, block, n, 0);
+      for (std::int64_t place = 0; place < places; place += depth) {
+        const std::int64_t steps = std::min(depth, places - place);
+        for (std::int64_t group = 0; group < groups; ++group)
+          move({const_cast<Real*>(gradients) + first_row(group) * row_step + place, 1, row_step},
+               {left + group * functions.rows * depth, functions.rows, 1}, steps,
+               first_row(group + 1) - first_row(group));
+        for (std::int64_t step = 0; step < steps; step += lanes) {
+          const std::int64_t here = std::min<std::int64_t>(lanes, steps - step);
+          find_runs(slab, place + step, place + step + here, runs);
+          pieces.clear();
+          for (const Run& run : runs)
+            pieces.push_back({padded.offset(slab, run.z, run.y, run.x), run.column, run.count});
+          for (std::int64_t panel = 0; panel < panels_used; ++panel) {
+            functions.pack(sources.data() + panel * lanes, lanes, pieces.data(),
+                           static_cast<std::int64_t>(pieces.size()), square);
+            move({square, 1, lanes}, {right + (panel * depth + step) * lanes, lanes, 1}, here,
+                 lanes);
+          }
         }
-      }
-      for (std::int64_t each = 0; each < groups; ++each) {
-        const std::int64_t row = rows * each / groups, count = rows * (each + 1) / groups - row;
-        for (std::int64_t panel = 0; panel < panels_used; ++panel)
-          functions.product({steps, left + each * functions.rows * depth,
-                             right + panel * depth * lanes, sums + row * sum_stride + panel * lanes,
-                             sum_stride, static_cast<int>(count), lanes, true});
+        for (std::int64_t group = 0; group < groups; ++group)
+          for (std::int64_t panel = 0; panel < panels_used; ++panel)
+            functions.product(
+                {steps, left + group * functions.rows * depth, right + panel * depth * lanes,
+                 sums + first_row(group) * sum_stride + panel * lanes, sum_stride,
+                 static_cast<int>(first_row(group + 1) - first_row(group)), lanes, true});
       }
     }
   }
-  const std::int64_t weights = windows_.groups * rows * all_columns;
-  Real* const target = (part ? reinterpret_cast<Real*>(sums_.data()) + (part - 1) * weights
-                             : static_cast<Real*>(weights_)) +
-                       group * rows * all_columns + begin;
   for (std::int64_t row = 0; row < rows; ++row)
-    std::copy_n(sums + row * sum_stride, columns, target + row * all_columns);
+    std::copy_n(sums + row * sum_stride, block.columns, target_of<Real>(block, row));
 }
 
 template <class Real>
-void WeightGradientPass::run_dots(std::int64_t share) {
+void WeightGradientPass::run_dots(const Block& block) {
   const PanelFunctions<Real>& functions = panels<Real>();
-  const std::int64_t column_block = share % column_blocks_;
-  share /= column_blocks_;
-  const std::int64_t part = share % parts_, group = share / parts_;
-  const auto taps = static_cast<std::int64_t>(grid_.taps.size());
-  const std::int64_t all_columns = windows_.channels * taps, begin = column_block * block_columns_;
-  const std::int64_t columns = std::min(block_columns_, all_columns - begin);
-  const std::int64_t first_channel = begin / taps;
-  const std::int64_t channels = divide_up(begin + columns, taps) - first_channel;
-  const std::int64_t image_plane = places_in(grid_.source), places = places_in(grid_.grid);
-  const Padded padded(grid_);
-  const std::int64_t rows_of_grid = grid_.grid[0] * grid_.grid[1], width = grid_.grid[2];
+  const std::int64_t taps = places_in(windows_.kernel);
+  const std::int64_t lanes = block.columns * functions.width;
   // Rows of the grid are taken together, with zeros for what lies between them, where they can.
-  const bool is_dense = grid_.step[1] == 1 && grid_.grid[0] == 1;
-  const std::int64_t length =
-      divide_up(is_dense ? (grid_.grid[1] - 1) * padded.pitch + width : width, functions.width) *
-      functions.width;
-  const std::int64_t lanes = columns * functions.width;
-  Room<Real> room({channels * padded.plane + functions.width, length, windows_.filters * lanes});
-  Real *const image = room.take(channels * padded.plane + functions.width),
-              *const line = room.take(length), *const sums = room.take(windows_.filters * lanes);
-  std::fill_n(image + channels * padded.plane, functions.width, Real(0));
-  std::fill_n(line, length, Real(0));
+  const auto is_dense = [](const Gathering& slab) {
+    return slab.step[1] == 1 && slab.grid[0] == 1;
+  };
+  const auto length_of = [&](const Gathering& slab, const Padded& padded) {
+    const std::int64_t rows = is_dense(slab) ? slab.grid[1] : 1;
+    return divide_up((rows - 1) * padded.pitch + slab.grid[2], functions.width) * functions.width;
+  };
+  std::int64_t image_size = 0, line_size = 0;
+  for (const Gathering& slab : slabs_) {
+    const Padded padded(slab);
+    image_size = std::max(image_size, block.channels * padded.plane + functions.width);
+    line_size = std::max(line_size, length_of(slab, padded));
+  }
+  Room<Real> room({image_size, line_size, windows_.filters * lanes});
+  Real *const image = room.take(image_size), *const line = room.take(line_size),
+              *const sums = room.take(windows_.filters * lanes);
   std::fill_n(sums, windows_.filters * lanes, Real(0));
   std::vector<std::int64_t> offsets;
-  for (std::int64_t column = begin; column < begin + columns; ++column)
-    offsets.push_back((column / taps - first_channel) * padded.plane +
-                      padded.taps[static_cast<std::size_t>(column % taps)]);
-  for (std::int64_t n = windows_.count * part / parts_; n < windows_.count * (part + 1) / parts_;
-       ++n) {
-    const std::int64_t place = n * windows_.groups + group;
-    for (std::int64_t channel = 0; channel < channels; ++channel)
-      padded.fill(grid_,
-                  static_cast<const Real*>(images_) +
-                      (place * windows_.channels + first_channel + channel) * image_plane,
-                  image + channel * padded.plane);
-    for (std::int64_t row = 0; row < windows_.filters; ++row) {
-      const Real* const gradients =
-          static_cast<const Real*>(results_) + (place * windows_.filters + row) * places;
-      if (is_dense) {
-        for (std::int64_t y = 0; y < rows_of_grid; ++y)
-          std::copy_n(gradients + y * width, width, line + y * padded.pitch);
-        functions.dots(line, image, offsets.data(), columns, length, sums + row * lanes);
-        continue;
-      }
-      for (std::int64_t y = 0; y < rows_of_grid; ++y) {
-        std::copy_n(gradients + y * width, width, line);
-        functions.dots(line, image + padded.offset(grid_, y / grid_.grid[1], y % grid_.grid[1], 0),
-                       offsets.data(), columns, length, sums + row * lanes);
+  for (const Gathering& slab : slabs_) {
+    const Padded padded(slab);
+    const std::int64_t length = length_of(slab, padded), width = slab.grid[2];
+    const std::int64_t rows = slab.grid[0] * slab.grid[1], together = is_dense(slab) ? rows : 1;
+    std::fill_n(image + block.channels * padded.plane, functions.width, Real(0));
+    std::fill_n(line, length, Real(0));
+    offsets.clear();
+    for (std::int64_t i = block.begin; i < block.begin + block.columns; ++i)
+      offsets.push_back((i / taps - block.first_channel) * padded.plane +
+                        padded.taps[static_cast<std::size_t>(i % taps)]);
+    for (std::int64_t n = first_image(block.part); n < first_image(block.part + 1); ++n) {
+      fill_channels(slab, padded, image_of<Real>(block, n), block.channels, image);
+      for (std::int64_t filter = 0; filter < windows_.filters; ++filter) {
+        const Real* const gradients = gradients_of<Real>(slab, block, n, filter);
+        for (std::int64_t first = 0; first < rows; first += together) {
+          for (std::int64_t y = 0; y < together; ++y)
+            std::copy_n(gradients + (first + y) * width, width, line + y * padded.pitch);
+          const std::int64_t place =
+              padded.offset(slab, first / slab.grid[1], first % slab.grid[1], 0);
+          functions.dots(line, image + place, offsets.data(), block.columns, length,
+                         sums + filter * lanes);
+        }
       }
     }
   }
-  const std::int64_t weights = windows_.groups * windows_.filters * all_columns;
-  Real* const target = (part ? reinterpret_cast<Real*>(sums_.data()) + (part - 1) * weights
-                             : static_cast<Real*>(weights_)) +
-                       group * windows_.filters * all_columns + begin;
-  for (std::int64_t row = 0; row < windows_.filters; ++row) {
-    for (std::int64_t column = 0; column < columns; ++column) {
-      const Real* const each = sums + row * lanes + column * functions.width;
-      target[row * all_columns + column] = std::accumulate(each, each + functions.width, Real(0));
+  for (std::int64_t filter = 0; filter < windows_.filters; ++filter) {
+    for (std::int64_t column = 0; column < block.columns; ++column) {
+      const Real* const each = sums + filter * lanes + column * functions.width;
+      target_of<Real>(block, filter)[column] =
+          std::accumulate(each, each + functions.width, Real(0));
     }
   }
+}
+
+template <class Real>
+void WeightGradientPass::run_block(std::int64_t share) {
+  const Block block = block_of(share);
+  windows_.filters < fewest_rows ? run_dots<Real>(block) : run_panels<Real>(block);
 }
 
 void WeightGradientPass::run(int share) {
   if (dtype_ == DType::float32)
-    run_share<float>(share);
+    run_block<float>(share);
   else
-    run_share<double>(share);
+    run_block<double>(share);
 }
 
 template <class Real>

@@ -103,11 +103,27 @@ class WeightGradientPass {
   void finish();
 
  private:
+  /// What a share computes: some weights of all filters of a group, summed over some images.
+  struct Block {
+    std::int64_t group, part, begin, columns;
+    std::int64_t first_channel, channels;  ///< that these weights meet
+  };
+  Block block_of(std::int64_t share) const;
+  std::int64_t first_image(std::int64_t part) const { return windows_.count * part / parts_; }
   template <class Real>
-  void run_share(std::int64_t share);
+  const Real* image_of(const Block& block, std::int64_t number) const;
+  template <class Real>
+  const Real* gradients_of(const Gathering& slab, const Block& block, std::int64_t number,
+                           std::int64_t filter) const;
+  template <class Real>
+  Real* target_of(const Block& block, std::int64_t filter);
+  template <class Real>
+  void run_block(std::int64_t share);
+  template <class Real>
+  void run_panels(const Block& block);
   /// Instead, for a few filters.
   template <class Real>
-  void run_dots(std::int64_t share);
+  void run_dots(const Block& block);
   template <class Real>
   void add_parts();
 
@@ -115,7 +131,7 @@ class WeightGradientPass {
   DType dtype_;
   const void *images_, *results_;
   void* weights_;
-  Gathering grid_;
+  std::vector<Gathering> slabs_;    ///< of the results
   std::int64_t parts_ = 1;          ///< of the batch
   std::int64_t column_blocks_ = 1;  ///< of the weights of a filter
   std::int64_t block_columns_ = 1;

@@ -163,6 +163,19 @@ TEST("long sums, many rows and panels across images") {
                 DType::float64);
 }
 
+TEST("images that are too large to be padded as a whole are cut") {
+  const Space one = {1, 1, 1};
+  check_windows(windows(2, 1, 300, 4, {1, 60, 64}, {1, 3, 1}, one, one, {0, 1, 0}), DType::float32);
+  check_windows(windows(1, 1, 300, 4, {1, 60, 64}, {1, 1, 1}), DType::float32);
+  check_windows(windows(1, 1, 300, 3, {1, 61, 67}, {1, 2, 2}, {1, 2, 2}, {1, 3, 2}, {0, 2, 1}),
+                DType::float64);
+  check_windows(windows(1, 1, 260, 3, {9, 20, 26}, {2, 1, 2}, {2, 1, 1}, one, {1, 0, 1}),
+                DType::float32);
+  check_windows(windows(1, 1, 2, 1, {1, 1, 600000}, {1, 1, 3}, one, one, {0, 0, 1}),
+                DType::float32);
+  check_windows(windows(1, 1, 3, 2, {1, 700, 600}, {1, 2, 1}, one, one, {0, 1, 0}), DType::float32);
+}
+
 TEST("without images, channels or filters there is nothing, or only the bias") {
   check_windows(windows(0, 1, 3, 4, {1, 5, 5}, {1, 3, 3}), DType::float32);
   check_windows(windows(2, 1, 0, 4, {1, 5, 5}, {1, 3, 3}), DType::float32);
