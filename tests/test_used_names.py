@@ -19,7 +19,6 @@ NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(e
 
 _IMAGES = "images"
 _ZOO = "the model zoo"
-_DETECTION = "detection of objects"
 _SPARSE = "sparse arrays"
 _TEXT = "contributed data sets"
 _INTERNAL = "internal names of ops"

@@ -75,10 +75,6 @@ Value along(const Value& numbers, const Shape& data, std::int64_t axis) {
   return shaped(numbers, shape);
 }
 
-Value contiguous(const Value& x) {
-  return x.array.layout->is_contiguous() ? x : copy(x);
-}
-
 /// Of values, and of values * (x - mean).
 Value channel_sums(const Value& values, const Value& x, const Value& mean, std::int64_t axis) {
   const lazy::Argument arguments[] = {axis};

@@ -178,10 +178,6 @@ std::unique_ptr<lazy::Pass> filter_gradient_kernel(const Call& call) {
 
 // --- gradients ---
 
-Value contiguous(const Value& x) {
-  return x.array.layout->is_contiguous() ? x : copy(x);
-}
-
 /// A call of one of the ops above, whose result has these axes of space.
 template <class... Inputs>
 Value slide(const lazy::Op& op, const Sliding& given, std::span<const std::int64_t> extents,

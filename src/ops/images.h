@@ -31,10 +31,6 @@ inline void need_real(const Composition& c) {
   }
 }
 
-inline Value contiguous(const Value& x) {
-  return x.array.layout->is_contiguous() ? x : copy(x);
-}
-
 /// The shape of the result that `complete` says, or what it refuses.
 template <class Parameters>
 Shape completed(const Composition& c, void (*complete)(lazy::Completion&, const Parameters&),

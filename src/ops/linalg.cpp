@@ -388,10 +388,6 @@ std::unique_ptr<lazy::Pass> packing_kernel(const Call& call) {
   return std::make_unique<PackingPass>(call, unpacks);
 }
 
-Value without_gaps(const Value& x) {
-  return x.array.layout->is_contiguous() ? x : copy(x);
-}
-
 // --- what gradients and compositions are made of ---
 
 std::int64_t last_extent(const Value& x) {
@@ -527,7 +523,7 @@ Value through_svd(Gradient& c) {
 
 template <Name op>
 Value through_packing(Gradient& c) {
-  return apply(the_op<op>(), lazy::write_arguments(c.parameters<Triangle>()), without_gaps(c.g));
+  return apply(the_op<op>(), lazy::write_arguments(c.parameters<Triangle>()), contiguous(c.g));
 }
 
 // --- made of others ---

@@ -241,6 +241,10 @@ Value copy(const Value& x, std::optional<DType> dtype, std::optional<Context> co
   return apply(the_op<"copy">(), arguments, x);
 }
 
+Value contiguous(const Value& x) {
+  return x.array.layout->is_contiguous() ? x : copy(x);
+}
+
 Value stretch(const Value& x, const Shape& shape) {
   const Argument arguments[] = {{}, shape, {}};
   return apply(the_op<"copy">(), arguments, x);

@@ -97,6 +97,8 @@ Value matmul(const Value& left, const Value& right, bool transpose_left = false,
              bool transpose_right = false);
 /// A copy, in another type or place where they are given.
 Value copy(const Value& x, std::optional<DType> dtype = {}, std::optional<Context> context = {});
+/// Itself, or a copy where its elements have gaps between them.
+Value contiguous(const Value& x);
 /// A copy that is stretched to a shape.
 Value stretch(const Value& x, const Shape& shape);
 /// The arrays one behind the other along an axis.
