@@ -31,8 +31,8 @@ struct ProductCut {
 
 /// One product or a stack of them. The cut depends on the shape, on the height of the stack and on
 /// `threads` (the configured limit) only. Each share takes at most about 20 ms. float32 and float64
-/// go by panels or to the library; float16 is widened to float32 and rounded once; integers and booleans have a
-/// plain blocked loop with wrap-around arithmetic (booleans: or of ands).
+/// go by panels or to the library; float16 is widened to float32 and rounded once; integers and
+/// booleans have a plain blocked loop with wrap-around arithmetic (booleans: or of ands).
 class ProductPass {
  public:
   /// Called when rows [row_begin, row_end) and columns [column_begin, column_end) of c, where the

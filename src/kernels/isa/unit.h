@@ -14,6 +14,7 @@
 #include "kernels/isa/philox.h"
 #include "kernels/isa/pooling.h"
 #include "kernels/isa/products.h"
+#include "kernels/isa/recurrence.h"
 #include "kernels/isa/rows.h"
 
 namespace afterglow::kernels {
@@ -75,6 +76,7 @@ constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
                                                     pack_lines<PanelTiles<Real>::most_rows, Real>,
                                                     pack_lines<PanelTiles<Real>::columns, Real>,
                                                     PanelTiles<Real>::functions(),
+                                                    recurrent_functions<Real>,
                                                     run_windows<Real>,
                                                     uniform,
                                                     normal,
