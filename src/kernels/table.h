@@ -117,9 +117,9 @@ struct WindowsCall {
   const Real *data, *results, *values;
   Real *target, *scratch;
 };
-/// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. The factors
-/// are packed: a in groups of PanelFunctions::rows for each step of depth, b in groups of
-/// PanelFunctions::columns. Whole vectors of c are written.
+/// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. Packed factors
+/// have PanelFunctions::rows of a for each step of depth, and PanelFunctions::columns of b. Whole
+/// vectors of c are written.
 template <class Real>
 struct PanelProduct {
   std::int64_t depth;
@@ -129,6 +129,8 @@ struct PanelProduct {
   std::int64_t c_stride;
   int rows, columns;
   bool add;
+  /// Where a factor is not packed: from row to row, and from one step of depth to the next.
+  std::int64_t a_row = 1, a_step = 0, b_step = 0;
 };
 
 /// A piece of a row that becomes a piece of a panel.
@@ -152,6 +154,21 @@ struct PanelFunctions {
   /// added in the end. `count` is that of whole vectors.
   void (*dots)(const Real* values, const Real* source, const std::int64_t* offsets,
                std::int64_t taps, std::int64_t count, Real* sums);
+};
+
+/// Applies a small matrix to both axes of a square of vectors: to = matrix * from * its transpose.
+/// Each place of a square, row by row, is where `lanes` numbers begin, and whole vectors are read
+/// and written.
+using SquareFunction = void (*)(const float* const* from, float* const* to, std::int64_t lanes);
+
+/// What Winograd's convolution of 4 by 4 places with 3 by 3 weights is made of: where it is a
+/// product of 6 by 6 with 6 by 6 numbers, and the ways there and back.
+struct WinogradFunctions {
+  SquareFunction spread_image;     ///< 6 by 6, what 4 by 4 windows see
+  SquareFunction spread_weights;   ///< from 3 by 3
+  SquareFunction gather_result;    ///< to 4 by 4
+  SquareFunction spread_gradient;  ///< from 4 by 4: of the result
+  SquareFunction gather_weights;   ///< to 3 by 3: their gradient
 };
 
 /// Work in one floating type.
@@ -196,6 +213,7 @@ struct KernelTable {
   LineFunctions<std::uint64_t> long_lines;
   RealFunctions<float> floats;
   RealFunctions<double> doubles;
+  WinogradFunctions winograd;
   std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
   FoldFunctions folds[fold_count][dtype_count];
   /// 64 words per group; word w of block b stands at 16 w + b.

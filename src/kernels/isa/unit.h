@@ -15,6 +15,7 @@
 #include "kernels/isa/pooling.h"
 #include "kernels/isa/products.h"
 #include "kernels/isa/rows.h"
+#include "kernels/isa/winograd.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -100,6 +101,7 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.long_lines = line_functions<std::uint64_t>;
   table.floats = functions_of_reals<float>;
   table.doubles = functions_of_reals<double>;
+  table.winograd = winograd_functions;
   table.tiled_side = vector_size;
   table.random_words = random_words;
   return table;
