@@ -46,6 +46,7 @@ struct Gathering {
   std::vector<Tap> taps;
   std::int64_t rows, depth;           ///< channels of the target and of the source, of a group
   std::int64_t row_step, depth_step;  ///< between their weights
+  std::int64_t packed = 0;            ///< where its packed weights begin
 };
 
 /// target[n, r, start + g * spread] = bias[r] + the sum over d and taps of weight * source[n, d, g
@@ -66,26 +67,39 @@ class GatheringPass {
                 const void* bias, void* target, std::vector<Gathering> grids, Epilogue epilogue);
 
  private:
+  enum class Way { filter, panels, winograd };
+
   template <class Real>
   void run_share(std::int64_t share);
-  /// Weights of a group.
-  std::int64_t weights_size() const;
+  /// Rows of packed weights are divided into panels.
+  int panel_rows() const;
+  std::int64_t panels_of(const Gathering& grid) const;
+  std::int64_t panel_size(const Gathering& grid) const;
+  std::int64_t first_row(const Gathering& grid, std::int64_t panel) const;
+  template <class Real>
+  const Real* weights_of(const Gathering& grid, std::int64_t group) const;
+  template <class Real>
+  Real* packed_of(const Gathering& grid, std::int64_t group) const;
+  template <class Real>
+  void pack_panel(std::int64_t number);
   /// By whichever shares come first, together.
-  void spread_weights();
+  template <class Real>
+  void pack_weights();
 
   std::int64_t batch_, groups_;
   DType dtype_;
   const void *source_, *weights_, *bias_;
   void* target_;
-  std::vector<Gathering> grids_;
+  Way way_ = Way::panels;
+  std::vector<Gathering> grids_;    ///< in slabs
+  std::vector<std::size_t> kinds_;  ///< the first slab of each grid
   Epilogue epilogue_;
-  std::int64_t images_ = 1;      ///< that are worked on together
-  std::int64_t row_blocks_ = 1;  ///< that the rows of a group are divided into
-  std::int64_t row_step_ = 1;    ///< what blocks of rows are multiples of
+  std::int64_t image_blocks_ = 1;  ///< that the batch is divided into
+  std::int64_t row_blocks_ = 1;    ///< that the rows of a group are divided into
   int shares_ = 0;
-  bool is_winograd_;
-  Scratch spread_;  ///< weights, the Winograd way
-  std::atomic<std::int64_t> next_piece_ = 0, pieces_done_ = 0;
+  std::int64_t packed_size_ = 0;
+  Scratch packed_;  ///< weights, as products take them
+  std::atomic<std::int64_t> next_panel_ = 0, panels_packed_ = 0;
 };
 
 /// results = images * weights + bias; without a bias it is nullptr.

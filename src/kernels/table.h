@@ -133,9 +133,32 @@ struct PanelProduct {
   std::int64_t a_row = 1, a_step = 0, b_step = 0;
 };
 
+/// The same where row i of b begins at sources[i] + offset, and a is packed.
+template <class Real>
+struct GatheredProduct {
+  std::int64_t depth;
+  const Real* a;
+  const Real* const* sources;
+  std::int64_t offset;
+  Real* c;
+  std::int64_t c_stride;
+  int rows, columns;
+  bool add;
+};
+
 /// A piece of a row that becomes a piece of a panel.
 struct PanelPiece {
   std::int64_t offset, column, count;
+};
+
+/// Lines of an image, of which every `step`-th element is taken, with zeros on both sides.
+template <class Real>
+struct PaddedLines {
+  const Real* source;
+  std::int64_t source_stride, lines, step;
+  std::int64_t before, count, after;
+  Real* target;
+  std::int64_t target_stride;
 };
 
 template <class Real>
@@ -143,6 +166,10 @@ struct PanelFunctions {
   int rows, columns;  ///< of a tile at most
   int width;          ///< of a vector
   void (*product)(const PanelProduct<Real>& product);
+  void (*gathered_product)(const GatheredProduct<Real>& product);
+  /// Columns of a gathered product with so many rows that are best taken at once.
+  std::int64_t (*gathered_columns)(std::int64_t rows);
+  void (*pad_lines)(const PaddedLines<Real>& lines);
   /// Puts the same pieces of `count` rows one below the other. Reads and writes whole vectors.
   void (*pack)(const Real* const* rows, std::int64_t count, const PanelPiece* pieces,
                std::int64_t pieces_used, Real* target);

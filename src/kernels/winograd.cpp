@@ -320,44 +320,42 @@ bool winograd_pays(const Gathering& grid, std::int64_t images) {
 }
 
 WinogradWeights::WinogradWeights(const Gathering& grid)
-    : grid_(grid),
-      panels_(divide_up(grid.rows, panels().columns)),
-      chunks_(divide_up(grid.depth, chunk_channels)) {}
+    : grid_(grid), panels_(divide_up(grid.rows, kernels::panels().columns)) {}
 
-std::int64_t WinogradWeights::size() const {
-  return panels_ * values * grid_.depth * panels().columns;
+std::int64_t WinogradWeights::panel_size() const {
+  return values * grid_.depth * kernels::panels().columns;
 }
 
-void WinogradWeights::spread(const float* weights, std::int64_t piece, float* target) const {
-  const std::int64_t lanes = panels().columns, panel = piece / chunks_;
-  const std::int64_t begin = piece % chunks_ * chunk_channels,
-                     end = std::min(grid_.depth, begin + chunk_channels);
-  const std::int64_t row = panel * lanes, rows = std::min(lanes, grid_.rows - row);
+void WinogradWeights::spread(const float* weights, std::int64_t panel, float* target) const {
+  const std::int64_t lanes = kernels::panels().columns, row = panel * lanes,
+                     rows = std::min(lanes, grid_.rows - row);
   const Space least = least_offset(grid_);
-  Room<float> room({chunk_channels * taps * taps * lanes});
-  float* const turned = room.take(chunk_channels * taps * taps * lanes);
-  if (rows < lanes) std::fill_n(turned, chunk_channels * taps * taps * lanes, 0.0f);
+  const std::int64_t turned_size = chunk_channels * taps * taps * lanes;
+  Room<float> room({turned_size});
+  float* const turned = room.take(turned_size);
+  if (rows < lanes) std::fill_n(turned, turned_size, 0.0f);
   const MoveFunction move = move_function(DType::float32);
   float* const source = const_cast<float*>(weights) + row * grid_.row_step;  // read only
-  const auto turn = [&](std::int64_t channel, std::int64_t channels) {
-    move({source + channel * grid_.depth_step, 1, grid_.row_step},
-         {turned + (channel - begin) * taps * taps * lanes, lanes, 1}, channels * taps * taps,
-         rows);
-  };
-  if (grid_.depth_step == taps * taps)
-    turn(begin, end - begin);
-  else
-    for (std::int64_t channel = begin; channel < end; ++channel) turn(channel, 1);
-  for (std::int64_t channel = begin; channel < end; ++channel) {
-    std::array<const float*, taps * taps> from;
-    std::array<float*, values> to;
-    for (const Gathering::Tap& tap : grid_.taps)
-      from[static_cast<std::size_t>((tap.offset[1] - least[1]) * taps + tap.offset[2] - least[2])] =
-          turned + ((channel - begin) * taps * taps + tap.weight) * lanes;
-    for (std::int64_t value = 0; value < values; ++value)
-      to[static_cast<std::size_t>(value)] =
-          target + ((panel * values + value) * grid_.depth + channel) * lanes;
-    kernel_table().winograd.spread_weights(from.data(), to.data(), lanes);
+  target += panel * panel_size();
+  for (std::int64_t begin = 0; begin < grid_.depth; begin += chunk_channels) {
+    const std::int64_t end = std::min(grid_.depth, begin + chunk_channels);
+    const bool in_order = grid_.depth_step == taps * taps;
+    const std::int64_t together = in_order ? end - begin : 1;
+    for (std::int64_t channel = begin; channel < end; channel += together)
+      move({source + channel * grid_.depth_step, 1, grid_.row_step},
+           {turned + (channel - begin) * taps * taps * lanes, lanes, 1}, together * taps * taps,
+           rows);
+    for (std::int64_t channel = begin; channel < end; ++channel) {
+      std::array<const float*, taps * taps> from;
+      std::array<float*, values> to;
+      for (const Gathering::Tap& tap : grid_.taps)
+        from[static_cast<std::size_t>((tap.offset[1] - least[1]) * taps + tap.offset[2] -
+                                      least[2])] =
+            turned + ((channel - begin) * taps * taps + tap.weight) * lanes;
+      for (std::int64_t value = 0; value < values; ++value)
+        to[static_cast<std::size_t>(value)] = target + (value * grid_.depth + channel) * lanes;
+      kernel_table().winograd.spread_weights(from.data(), to.data(), lanes);
+    }
   }
 }
 

@@ -15,17 +15,17 @@ constexpr std::int64_t winograd_side = 4;
 /// Whether sums over these taps can be had this way, and are sooner there.
 bool winograd_pays(const Gathering& grid, std::int64_t images);
 
-/// The weights of a group, spread out, in pieces that can be made side by side.
+/// The weights of a group, spread out, in panels of rows.
 class WinogradWeights {
  public:
   explicit WinogradWeights(const Gathering& grid);
-  std::int64_t size() const;
-  std::int64_t pieces() const { return panels_ * chunks_; }
-  void spread(const float* weights, std::int64_t piece, float* target) const;
+  std::int64_t panels() const { return panels_; }
+  std::int64_t panel_size() const;
+  void spread(const float* weights, std::int64_t panel, float* target) const;
 
  private:
   const Gathering& grid_;
-  std::int64_t panels_, chunks_;
+  std::int64_t panels_;
 };
 
 /// The work with weights that are spread out. Its rows begin with whole panels.
