@@ -108,40 +108,59 @@ void fill_channels(const Gathering& grid, const Padded& padded, const Real* sour
 
 /// What taps find, for all places of a grid one behind the other, so that each tap reads on without
 /// gaps. Taps that differ along the outermost axis share a lane: what the next row of places finds
-/// there lies one row further. Rows of several images take turns.
+/// there lies one row further. Rows of several images take turns. With gaps, taps that differ along
+/// the innermost axis share a lane too, whose rows are longer than those of the grid.
 class Lanes {
  public:
-  Lanes(const Gathering& grid, std::int64_t images)
-      : grid_(grid),
-        outer_(grid.grid[0] > 1 ? 0 : 1),
-        images_(images),
-        inner_(places_in(grid.grid) / (grid.grid[0] * (outer_ ? grid.grid[1] : 1))) {
-    std::vector<std::pair<std::size_t, std::int64_t>> places;  // lane and row
-    const std::int64_t step = grid.step[outer_];
-    std::int64_t least = 0;
-    for (const Gathering::Tap& tap : grid.taps) least = std::min(least, tap.offset[outer_]);
+  Lanes(const Gathering& grid, std::int64_t images, bool gaps = false)
+      : grid_(grid), outer_(grid.grid[0] > 1 ? 0 : 1), images_(images), line_(grid.grid[2]) {
+    const auto least = [&](std::size_t axis) {
+      std::int64_t found = grid.taps.empty() ? 0 : grid.taps[0].offset[axis];
+      for (const Gathering::Tap& tap : grid.taps) found = std::min(found, tap.offset[axis]);
+      return found;
+    };
+    const std::int64_t step = grid.step[outer_], first_row = least(outer_), first_column = least(2);
+    if (gaps) line_ += span(grid);
+    inner_ = line_ * (outer_ ? 1 : grid.grid[1]);
+    struct Place {
+      std::size_t lane;
+      std::int64_t row, column;
+    };
+    std::vector<Place> places;
     for (const Gathering::Tap& tap : grid.taps) {
-      const std::int64_t distance = tap.offset[outer_] - least, row = distance / step;
+      const std::int64_t distance = tap.offset[outer_] - first_row, row = distance / step;
       Space offset = tap.offset;
-      offset[outer_] = least + distance % step;
+      offset[outer_] = first_row + distance % step;
+      if (gaps) offset[2] = first_column;
       const auto found = std::ranges::find(lanes_, offset, &Lane::offset);
-      places.emplace_back(found - lanes_.begin(), row);
+      places.push_back(
+          {static_cast<std::size_t>(found - lanes_.begin()), row, tap.offset[2] - offset[2]});
       if (found == lanes_.end()) lanes_.push_back({offset, 0, 0});
-      Lane& lane = lanes_[places.back().first];
+      Lane& lane = lanes_[places.back().lane];
       lane.rows = std::max(lane.rows, row + grid.grid[outer_]);
     }
     for (Lane& lane : lanes_) {
       lane.begin = plane_;
       plane_ += lane.rows * row();
     }
-    for (const auto& [lane, first] : places) taps_.push_back(lanes_[lane].begin + first * row());
+    for (const Place& place : places)
+      taps_.push_back(lanes_[place.lane].begin + place.row * row() + place.column);
   }
 
+  /// Whether filling one lane instead of several spares more than multiplying what is in the gaps.
+  static bool gaps_pay(const Gathering& grid, std::int64_t rows) {
+    constexpr std::int64_t filling = 3, widest = 16;
+    const auto taps = static_cast<std::int64_t>(grid.taps.size());
+    return grid.grid[0] == 1 && grid.step[2] == 1 && span(grid) < widest &&
+           rows * taps < filling * grid.grid[2];
+  }
+
+  std::size_t outer() const { return outer_; }
   /// Of a channel.
   std::int64_t plane() const { return plane_; }
   /// Where the taps begin in it.
   const std::vector<std::int64_t>& taps() const { return taps_; }
-  std::int64_t columns() const { return images_ * places_in(grid_.grid); }
+  std::int64_t columns() const { return grid_.grid[outer_] * row(); }
 
   /// A channel of the images.
   template <class Real>
@@ -157,7 +176,7 @@ class Lanes {
         for (std::int64_t z = 0; z < lane.rows; ++z) {
           Space offset = lane.offset;
           offset[0] += z * grid_.step[0];
-          fill_lines(from, offset, grid_.grid[1], to + z * row(), grid_.grid[2]);
+          fill_lines(from, offset, grid_.grid[1], to + z * row(), line_);
         }
       }
     }
@@ -170,19 +189,21 @@ class Lanes {
   void find_runs(std::int64_t begin, std::int64_t end, std::vector<Run>& runs) const {
     runs.clear();
     constexpr Space one = {1, 1, 1};
-    const bool is_dense = grid_.spread == one;
+    const bool is_dense = grid_.spread == one && line_ == grid_.grid[2];
+    if (is_dense && images_ == 1)
+      return runs.push_back({0, target_place(grid_, 0, 0, 0) + begin, 0, end - begin});
     for (std::int64_t column = begin; column < end;) {
       const std::int64_t row = column / inner_, place = column % inner_;
-      const std::int64_t outer = row / images_, x = place % grid_.grid[2],
-                         y = place / grid_.grid[2];
-      const std::int64_t left = !is_dense      ? grid_.grid[2] - x
-                                : images_ == 1 ? end - column
-                                               : inner_ - place;
-      const std::int64_t count = std::min(left, end - column);
-      runs.push_back({row % images_,
-                      outer_ ? target_place(grid_, 0, outer, x) : target_place(grid_, outer, y, x),
-                      column - begin, count});
-      column += count;
+      const std::int64_t outer = row / images_, x = place % line_, y = place / line_;
+      const std::int64_t left = is_dense ? inner_ - place : line_ - x;
+      const std::int64_t used = is_dense ? left : std::max<std::int64_t>(0, grid_.grid[2] - x);
+      const std::int64_t count = std::min(used, end - column);
+      if (count)
+        runs.push_back(
+            {row % images_,
+             outer_ ? target_place(grid_, 0, outer, x) : target_place(grid_, outer, y, x),
+             column - begin, count});
+      column += std::min(left, end - column);
     }
   }
 
@@ -193,6 +214,15 @@ class Lanes {
     std::int64_t rows, begin;
   };
 
+  static std::int64_t span(const Gathering& grid) {
+    std::int64_t least = 0, greatest = 0;
+    for (const Gathering::Tap& tap : grid.taps) {
+      const std::int64_t distance = tap.offset[2] - grid.taps[0].offset[2];
+      least = std::min(least, distance);
+      greatest = std::max(greatest, distance);
+    }
+    return greatest - least;
+  }
   std::int64_t row() const { return images_ * inner_; }
 
   /// Lines of a plane, of which the first begins at `offset`.
@@ -206,7 +236,7 @@ class Lanes {
       const std::int64_t begin = std::min(count, first < 0 ? divide_up(-first, step) : 0);
       return {begin, first < end ? std::clamp(divide_up(end - first, step), begin, count) : begin};
     };
-    const Range x = meeting(2, grid_.grid[2]);
+    const Range x = meeting(2, line_);
     Range y = meeting(1, lines);
     if (offset[0] < 0 || offset[0] >= extents[0] || x.begin == x.end) y.end = y.begin;
     const auto pad = [&](std::int64_t first, std::int64_t last) {
@@ -214,7 +244,7 @@ class Lanes {
                                 .source_stride = 0,
                                 .lines = last - first,
                                 .step = 1,
-                                .before = grid_.grid[2],
+                                .before = line_,
                                 .count = 0,
                                 .after = 0,
                                 .target = target + first * target_stride,
@@ -229,7 +259,7 @@ class Lanes {
                               .step = grid_.step[2],
                               .before = x.begin,
                               .count = x.end - x.begin,
-                              .after = grid_.grid[2] - x.end,
+                              .after = line_ - x.end,
                               .target = target + y.begin * target_stride,
                               .target_stride = target_stride});
     pad(y.end, lines);
@@ -237,7 +267,9 @@ class Lanes {
 
   const Gathering& grid_;
   const std::size_t outer_;
-  const std::int64_t images_, inner_;
+  const std::int64_t images_;
+  std::int64_t line_;   ///< places of a row, with the gap
+  std::int64_t inner_;  ///< of an image before it is the next one's turn
   std::int64_t plane_ = 0;
   std::vector<Lane> lanes_;
   std::vector<std::int64_t> taps_;
@@ -519,8 +551,10 @@ class PanelTask {
     constexpr std::int64_t many_places = 1024;
     const std::int64_t places = places_in(grid_.grid);
     const bool apart = places % panels<Real>().columns == 0 || places >= many_places;
+    const bool gaps = Lanes::gaps_pay(grid_, work_.row_end - work_.row_begin);
+    const bool in_order = apart && !gaps;
     const std::int64_t together = apart ? 1 : work_.images;
-    const Lanes lanes(grid_, together);
+    const Lanes lanes(grid_, together, gaps);
     const std::int64_t size = grid_.depth * lanes.plane();
     const std::int64_t tile = std::int64_t{panels<Real>().rows} * columns_together;
     Room<Real> room({size, tile});
@@ -536,10 +570,10 @@ class PanelTask {
       for (std::int64_t begin = 0; begin < lanes.columns(); begin += columns_together) {
         const std::int64_t end = std::min(lanes.columns(), begin + columns_together);
         multiply(lanes, image, begin, end);
-        if (apart) work_.complete(image, work_.row_begin, work_.row_end, begin, end);
+        if (in_order) work_.complete(image, work_.row_begin, work_.row_end, begin, end);
       }
     }
-    for (std::int64_t image = 0; !apart && image < work_.images; ++image)
+    for (std::int64_t image = 0; !in_order && image < work_.images; ++image)
       work_.complete(image, work_.row_begin, work_.row_end, 0, places);
   }
 
@@ -576,8 +610,8 @@ class PanelTask {
         .columns = static_cast<int>(columns),
         .add = false};
     Real* const target = work_.target + image * work_.target_step + row * target_plane();
-    if (runs_.size() == 1 && columns % functions.width == 0 &&
-        (columns == 1 || grid_.spread[2] == 1)) {
+    if (runs_.size() == 1 && runs_[0].count == columns && columns % functions.width == 0 &&
+        grid_.spread[2] == 1) {
       Real* const place = target + runs_[0].image * work_.target_step + runs_[0].place;
       const bool has_start = work_.bias && !step;
       for (std::int64_t i = 0; has_start && i < rows; ++i)
@@ -663,7 +697,7 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
     grid.packed = packed_size_;
     packed_size_ += groups_ * panels_of(grid) * panel_size(grid);
     kinds_.push_back(grids_.size());
-    add_slabs(grid, elements, way_ == Way::winograd ? winograd_side : 1, grids_);
+    add_slabs(grid, elements, way_ == Way::winograd ? winograd_side(grid) : 1, grids_);
   }
   if (grids_.empty()) return;
   packed_.of_size(packed_size_ * static_cast<std::int64_t>(size_of(dtype)));
@@ -812,14 +846,25 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   const auto pieces = [&](double each, std::int64_t others) {
     return static_cast<std::int64_t>(operations / each / static_cast<double>(others)) + 1;
   };
-  is_winograd_ = dtype == DType::float32 && winograd_pays(grid, windows.count);
+  // With few filters or weights of one, panels would be packed for little.
+  constexpr std::int64_t few_filters = 12, few_columns = 192, fewest_taps = 3,
+                         nearest_cache = 1 << 13;
+  if (dtype == DType::float32 && winograd_pays(grid, windows.count))
+    way_ = Way::winograd;
+  else if (windows.filters < fewest_rows)
+    way_ = Way::filter;
+  else if ((windows.filters < few_filters || columns <= few_columns) && taps >= fewest_taps &&
+           places_in(grid.grid) && Lanes(grid, 1).plane() <= nearest_cache)
+    way_ = Way::lanes;
   constexpr std::int64_t most_columns = 512, fewest_columns = 128, enough_shares = 8,
                          most_parts_size = 1 << 22;
-  if (is_winograd_) {
-    constexpr std::int64_t most = WinogradGradient::block_channels;
-    filter_blocks_ = divide_up(windows.filters, most);
+  if (way_ == Way::winograd || way_ == Way::lanes) {
+    const std::int64_t most = way_ == Way::winograd
+                                  ? WinogradGradient::block_channels
+                                  : std::max<std::int64_t>(1, most_columns / taps);
+    filter_blocks_ = divide_up(windows.filters, WinogradGradient::block_channels);
     block_columns_ = divide_up(windows.channels, divide_up(windows.channels, most)) * taps;
-    units_ = WinogradGradient(grid, windows.count).bands();
+    units_ = way_ == Way::winograd ? WinogradGradient(grid, windows.count).bands() : windows.count;
     slabs_.push_back(std::move(grid));
   } else {
     block_columns_ = divide_up(columns, divide_up(columns, most_columns));
@@ -833,7 +878,7 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   parts_ = std::max(parts_, pieces(large_share, blocks));
   parts_ = std::clamp<std::int64_t>(std::min(parts_, most_parts_size / count + 1), 1,
                                     std::max<std::int64_t>(1, units_));
-  if (!is_winograd_) {
+  if (way_ == Way::panels || way_ == Way::filter) {
     const std::int64_t most = std::max(column_blocks_, divide_up(columns, fewest_columns));
     column_blocks_ = std::clamp(pieces(large_share, windows.groups * parts_), column_blocks_, most);
     block_columns_ = divide_up(columns, column_blocks_);
@@ -1026,6 +1071,79 @@ void WeightGradientPass::run_dots(const Block& block) {
   }
 }
 
+template <class Real>
+void WeightGradientPass::run_lanes(const Block& block) {
+  const PanelFunctions<Real>& functions = panels<Real>();
+  const Gathering& grid = slabs_[0];
+  const std::int64_t places = places_in(grid.grid), plane = places_in(grid.source);
+  const auto taps = static_cast<std::int64_t>(grid.taps.size());
+  const std::int64_t filters = block.last_filter - block.first_filter, width = functions.width;
+  // Long sums, of several images where these are small.
+  constexpr std::int64_t enough_places = 1024, most_images = 8;
+  const bool is_whole = places % width == 0 && 2 * places >= enough_places;
+  const std::int64_t together =
+      is_whole ? 1 : std::clamp<std::int64_t>(enough_places / places, 1, most_images);
+  const std::int64_t length = divide_up(together * places, width) * width;
+  const std::int64_t lane_size = Lanes(grid, together).plane(), sum_stride = block.columns * width;
+  Room<Real> room({lane_size, filters * length, filters * sum_stride});
+  Real *const found = room.take(lane_size), *const copied = room.take(filters * length),
+              *const sums = room.take(filters * sum_stride);
+  std::fill_n(sums, filters * sum_stride, Real(0));
+  const Images images = images_of(block, 0);
+  for (std::int64_t n = images.begin; n < images.end; n += together) {
+    const std::int64_t count = std::min(together, images.end - n);
+    const Lanes lanes(grid, count);
+    const std::int64_t used = divide_up(count * places, width) * width;
+    const Real* values = gradients_of<Real>(grid, block, n, block.first_filter);
+    std::int64_t value_stride = places;
+    if (count > 1 || used != places) {
+      // Rows of the images take turns here as well.
+      const std::int64_t row = places / grid.grid[lanes.outer()];
+      for (std::int64_t filter = 0; filter < filters; ++filter) {
+        Real* const to = copied + filter * length;
+        for (std::int64_t image = 0; image < count; ++image)
+          functions.pad_lines(
+              {.source = gradients_of<Real>(grid, block, n + image, block.first_filter + filter),
+               .source_stride = row,
+               .lines = grid.grid[lanes.outer()],
+               .step = 1,
+               .before = 0,
+               .count = row,
+               .after = 0,
+               .target = to + image * row,
+               .target_stride = count * row});
+        std::fill(to + count * places, to + used, Real(0));
+      }
+      values = copied;
+      value_stride = length;
+    }
+    const std::int64_t image_step = windows_.groups * windows_.channels * plane;
+    for (std::int64_t channel = 0; channel < block.channels; ++channel) {
+      lanes.fill(image_of<Real>(block, n) + channel * plane, image_step, found);
+      for (std::int64_t filter = 0; filter < filters; filter += functions.dot_rows)
+        for (std::int64_t tap = 0; tap < taps; tap += functions.dot_taps)
+          functions.lane_dots(
+              {.values = values + filter * value_stride,
+               .value_stride = value_stride,
+               .rows =
+                   static_cast<int>(std::min<std::int64_t>(functions.dot_rows, filters - filter)),
+               .taps = static_cast<int>(std::min<std::int64_t>(functions.dot_taps, taps - tap)),
+               .source = found,
+               .offsets = lanes.taps().data() + tap,
+               .count = used,
+               .sums = sums + filter * sum_stride + (channel * taps + tap) * width,
+               .sum_stride = sum_stride});
+    }
+  }
+  for (std::int64_t filter = 0; filter < filters; ++filter) {
+    for (std::int64_t column = 0; column < block.columns; ++column) {
+      const Real* const each = sums + filter * sum_stride + column * width;
+      target_of<Real>(block, block.first_filter + filter)[column] =
+          std::accumulate(each, each + width, Real(0));
+    }
+  }
+}
+
 void WeightGradientPass::run_winograd(const Block& block) {
   const Gathering& grid = slabs_[0];
   const std::int64_t image_channels = windows_.groups * windows_.channels,
@@ -1046,8 +1164,16 @@ void WeightGradientPass::run_winograd(const Block& block) {
 template <class Real>
 void WeightGradientPass::run_block(std::int64_t share) {
   const Block block = block_of(share);
-  if (is_winograd_) return run_winograd(block);
-  windows_.filters < fewest_rows ? run_dots<Real>(block) : run_panels<Real>(block);
+  switch (way_) {
+    case Way::filter:
+      return run_dots<Real>(block);
+    case Way::lanes:
+      return run_lanes<Real>(block);
+    case Way::panels:
+      return run_panels<Real>(block);
+    case Way::winograd:
+      return run_winograd(block);
+  }
 }
 
 void WeightGradientPass::run(int share) {

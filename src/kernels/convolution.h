@@ -51,7 +51,7 @@ struct Gathering {
 
 /// target[n, r, start + g * spread] = bias[r] + the sum over d and taps of weight * source[n, d, g
 /// * step + offset], for one or several grids that make up the target. For float32 and float64.
-/// Windows of 3 by 3 without steps, and enough channels, of float32 go Winograd's way.
+/// Windows of 3 by 3 or 5 by 5 without steps, and enough channels, of float32 go Winograd's way.
 class GatheringPass {
  public:
   /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) of the target are
@@ -128,6 +128,8 @@ class WeightGradientPass {
   void finish();
 
  private:
+  enum class Way { filter, lanes, panels, winograd };
+
   /// What a share computes: some weights of some filters of a group, summed over a part of all.
   struct Block {
     std::int64_t group, part, begin, columns;
@@ -152,7 +154,10 @@ class WeightGradientPass {
   void run_block(std::int64_t share);
   template <class Real>
   void run_panels(const Block& block);
-  /// Instead, for a few filters.
+  /// Instead, for a few filters or weights.
+  template <class Real>
+  void run_lanes(const Block& block);
+  /// For one filter or two.
   template <class Real>
   void run_dots(const Block& block);
   /// Where that way is shorter.
@@ -164,7 +169,7 @@ class WeightGradientPass {
   DType dtype_;
   const void *images_, *results_;
   void* weights_;
-  bool is_winograd_ = false;
+  Way way_ = Way::panels;
   std::vector<Gathering> slabs_;    ///< of the results
   std::int64_t units_ = 0;          ///< slabs of images, or bands of tiles
   std::int64_t parts_ = 1;          ///< that these are divided into

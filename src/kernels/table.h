@@ -151,6 +151,20 @@ struct PanelPiece {
   std::int64_t offset, column, count;
 };
 
+/// Adds values[row][i] * source[i + offsets[tap]] to a vector of sums for each row and tap, which
+/// are to be added in the end. `count` is that of whole vectors.
+template <class Real>
+struct LaneDots {
+  const Real* values;
+  std::int64_t value_stride;
+  int rows, taps;
+  const Real* source;
+  const std::int64_t* offsets;
+  std::int64_t count;
+  Real* sums;
+  std::int64_t sum_stride;
+};
+
 /// Lines of an image, of which every `step`-th element is taken, with zeros on both sides.
 template <class Real>
 struct PaddedLines {
@@ -177,6 +191,8 @@ struct PanelFunctions {
   /// groups of four vectors.
   void (*filter)(const Real* source, const std::int64_t* offsets, const Real* weights,
                  std::int64_t taps, Real start, std::int64_t count, Real* target);
+  void (*lane_dots)(const LaneDots<Real>& dots);
+  int dot_rows, dot_taps;  ///< of it at most
   /// Adds values[i] * source[i + offsets[tap]] to a vector of sums for each tap, which are to be
   /// added in the end. `count` is that of whole vectors.
   void (*dots)(const Real* values, const Real* source, const std::int64_t* offsets,
@@ -188,14 +204,14 @@ struct PanelFunctions {
 /// and written.
 using SquareFunction = void (*)(const float* const* from, float* const* to, std::int64_t lanes);
 
-/// What Winograd's convolution of 4 by 4 places with 3 by 3 weights is made of: where it is a
-/// product of 6 by 6 with 6 by 6 numbers, and the ways there and back.
+/// What Winograd's convolution is made of: the ways to where it is a product of 6 by 6 with 6 by 6
+/// numbers, and back.
 struct WinogradFunctions {
-  SquareFunction spread_image;     ///< 6 by 6, what 4 by 4 windows see
-  SquareFunction spread_weights;   ///< from 3 by 3
-  SquareFunction gather_result;    ///< to 4 by 4
-  SquareFunction spread_gradient;  ///< from 4 by 4: of the result
-  SquareFunction gather_weights;   ///< to 3 by 3: their gradient
+  SquareFunction spread_image;  ///< 6 by 6, what the windows of a tile see
+  SquareFunction spread_weights;
+  SquareFunction gather_result;
+  SquareFunction spread_gradient;  ///< of the result
+  SquareFunction gather_weights;   ///< their gradient
 };
 
 /// Work in one floating type.
@@ -240,7 +256,8 @@ struct KernelTable {
   LineFunctions<std::uint64_t> long_lines;
   RealFunctions<float> floats;
   RealFunctions<double> doubles;
-  WinogradFunctions winograd;
+  WinogradFunctions winograd;        ///< 4 by 4 places with 3 by 3 weights
+  WinogradFunctions large_winograd;  ///< 2 by 2 places with 5 by 5 weights
   std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
   FoldFunctions folds[fold_count][dtype_count];
   /// 64 words per group; word w of block b stands at 16 w + b.

@@ -280,6 +280,48 @@ struct PanelTiles {
       filter_part<1>(source + i, offsets, weights, taps, start, target + i);
   }
 
+  static constexpr int dot_rows = vector_size == 64 ? 4 : 2, dot_taps = 6;
+
+  template <int rows, int taps>
+  [[gnu::noinline]] static void add_lane_dots(const LaneDots<Real>& p) {
+    Vector totals[rows][taps];
+    const Real* sources[taps];
+    for (int tap = 0; tap < taps; ++tap) sources[tap] = p.source + p.offsets[tap];
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 6
+      for (int tap = 0; tap < taps; ++tap)
+        totals[r][tap] = load(p.sums + r * p.sum_stride + tap * width);
+    for (std::int64_t i = 0; i < p.count; i += width) {
+      Vector values[rows];
+#pragma GCC unroll 4
+      for (int r = 0; r < rows; ++r) values[r] = load(p.values + r * p.value_stride + i);
+#pragma GCC unroll 6
+      for (int tap = 0; tap < taps; ++tap) {
+        const Vector found = load(sources[tap] + i);
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; ++r)
+          totals[r][tap] = multiply_add(values[r], found, totals[r][tap]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 6
+      for (int tap = 0; tap < taps; ++tap)
+        __builtin_memcpy(p.sums + r * p.sum_stride + tap * width, &totals[r][tap], sizeof(Vector));
+  }
+
+  template <int... numbers>
+  static void dispatch_lane_dots(const LaneDots<Real>& p, std::integer_sequence<int, numbers...>) {
+    static constexpr void (*functions[])(const LaneDots<Real>&) = {
+        &add_lane_dots<numbers / dot_taps + 1, numbers % dot_taps + 1>...};
+    functions[(p.rows - 1) * dot_taps + p.taps - 1](p);
+  }
+
+  static void lane_dots(const LaneDots<Real>& p) {
+    dispatch_lane_dots(p, std::make_integer_sequence<int, dot_rows * dot_taps>());
+  }
+
   template <int taps>
   AFTERGLOW_INLINE static void add_dots(const Real* values, const Real* source,
                                         const std::int64_t* offsets, std::int64_t count,
@@ -306,7 +348,8 @@ struct PanelTiles {
 
   static constexpr PanelFunctions<Real> functions() {
     return {most_rows,        columns,   width, product, gathered_product,
-            gathered_columns, pad_lines, pack,  filter,  dots};
+            gathered_columns, pad_lines, pack,  filter,  lane_dots,
+            dot_rows,         dot_taps,  dots};
   }
 };
 
