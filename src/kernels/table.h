@@ -171,6 +171,44 @@ struct WinogradFunctions {
   SquareFunction gather_weights;   ///< to 3 by 3: their gradient
 };
 
+/// target[pixel, column] = start[column] + the sum over taps and channels of source[channel] *
+/// weight, where the channels of a pixel come last. Weights are packed: PixelFunctions::columns for
+/// each channel of each tap.
+template <class Real>
+struct PixelProduct {
+  const Real* const* sources;  ///< what each tap meets for each pixel
+  std::int64_t source_stride;  ///< from tap to tap
+  std::int64_t taps, channels;
+  const Real* weights;
+  const Real* start;  ///< nullptr: zeros
+  Real* target;
+  std::int64_t target_stride;
+  int pixels, columns;
+};
+
+/// target[pixel, channel] = start[channel] + the sum over taps of source[channel] * weight[channel].
+template <class Real>
+struct PixelFilter {
+  const Real* const* sources;
+  std::int64_t source_stride;
+  std::int64_t taps, channels;
+  const Real* weights;
+  std::int64_t weight_stride;  ///< from tap to tap
+  const Real* start;
+  Real* target;
+  std::int64_t target_stride;
+  int pixels;
+};
+
+template <class Real>
+struct PixelFunctions {
+  int pixels, columns;  ///< of a product at most
+  int width;            ///< of a vector
+  void (*product)(const PixelProduct<Real>& product);
+  int filtered;  ///< pixels of a filter at most
+  void (*filter)(const PixelFilter<Real>& filter);
+};
+
 /// Work in one floating type.
 template <class Real>
 struct RealFunctions {
@@ -186,6 +224,7 @@ struct RealFunctions {
                  std::int64_t* places);
   void (*tiled_product)(const TiledProduct<Real>& product);
   PanelFunctions<Real> panels;
+  PixelFunctions<Real> pixels;
   void (*windows)(const WindowsCall<Real>& call);
   void (*uniform)(PhiloxPosition position, std::int64_t groups, Real low, Real range, Real largest,
                   Real* output);

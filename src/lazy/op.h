@@ -29,6 +29,7 @@ class Value;
 namespace afterglow::lazy {
 
 struct Call;
+struct Prediction;
 
 /// Work cut into shares, ready to run: see engine::Task.
 class Pass {
@@ -160,6 +161,12 @@ struct Op {
   /// Products can hand each finished part of their result, rows by columns, to what follows; infer
   /// then sets Call::row_axes.
   std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
+  /// Of a convolution, in a block for prediction: adds the calls that compute it, and what is
+  /// multiplied and added afterwards, with channels last, and returns the result; an array without
+  /// a storage where it cannot. See lazy/prediction.h.
+  Array (*predict)(Prediction&) = nullptr;
+  /// Of others that images pass through: settles a call whose operands have channels last.
+  void (*put_channels_last)(Call&) = nullptr;
   /// The kernel itself can refuse its data (an index out of range): never fused.
   bool may_fail = false;
   /// The call changes elements of its first input and returns that; it has no array of its own.
@@ -207,6 +214,8 @@ struct Declaration {
   std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
   std::optional<kernels::Reduction> reduction = {};
   std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
+  Array (*predict)(Prediction&) = nullptr;
+  void (*put_channels_last)(Call&) = nullptr;
   bool may_fail = false;
   bool updates = false;
   std::vector<GradientRule> gradients = {};
@@ -259,6 +268,8 @@ Op make_op(Declaration<Parameters> declaration) {
           .kernel = declaration.kernel,
           .reduction = declaration.reduction,
           .kernel_then = declaration.kernel_then,
+          .predict = declaration.predict,
+          .put_channels_last = declaration.put_channels_last,
           .may_fail = declaration.may_fail,
           .updates = declaration.updates,
           .gradients = std::move(declaration.gradients),

@@ -12,6 +12,7 @@
 #include "kernels/isa/networks.h"
 #include "kernels/isa/panels.h"
 #include "kernels/isa/philox.h"
+#include "kernels/isa/pixels.h"
 #include "kernels/isa/pooling.h"
 #include "kernels/isa/products.h"
 #include "kernels/isa/rows.h"
@@ -74,6 +75,7 @@ constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
                                                     places_in_rows<Real>,
                                                     tiled_product<Real>,
                                                     PanelTiles<Real>::functions(),
+                                                    PixelTiles<Real>::functions(),
                                                     run_windows<Real>,
                                                     uniform,
                                                     normal,
