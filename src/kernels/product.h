@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on the maths library, cut into shares for our own threads.
+// Matrix products, cut into shares for our own threads: by packed panels, or by the maths library.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct ProductCut {
 
 /// One product or a stack of them. The cut depends on the shape, on the height of the stack and on
 /// `threads` (the configured limit) only. Each share takes at most about 20 ms. float32 and float64
-/// use the library; float16 is widened to float32 and rounded once; integers and booleans have a
+/// go by panels or to the library; float16 is widened to float32 and rounded once; integers and booleans have a
 /// plain blocked loop with wrap-around arithmetic (booleans: or of ands).
 class ProductPass {
  public:
@@ -53,7 +53,8 @@ class ProductPass {
   void cut(int threads);
   void run_piece(std::int64_t matrix, std::int64_t number);
   void run_plain(const Piece& piece, std::int64_t matrix) const;
-  void run_library(const Piece& piece, void* target, std::int64_t target_stride) const;
+  bool run_real(const Piece& piece, void* target, std::int64_t target_stride,
+                const Epilogue& finished) const;
   void run_widened(const Piece& piece, void* target, std::int64_t target_stride) const;
 
   ProductShape shape_;

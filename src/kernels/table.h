@@ -133,6 +133,16 @@ struct PanelProduct {
   std::int64_t a_row = 1, a_step = 0, b_step = 0;
 };
 
+/// Lines of a factor side by side, in panels of so many: target[step * width + i] is element `step`
+/// of line i, or 0 where the last panel has no such line. One of the distances is 1.
+template <class Real>
+struct PanelLines {
+  const Real* source;
+  std::int64_t line_distance, step_distance;
+  std::int64_t lines, steps;
+  Real* target;
+};
+
 /// A piece of a row that becomes a piece of a panel.
 struct PanelPiece {
   std::int64_t offset, column, count;
@@ -223,6 +233,9 @@ struct RealFunctions {
   void (*places)(const Real* row, std::int64_t rows, std::int64_t columns, bool maximum,
                  std::int64_t* places);
   void (*tiled_product)(const TiledProduct<Real>& product);
+  /// Pack rows of a first factor, and columns of a second one, as PanelProduct takes them.
+  void (*pack_rows)(const PanelLines<Real>& lines);
+  void (*pack_columns)(const PanelLines<Real>& lines);
   PanelFunctions<Real> panels;
   PixelFunctions<Real> pixels;
   void (*windows)(const WindowsCall<Real>& call);
@@ -254,6 +267,7 @@ struct KernelTable {
   RealFunctions<double> doubles;
   WinogradFunctions winograd;
   std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
+  bool has_fast_panels;     ///< PanelProduct beats the maths library in large products
   FoldFunctions folds[fold_count][dtype_count];
   /// 64 words per group; word w of block b stands at 16 w + b.
   void (*random_words)(PhiloxPosition position, std::int64_t groups, std::uint32_t* output);
