@@ -48,7 +48,8 @@ void multiply_panels(const Real* a, const Real* b, std::int64_t rows, std::int64
   constexpr int widest = 32, highest = 12;  // tiles of any instruction set
   const PanelFunctions<Real>& functions = panels<Real>();
   for (std::int64_t column = 0; column < columns; column += functions.columns) {
-    const int across = static_cast<int>(std::min<std::int64_t>(functions.columns, columns - column));
+    const int across =
+        static_cast<int>(std::min<std::int64_t>(functions.columns, columns - column));
     for (std::int64_t row = 0; row < rows; row += functions.rows) {
       const int high = static_cast<int>(std::min<std::int64_t>(functions.rows, rows - row));
       const Real *const left = a + row * steps, *const right = b + column * steps;
@@ -97,8 +98,7 @@ template <class Real>
 void PackedProduct<Real>::run() const {
   const RealFunctions<Real>& functions = real_functions<Real>();
   const std::int64_t depth = steps_of_part<Real>(steps);
-  const std::int64_t high =
-      lines_together<Real>(rows, most_rows, depth, functions.panels.rows);
+  const std::int64_t high = lines_together<Real>(rows, most_rows, depth, functions.panels.rows);
   const std::int64_t across =
       lines_together<Real>(columns, most_columns, depth, functions.panels.columns);
   Real* const left = room<Real>(packed_rows(), high * depth);
@@ -114,8 +114,7 @@ void PackedProduct<Real>::run() const {
         multiply_panels(left, right, these.end - these.begin, those.end - those.begin,
                         part.end - part.begin, c + row * c_stride + column, c_stride,
                         add || step > 0);
-        if (finished && part.end == steps)
-          finished(these.begin, these.end, those.begin, those.end);
+        if (finished && part.end == steps) finished(these.begin, these.end, those.begin, those.end);
       }
     }
   }

@@ -196,7 +196,8 @@ struct PixelProduct {
   int pixels, columns;
 };
 
-/// target[pixel, channel] = start[channel] + the sum over taps of source[channel] * weight[channel].
+/// target[pixel, channel] = start[channel] + the sum over taps of source[channel] *
+/// weight[channel].
 template <class Real>
 struct PixelFilter {
   const Real* const* sources;

@@ -44,6 +44,26 @@ class Pass {
 using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                     std::int64_t column_begin, std::int64_t column_end)>;
 
+/// How a call goes from rows to rows: those of its result need the same rows of its first input,
+/// and whatever they like of the others.
+struct RowForm {
+  std::int64_t rows = 0;
+  std::int64_t length = 0, results = 0;  ///< elements of a row of the first input, of the result
+  /// Rows belong to matrices of so many, which are cut into tiles of so many; with tiles of 0 it
+  /// does not go by rows.
+  std::int64_t matrix = 1, tile = 1;
+  bool reads_rows = true;  ///< the first input has its rows one behind the other
+};
+
+/// Some rows of such a call.
+class RowKernel {
+ public:
+  virtual ~RowKernel() = default;
+  /// Rows [begin, end), whole tiles, from `source` (nullptr: from where the first input is) to
+  /// `target`, which may be the same where rows are as long.
+  virtual void run(std::int64_t begin, std::int64_t end, const void* source, void* target) = 0;
+};
+
 /// What an op's `infer` sees and decides: outputs, compute type, settled values and cost of
 /// the call.
 struct Inference {
@@ -167,6 +187,9 @@ struct Op {
   Array (*predict)(Prediction&) = nullptr;
   /// Of others that images pass through: settles a call whose operands have channels last.
   void (*put_channels_last)(Call&) = nullptr;
+  /// Both or none: a call that goes from rows to rows, which can be part of a RowChain.
+  RowForm (*row_form)(const Call&) = nullptr;
+  std::unique_ptr<RowKernel> (*row_kernel)(const Call&) = nullptr;
   /// The kernel itself can refuse its data (an index out of range): never fused.
   bool may_fail = false;
   /// The call changes elements of its first input and returns that; it has no array of its own.
@@ -216,6 +239,8 @@ struct Declaration {
   std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
   Array (*predict)(Prediction&) = nullptr;
   void (*put_channels_last)(Call&) = nullptr;
+  RowForm (*row_form)(const Call&) = nullptr;
+  std::unique_ptr<RowKernel> (*row_kernel)(const Call&) = nullptr;
   bool may_fail = false;
   bool updates = false;
   std::vector<GradientRule> gradients = {};
@@ -270,6 +295,8 @@ Op make_op(Declaration<Parameters> declaration) {
           .kernel_then = declaration.kernel_then,
           .predict = declaration.predict,
           .put_channels_last = declaration.put_channels_last,
+          .row_form = declaration.row_form,
+          .row_kernel = declaration.row_kernel,
           .may_fail = declaration.may_fail,
           .updates = declaration.updates,
           .gradients = std::move(declaration.gradients),
