@@ -156,8 +156,15 @@ nb::object true_positions(nb::handle mask) {
 
 void bind_keys(nb::module_& module) {
   module.def(
-      "true_positions", true_positions, nb::arg("mask"),
-      "Waits for an array; the numbers of its elements that are not 0 as an array of int64.");
+      "true_positions",
+      [](nb::handle object) {
+        const bool is_vector =
+            is_array(object.ptr()) && as_array(object.ptr()).array.layout->rank() == 1;
+        return is_vector ? true_positions(object) : nb::none();
+      },
+      nb::arg("vector").none(),
+      "Waits for an array of one axis; the numbers of its elements that are not 0 as an array "
+      "of int64. None for what is no such array.");
 }
 
 }  // namespace afterglow::bindings

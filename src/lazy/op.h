@@ -175,6 +175,8 @@ struct Op {
   std::optional<kernels::Formula> formula = {};
   /// All others make a pass over whole arrays.
   std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
+  /// Instead of both: infer shows the input through a view, which is copied (ops/seen.h).
+  bool copies_view = false;
   /// Reductions say what they are, so that they can end a fused pass; the kernel takes the set of
   /// reduced axes from Call::reduced_axes.
   std::optional<kernels::Reduction> reduction = {};
@@ -200,8 +202,8 @@ struct Op {
   /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own unless
   /// it has some.
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
-  /// Of a composition of an array that is given alone: the op that is all of it, if one is.
-  const Op* (*instead)(const Array&) = nullptr;
+  /// Of a composition of arrays that are given alone: the op that is all of it, if one is.
+  const Op* (*instead)(std::span<const Array* const>) = nullptr;
   /// Whether a function takes such inputs; its other forms have the others (see Spelling).
   bool (*is_plain)(const Call&) = nullptr;
   /// So many of the last inputs need not be given.
@@ -235,6 +237,7 @@ struct Declaration {
   void (*infer)(Inference&, const Parameters&) = nullptr;
   std::optional<kernels::Formula> formula = {};
   std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
+  bool copies_view = false;
   std::optional<kernels::Reduction> reduction = {};
   std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
   Array (*predict)(Prediction&) = nullptr;
@@ -291,6 +294,7 @@ Op make_op(Declaration<Parameters> declaration) {
               },
           .formula = declaration.formula,
           .kernel = declaration.kernel,
+          .copies_view = declaration.copies_view,
           .reduction = declaration.reduction,
           .kernel_then = declaration.kernel_then,
           .predict = declaration.predict,
