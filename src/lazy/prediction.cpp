@@ -54,8 +54,14 @@ class ChannelsLast {
   }
 
   void run() {
+    // What is known ahead comes first: convolutions take it from calls that follow them.
     for (const OwnedCall& call : capture_.calls()) {
-      if (!absorbed_.contains(call.get())) rewrite(*call);
+      if (!find_ahead(*call)) continue;
+      calls_.push_back(copy_of(*call));
+      done_.insert(call.get());
+    }
+    for (const OwnedCall& call : capture_.calls()) {
+      if (!done_.contains(call.get())) rewrite(*call);
     }
     for (const Array& output : outputs_) make_plain(output);
     // Copies cost more than they gain where few convolutions follow each other.
@@ -147,11 +153,17 @@ class ChannelsLast {
     for (const Operand& input : call.inputs) {
       if (!input.is_immediate()) make_plain(input);
     }
-    if (is_function_of_inputs(call) && !call.op->may_fail &&
-        std::ranges::all_of(call.inputs, [&](const Operand& input) { return is_ahead(input); })) {
-      for (const Operand& output : call.outputs) value_of(output).is_ahead = is_made_whole(output);
-    }
     calls_.push_back(copy_of(call));
+  }
+
+  bool find_ahead(const Call& call) {
+    if (!is_function_of_inputs(call) || call.op->may_fail ||
+        !std::ranges::all_of(call.inputs, [&](const Operand& input) { return is_ahead(input); }) ||
+        !std::ranges::all_of(call.outputs,
+                             [&](const Operand& output) { return is_made_whole(output); }))
+      return false;
+    for (const Operand& output : call.outputs) value_of(output).is_ahead = true;
+    return true;
   }
 
   /// One number for each channel, known ahead: as a vector.
@@ -190,7 +202,7 @@ class ChannelsLast {
     const Array last = call.op->predict(prediction);
     if (!last.storage) return false;
     convolved_ += call.cost;
-    if (result != &output) absorbed_.insert(value.reader);
+    if (result != &output) done_.insert(value.reader);
     set_last(call, *result, last);
     return true;
   }
@@ -230,7 +242,7 @@ class ChannelsLast {
   std::span<const Array> outputs_;
   std::vector<OwnedCall> calls_;
   std::unordered_map<const Storage*, Value> values_;
-  std::unordered_set<const Call*> absorbed_;
+  std::unordered_set<const Call*> done_;
   double copied_ = 0, convolved_ = 0;  // costs
 };
 
