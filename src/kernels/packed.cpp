@@ -55,6 +55,10 @@ void multiply_panels(const Real* a, const Real* b, std::int64_t rows, std::int64
       const Real *const left = a + row * steps, *const right = b + column * steps;
       Real* const place = c + row * c_stride + column;
       if (across % functions.width == 0) {
+        for (int i = 0; add && i < high; ++i) {
+          __builtin_prefetch(place + i * c_stride);
+          __builtin_prefetch(place + i * c_stride + functions.width);
+        }
         functions.product({steps, left, right, place, c_stride, high, across, add});
         continue;
       }

@@ -199,6 +199,18 @@ void pack_across(const PanelLines<Real>& p) {
   }
 }
 
+template <int count, class Vector, class Real>
+AFTERGLOW_INLINE void store_first(const Vector& vector, Real* target) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 4)
+    _mm512_mask_storeu_epi32(target, (1u << count) - 1, reinterpret_cast<const __m512i&>(vector));
+  else
+    _mm512_mask_storeu_epi64(target, (1u << count) - 1, reinterpret_cast<const __m512i&>(vector));
+#else
+  __builtin_memcpy(target, &vector, count * sizeof(Real));
+#endif
+}
+
 /// Of lines that lie one after the other: squares of them are transposed.
 template <int width, class Real>
 void pack_along(const PanelLines<Real>& p) {
@@ -221,7 +233,6 @@ void pack_along(const PanelLines<Real>& p) {
       const std::int64_t step = next < p.steps - side ? next : p.steps - side;
 #pragma GCC unroll 4
       for (int column = 0; column < width; column += side) {
-        constexpr int last = width % side;
         Vector square[side] = {};
         for (int i = 0; i < side; ++i) {
           if (column + i < count)
@@ -231,10 +242,10 @@ void pack_along(const PanelLines<Real>& p) {
         transpose_square<1>(square);
         Real* const place = to + step * width + column;
         for (int i = 0; i < side; ++i) {
-          if (last && column + side > width)
-            __builtin_memcpy(place + i * width, &square[i], last * sizeof(Real));
-          else
+          if (column + side <= width)
             __builtin_memcpy(place + i * width, &square[i], sizeof(Vector));
+          else
+            store_first<width % side>(square[i], place + i * width);
         }
       }
     }
