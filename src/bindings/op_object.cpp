@@ -247,9 +247,8 @@ class CallArguments {
   /// False for a rare form.
   bool sort(PyObject* const* values, std::size_t positional, PyObject* names) {
     const std::size_t count = signature_.spelling.slots.size();
-    std::fill_n(given_.begin(), count, nullptr);
     const std::size_t plain = std::min(positional, signature_.by_position);
-    std::copy_n(values, plain, given_.begin());
+    for (std::size_t i = 0; i < count; ++i) given_[i] = i < plain ? values[i] : nullptr;
     if (positional > plain) {
       if (!signature_.starred) refuse("got too many arguments");
       more_inputs_ = {values + plain, positional - plain};

@@ -70,8 +70,9 @@ nb::object unique(nb::handle object) {
 }  // namespace
 
 void bind_unique(nb::module_& module) {
-  module.def("unique", unique, nb::arg("array").none(),
-             "The different elements of an np array in order, or None for what Python does.");
+  add_quick_function<unique>(
+      module, "unique",
+      "The different elements of an np array in order, or None for what Python does.");
 }
 
 }  // namespace afterglow::bindings

@@ -254,22 +254,22 @@ Value stored(const Value& view, const Shape& shape) {
 }
 
 /// The whole array several times along its axes.
-Value tiled(const Value& x, Shape counts) {
-  Part part = whole(x.array);
-  const std::size_t rank = std::max(part.shape.size(), counts.size());
-  part.strides.insert(part.strides.begin(), rank - part.strides.size(), 0);
-  part.shape.insert(part.shape.begin(), rank - part.shape.size(), 1);
-  counts.insert(counts.begin(), rank - counts.size(), 1);
+Value tiled(const Value& x, const Shape& counts) {
+  const auto extents = x.array.shape(), strides = x.array.layout->strides();
+  const std::size_t rank = std::max(extents.size(), counts.size());
+  const std::size_t new_axes = rank - extents.size(), uncounted = rank - counts.size();
   Part repeated;
   Shape shape;
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    if (counts[axis] != 1) {
-      repeated.shape.push_back(counts[axis]);
+    const std::int64_t count = axis < uncounted ? 1 : counts[axis - uncounted];
+    const std::int64_t extent = axis < new_axes ? 1 : extents[axis - new_axes];
+    if (count != 1) {
+      repeated.shape.push_back(count);
       repeated.strides.push_back(0);
     }
-    repeated.shape.push_back(part.shape[axis]);
-    repeated.strides.push_back(part.strides[axis]);
-    shape.push_back(extent_product(counts[axis], part.shape[axis]));
+    repeated.shape.push_back(extent);
+    repeated.strides.push_back(axis < new_axes ? 0 : strides[axis - new_axes]);
+    shape.push_back(extent_product(count, extent));
   }
   return stored(view(x, repeated), shape);
 }
