@@ -73,9 +73,8 @@ class PixelTask {
   void run(std::int64_t group, Range pixels, Range panels) {
     group_ = group;
     const std::int64_t first = panels.begin * functions<Real>().columns;
-    const std::int64_t last = std::min(
-        panels.end * functions<Real>().columns,
-        is_depthwise(windows_) ? windows_.groups : windows_.filters);
+    const std::int64_t last = std::min(panels.end * functions<Real>().columns,
+                                       is_depthwise(windows_) ? windows_.groups : windows_.filters);
     const std::int64_t row = windows_.result[2];
     prepare_scratch();
     for (std::int64_t begin = pixels.begin; begin < pixels.end;) {
@@ -83,8 +82,7 @@ class PixelTask {
           joins_taps_ ? std::min(pixels.end - begin, row - begin % row) : pixels.end - begin;
       const std::int64_t count = divide_up(left, divide_up(left, block_pixels));
       joins_taps_ ? copy_sources(begin, count) : find_sources(begin, count);
-      is_depthwise(windows_) ? filter(begin, count)
-                             : multiply(begin, count, panels, last);
+      is_depthwise(windows_) ? filter(begin, count) : multiply(begin, count, panels, last);
       if (epilogue_) {
         const std::int64_t offset = group * windows_.filters;
         epilogue_(begin, begin + count, offset + first, offset + last);
@@ -121,8 +119,7 @@ class PixelTask {
       for (std::int64_t ky = 0; ky < windows_.kernel[1]; ++ky, ++number) {
         const std::int64_t y =
             place.y * windows_.stride[1] + ky * windows_.dilate[1] - windows_.pad[1];
-        const bool inside =
-            z >= 0 && z < windows_.image[0] && y >= 0 && y < windows_.image[1];
+        const bool inside = z >= 0 && z < windows_.image[0] && y >= 0 && y < windows_.image[1];
         visit(number, inside ? row_of_image(place.image, z, y) : nullptr);
       }
     }
@@ -191,12 +188,12 @@ class PixelTask {
       const std::int64_t column = group_ * windows_.filters + panel * columns;
       const Real* const weights = packed_ + (group_ * all_panels + panel) * depth * columns;
       for_each_tile(count, functions<Real>().pixels, [&](std::int64_t from, std::int64_t to) {
-        functions<Real>().product(
-            {sources_.data() + from, block_pixels, taps_ / joined, windows_.channels * joined,
-             weights, bias_ ? bias_ + column : nullptr,
-             results_ + (begin + from) * target_channels_ + column, target_channels_,
-             static_cast<int>(to - from),
-             static_cast<int>(std::min(columns, last - panel * columns))});
+        functions<Real>().product({sources_.data() + from, block_pixels, taps_ / joined,
+                                   windows_.channels * joined, weights,
+                                   bias_ ? bias_ + column : nullptr,
+                                   results_ + (begin + from) * target_channels_ + column,
+                                   target_channels_, static_cast<int>(to - from),
+                                   static_cast<int>(std::min(columns, last - panel * columns))});
       });
     }
   }

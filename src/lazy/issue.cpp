@@ -26,10 +26,10 @@ void check_out(const Inference& inference, const Operand& result, const Array& o
 
 /// The kernel may write the view directly: no input is overwritten before it is read.
 bool writable_in_place(const Call& call, const Array& out) {
-  if (!call.op->formula && !out.layout->is_contiguous()) return false;
+  if (!call.is_elementwise() && !out.layout->is_contiguous()) return false;
   return std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
     if (input.is_immediate()) return true;
-    return (call.op->formula && same_view(input, out)) || !may_overlap(input, out);
+    return (call.is_elementwise() && same_view(input, out)) || !may_overlap(input, out);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "lazy/issue.h"
 #include "lazy/prediction.h"
 #include "lazy/random_stream.h"
+#include "lazy/row_chain.h"
 
 namespace afterglow::lazy {
 
@@ -34,6 +35,8 @@ class RecipeMaker {
     merge_equal(first_part(), calls().size());
     drop_unneeded();
     if (is_prediction()) find_ahead();
+    join_chains(0, first_part());
+    join_chains(first_part(), calls().size());
     build();
     return std::move(recipe_);
   }
@@ -332,6 +335,80 @@ class RecipeMaker {
 
   bool is_ahead(std::size_t i) { return use(outputs_of(i)[0]).ahead; }
 
+  // --- calls that go together ---
+
+  /// Chains of rows are put side by side, to leave the window together.
+  void join_chains(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!calls()[i] || calls()[i]->goes_on || is_ahead(i)) continue;
+      std::vector<std::size_t> members = chain_from(i, end);
+      if (members.size() < 2) continue;
+      for (std::size_t k = 0; k + 1 < members.size(); ++k) {
+        Call& call = *calls()[members[k]];
+        call.goes_on = true;
+        call.passing = is_passing(outputs_of(members[k])[0], members);
+      }
+      move_to_last(members);
+      --i;  // another call is here now
+    }
+  }
+
+  std::vector<std::size_t> chain_from(std::size_t first, std::size_t end) {
+    std::vector<std::size_t> members = {first};
+    std::vector<Call*> chain = {calls()[first].get()};
+    for (std::size_t i = first + 1; i < end && chain[0]->op->row_form; ++i) {
+      if (!calls()[i] || calls()[i]->goes_on || is_ahead(i)) continue;
+      const std::int32_t result = outputs_of(members.back())[0];
+      if (std::ranges::find(inputs_of(i), result) == inputs_of(i).end()) continue;
+      members.push_back(i);
+      chain.push_back(calls()[i].get());
+      if (row_chain(chain) && can_move_to_last(members)) continue;
+      members.pop_back();
+      chain.pop_back();
+    }
+    return members;
+  }
+
+  /// All members but the last change places with nobody that minds.
+  bool can_move_to_last(std::span<const std::size_t> members) {
+    const auto contains = [](std::span<const std::int32_t> slots, std::int32_t slot) {
+      return slot >= 0 && std::ranges::find(slots, slot) != slots.end();
+    };
+    for (const std::size_t member : members.first(members.size() - 1)) {
+      for (std::size_t i = member + 1; i < members.back(); ++i) {
+        if (!calls()[i] || std::ranges::find(members, i) != members.end()) continue;
+        for (const std::int32_t slot : slots_of_calls_[i]) {
+          const bool written = contains(outputs_of(i), slot);
+          if (contains(outputs_of(member), slot) || (written && contains(inputs_of(member), slot)))
+            return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  bool is_passing(std::int32_t slot, std::span<const std::size_t> members) {
+    if (slot_at(slot).kind != Kind::made || use(slot).result) return false;
+    for (std::size_t i = 0; i < calls().size(); ++i) {
+      if (!calls()[i] || std::ranges::find(members, i) != members.end()) continue;
+      if (std::ranges::find(slots_of_calls_[i], slot) != slots_of_calls_[i].end()) return false;
+    }
+    return true;
+  }
+
+  void move_to_last(std::span<const std::size_t> members) {
+    std::size_t to = members.back();
+    for (std::size_t k = members.size() - 1; k-- > 0;) {
+      const auto move = [&](auto& list) {
+        const auto first = list.begin() + static_cast<std::ptrdiff_t>(members[k]);
+        std::rotate(first, first + 1, list.begin() + static_cast<std::ptrdiff_t>(to));
+      };
+      move(calls());
+      move(slots_of_calls_);
+      --to;
+    }
+  }
+
   void build() {
     std::unordered_set<std::int32_t> read_ahead, made_ahead;
     std::unordered_set<std::int32_t> made_in_second, kept;
@@ -467,10 +544,13 @@ Array Recipe::at(const View& view, const Memory& memory) {
 
 void Recipe::replay(Window& window, std::span<const Step> steps, Memory& memory,
                     MakeRoom make_room) const {
+  bool goes_on = false;
   for (const Step& step : steps) {
-    if (window.is_full()) make_room();
+    if (!goes_on && window.is_full()) make_room();
     Draft draft(*step.call->op);
     copy_call(*step.call, *draft);
+    goes_on = draft->goes_on = step.call->goes_on;
+    draft->passing = step.call->passing;
     const std::int32_t* slot = step.slots.data();
     const auto fill = [&](Operand& operand) {
       if (*slot >= 0) {

@@ -109,7 +109,7 @@ class Recipe {
   std::vector<Step> ahead_, compute_, differentiate_;
   std::vector<std::int32_t> read_ahead_, made_ahead_;  ///< slots
   mutable Ahead kept_ahead_;                           ///< guarded by the issuing right
-  std::vector<std::int32_t> inputs_, heads_;  ///< their slots
+  std::vector<std::int32_t> inputs_, heads_;           ///< their slots
   std::vector<View> outputs_, gradients_;
   std::vector<std::int32_t> kept_;  ///< slots of the first part, or outside, that the second reads
   bool draws_ = false;

@@ -162,10 +162,9 @@ void declare_channels(Table& table) {
                    if (!is_floating(type)) inference.refuse("needs reals", ErrorKind::type);
                    add_result(inference, type, type);
                  },
-             .gradients = {
-                 reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
-                 reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); }),
-                 reading_nothing([](Gradient& c) { return fit(c, 2, c.g); })}});
+             .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
+                           reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); }),
+                           reading_nothing([](Gradient& c) { return fit(c, 2, c.g); })}});
   table.add<Along>(
       {.name = "channel_moments",
        .inputs = {"data"},

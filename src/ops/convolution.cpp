@@ -313,8 +313,8 @@ Array predict_convolution(lazy::Prediction& prediction) {
   const Call& call = prediction.call;
   const auto settled = call.settled.get<Settled>();
   const Operand& weights = call.inputs[1];
-  const Windows windows = windows_of(settled, call.inputs[0].shape(), weights.shape(),
-                                     call.outputs[0].shape());
+  const Windows windows =
+      windows_of(settled, call.inputs[0].shape(), weights.shape(), call.outputs[0].shape());
   // Small groups do not fill vectors.
   constexpr std::int64_t smallest_group = 8;
   if (settled.groups > 1 && !kernels::is_depthwise(windows) &&
@@ -594,10 +594,8 @@ void declare_convolution(Table& table) {
                       .kernel_then = convolve_kernel_then,
                       .predict = predict_convolution,
                       .gradients = and_bias(through_convolve)});
-  table.add<Groups>({.name = "pack_filters",
-                     .inputs = {"weights"},
-                     .infer = pack_infer,
-                     .kernel = pack_kernel});
+  table.add<Groups>(
+      {.name = "pack_filters", .inputs = {"weights"}, .infer = pack_infer, .kernel = pack_kernel});
   table.add<Groups>({.name = "pack_scaled_filters",
                      .inputs = {"weights", "factor"},
                      .infer = pack_infer,

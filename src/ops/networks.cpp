@@ -240,7 +240,7 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
     const Value factor = given.fix_gamma ? 1 / deviation : scale / deviation;
     result = multiply_add(x, factor, added - mean * factor);
   } else if (has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
-      shift.array.dtype == x.array.dtype) {
+             shift.array.dtype == x.array.dtype) {
     const Value moments = channel_moments(x, axis);
     const std::int64_t count = moments.array.shape()[1];
     mean = contiguous_view(moments, 0, {count});
