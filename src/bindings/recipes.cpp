@@ -599,7 +599,7 @@ nb::object call_hybridized(nb::handle compiled, nb::dict plans, nb::handle block
   const Inside scope;
   if (!found.is_valid()) {
     nb::object result = run_forward(block, arguments);
-    compiled.attr("_remember")(key, nb::none());
+    compiled.attr("_meet")(key, arguments);
     return result;
   }
   const CaptureScope capture(signature.arrays());

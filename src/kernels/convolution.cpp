@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/grid_work.h"
 #include "kernels/scratch.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
+#include "kernels/winograd.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -99,14 +101,6 @@ void fill_channels(const Gathering& grid, const Padded& padded, const Real* sour
     padded.fill(grid, source + channel * places_in(grid.source), target + channel * padded.plane);
 }
 
-/// Where a place of the grid is in a channel of the target.
-std::int64_t target_place(const Gathering& grid, std::int64_t z, std::int64_t y, std::int64_t x) {
-  return ((grid.start[0] + z * grid.spread[0]) * grid.target[1] + grid.start[1] +
-          y * grid.spread[1]) *
-             grid.target[2] +
-         grid.start[2] + x * grid.spread[2];
-}
-
 /// Of one image and group.
 double operations_of(const Gathering& grid) {
   return 2.0 * static_cast<double>(places_in(grid.grid) * grid.rows * grid.depth) *
@@ -114,21 +108,21 @@ double operations_of(const Gathering& grid) {
 }
 
 /// The grid in slabs along its outermost axis: large images are not padded as a whole, and a share
-/// of them does not take long.
-void add_slabs(const Gathering& grid, std::vector<Gathering>& slabs) {
+/// of them does not take long. Slabs begin with multiples of `unit`.
+void add_slabs(const Gathering& grid, std::vector<Gathering>& slabs, std::int64_t unit = 1) {
   int axis = 0;
   while (axis < 2 && grid.grid[axis] == 1) ++axis;
-  const std::int64_t extent = grid.grid[axis];
+  const std::int64_t extent = grid.grid[axis], units = divide_up(extent, unit);
   const double most_operations =
       large_share * static_cast<double>(divide_up(grid.rows, fewest_in_block));
   const std::int64_t count = std::clamp<std::int64_t>(
       std::max(divide_up(grid.depth * Padded(grid).plane, most_padded),
                static_cast<std::int64_t>(operations_of(grid) / most_operations) + 1),
-      1, extent);
+      1, units);
   for (std::int64_t number = 0; number < count; ++number) {
-    const std::int64_t begin = extent * number / count;
+    const std::int64_t begin = units * number / count * unit;
     Gathering slab = grid;
-    slab.grid[axis] = extent * (number + 1) / count - begin;
+    slab.grid[axis] = std::min(extent, units * (number + 1) / count * unit) - begin;
     slab.start[axis] += begin * grid.spread[axis];
     for (Gathering::Tap& tap : slab.taps) tap.offset[axis] += begin * grid.step[axis];
     slabs.push_back(std::move(slab));
@@ -250,61 +244,18 @@ std::vector<Gathering> transposed_grids(const Windows& windows) {
   return grids;
 }
 
-/// Memory of a thread, handed out piece by piece.
-template <class Real>
-class Room {
- public:
-  /// Behind each piece there is room for whole groups of vectors.
-  static constexpr std::int64_t slack = 64;
-
-  explicit Room(std::initializer_list<std::int64_t> pieces) {
-    std::int64_t count = 0;
-    for (const std::int64_t piece : pieces) count += rounded(piece);
-    static thread_local Scratch scratch;
-    next_ = reinterpret_cast<Real*>(scratch.of_size(count * std::int64_t{sizeof(Real)}));
-  }
-  Real* take(std::int64_t piece) {
-    Real* const taken = next_;
-    next_ += rounded(piece);
-    // It is read, though what comes of it is not used.
-    std::fill_n(taken + piece, rounded(piece) - piece, Real(0));
-    return taken;
-  }
-
- private:
-  static std::int64_t rounded(std::int64_t piece) {
-    return (piece + 2 * slack - 1) / slack * slack;
-  }
-
-  Real* next_;
-};
-
-/// One grid of some images, of one group and some of its rows.
+/// Sums up what the taps find, in the order of the channels.
 template <class Real>
 class GridTask {
  public:
-  GridTask(const Gathering& grid, const Real* source, std::int64_t source_step, const Real* weight,
-           const Real* bias, Real* target, std::int64_t target_step, std::int64_t images,
-           std::int64_t row_begin, std::int64_t row_end, std::int64_t first_channel,
-           std::int64_t channels, const GatheringPass::Epilogue& epilogue)
-      : grid_(grid),
-        padded_(grid),
-        source_(source),
-        source_step_(source_step),
-        weight_(weight),
-        bias_(bias),
-        target_(target),
-        target_step_(target_step),
-        images_(images),
-        row_begin_(row_begin),
-        row_end_(row_end),
-        first_channel_(first_channel),
-        channels_(channels),
-        epilogue_(epilogue),
-        depth_(grid.depth * static_cast<std::int64_t>(grid.taps.size())) {}
+  explicit GridTask(const GridWork<Real>& work)
+      : work_(work),
+        grid_(work.grid),
+        padded_(work.grid),
+        depth_(grid_.depth * static_cast<std::int64_t>(grid_.taps.size())) {}
 
   void run() {
-    if (row_end_ - row_begin_ < fewest_rows || !depth_)
+    if (work_.row_end - work_.row_begin < fewest_rows || !depth_)
       filter();
     else
       multiply();
@@ -316,23 +267,15 @@ class GridTask {
   std::int64_t target_plane() const { return places_in(grid_.target); }
 
   void fill_image(std::int64_t image, Real* target) const {
-    fill_channels(grid_, padded_, source_ + image * source_step_, grid_.depth, target);
+    fill_channels(grid_, padded_, work_.source + image * work_.source_step, grid_.depth, target);
   }
 
   Real weight_of(std::int64_t row, std::int64_t step) const {
     const auto taps = static_cast<std::int64_t>(grid_.taps.size());
-    return weight_[row * grid_.row_step + step / taps * grid_.depth_step +
-                   grid_.taps[static_cast<std::size_t>(step % taps)].weight];
+    return work_.weights[row * grid_.row_step + step / taps * grid_.depth_step +
+                         grid_.taps[static_cast<std::size_t>(step % taps)].weight];
   }
-  Real bias_of(std::int64_t row) const { return bias_ ? bias_[row] : Real(0); }
-
-  void complete(std::int64_t image, std::int64_t row_begin, std::int64_t row_end,
-                std::int64_t column_begin, std::int64_t column_end) const {
-    const std::int64_t first = image * channels_ + first_channel_;
-    const std::int64_t start = target_place(grid_, 0, 0, 0);
-    if (epilogue_)
-      epilogue_(first + row_begin, first + row_end, start + column_begin, start + column_end);
-  }
+  Real bias_of(std::int64_t row) const { return work_.bias ? work_.bias[row] : Real(0); }
 
   /// A few rows: each is a filter over the padded source.
   void filter() const {
@@ -348,11 +291,11 @@ class GridTask {
     for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
       for (const std::int64_t tap : padded_.taps) offsets.push_back(channel * padded_.plane + tap);
     std::vector<Run> runs(1);
-    for (std::int64_t n = 0; n < images_; ++n) {
+    for (std::int64_t n = 0; n < work_.images; ++n) {
       fill_image(n, image);
-      for (std::int64_t row = row_begin_; row < row_end_; ++row) {
+      for (std::int64_t row = work_.row_begin; row < work_.row_end; ++row) {
         for (std::int64_t i = 0; i < depth_; ++i) weights[i] = weight_of(row, i);
-        Real* const target = target_ + row * target_plane();
+        Real* const target = work_.target + row * target_plane();
         const Real zero = 0;
         for (std::int64_t each = 0; each < (is_dense ? 1 : rows_of_grid); ++each) {
           const std::int64_t z = each / grid_.grid[1], y = each % grid_.grid[1];
@@ -360,10 +303,10 @@ class GridTask {
                                 depth_, bias_of(row), length, sums);
           for (std::int64_t line = 0; line < (is_dense ? grid_.grid[1] : 1); ++line) {
             runs[0] = {n, z, y + line, 0, 0, grid_.grid[2]};
-            store_runs(grid_, runs, sums + line * padded_.pitch, &zero, target, target_step_);
+            store_runs(grid_, runs, sums + line * padded_.pitch, &zero, target, work_.target_step);
           }
         }
-        complete(n, row, row + 1, 0, places_in(grid_.grid));
+        work_.complete(n, row, row + 1, 0, places_in(grid_.grid));
       }
     }
   }
@@ -371,17 +314,19 @@ class GridTask {
   /// The product of the rows' weights with a matrix whose columns are the patches.
   void multiply() {
     const PanelFunctions<Real>& functions = panels<Real>();
-    const std::int64_t rows = row_end_ - row_begin_, columns = images_ * places_in(grid_.grid);
+    const std::int64_t rows = work_.row_end - work_.row_begin,
+                       columns = work_.images * places_in(grid_.grid);
     const std::int64_t groups = divide_up(rows, functions.rows);
     const std::int64_t panel = std::min(depth_, most_depth) * functions.columns;
     const std::int64_t tile = std::int64_t{functions.rows} * functions.columns;
     const std::int64_t packed = groups * depth_ * functions.rows;
-    Room<Real> room({images_ * image_size(), packed, panels_together * panel, tile});
-    images_padded_ = room.take(images_ * image_size());
+    Room<Real> room({work_.images * image_size(), packed, panels_together * panel, tile});
+    images_padded_ = room.take(work_.images * image_size());
     left_ = room.take(packed);
     right_ = room.take(panels_together * panel);
     tile_ = room.take(tile);
-    for (std::int64_t n = 0; n < images_; ++n) fill_image(n, images_padded_ + n * image_size());
+    for (std::int64_t n = 0; n < work_.images; ++n)
+      fill_image(n, images_padded_ + n * image_size());
     pack_weights(functions, groups);
     std::vector<const Real*> sources;
     for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
@@ -414,14 +359,15 @@ class GridTask {
       }
       const std::int64_t places = places_in(grid_.grid), end = std::min(columns, begin + together);
       for (std::int64_t n = begin / places; n * places < end; ++n)
-        complete(n, row_begin_, row_end_, std::max<std::int64_t>(0, begin - n * places),
-                 std::min(places, end - n * places));
+        work_.complete(n, work_.row_begin, work_.row_end,
+                       std::max<std::int64_t>(0, begin - n * places),
+                       std::min(places, end - n * places));
     }
   }
 
   /// Groups of rows are about equally large.
   std::int64_t first_row(std::int64_t group, std::int64_t groups) const {
-    return row_begin_ + (row_end_ - row_begin_) * group / groups;
+    return work_.row_begin + (work_.row_end - work_.row_begin) * group / groups;
   }
 
   void pack_weights(const PanelFunctions<Real>& functions, std::int64_t groups) {
@@ -431,7 +377,7 @@ class GridTask {
       const auto taps = static_cast<std::int64_t>(grid_.taps.size());
       for (std::int64_t channel = 0; channel < grid_.depth; ++channel) {
         for (std::int64_t tap = 0; tap < taps; ++tap, target += functions.rows) {
-          const Real* source = weight_ + begin * grid_.row_step + channel * grid_.depth_step +
+          const Real* source = work_.weights + begin * grid_.row_step + channel * grid_.depth_step +
                                grid_.taps[static_cast<std::size_t>(tap)].weight;
           for (std::int64_t row = begin; row < end; ++row, source += grid_.row_step)
             target[row - begin] = *source;
@@ -456,29 +402,22 @@ class GridTask {
       for (int i = 0; i < rows; ++i) {
         const Real start = bias_of(row + i);
         store_runs(grid_, runs, tile_ + i * functions.columns, step ? nullptr : &start,
-                   target_ + (row + i) * target_plane(), target_step_);
+                   work_.target + (row + i) * target_plane(), work_.target_step);
       }
       return;
     }
-    Real* const place = target_ + first.image * target_step_ + row * target_plane() +
+    Real* const place = work_.target + first.image * work_.target_step + row * target_plane() +
                         target_place(grid_, first.z, first.y, first.x);
-    const bool has_start = bias_ && !step;
+    const bool has_start = work_.bias && !step;
     for (int i = 0; has_start && i < rows; ++i)
-      std::fill_n(place + i * target_plane(), columns, bias_[row + i]);
+      std::fill_n(place + i * target_plane(), columns, work_.bias[row + i]);
     functions.product(
         {steps, left, panel, place, target_plane(), rows, columns, step > 0 || has_start});
   }
 
+  const GridWork<Real> work_;
   const Gathering& grid_;
   const Padded padded_;
-  const Real* source_;
-  std::int64_t source_step_;
-  const Real* weight_;
-  const Real* bias_;
-  Real* target_;
-  std::int64_t target_step_, images_, row_begin_, row_end_;
-  std::int64_t first_channel_, channels_;  ///< of the target: of the group, and of all groups
-  const GatheringPass::Epilogue& epilogue_;
   const std::int64_t depth_;
   Real *images_padded_ = nullptr, *left_ = nullptr, *right_ = nullptr, *tile_ = nullptr;
 };
@@ -516,10 +455,12 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
       weights_(weights),
       bias_(bias),
       target_(target),
-      epilogue_(std::move(epilogue)) {
+      epilogue_(std::move(epilogue)),
+      is_winograd_(dtype == DType::float32 && grids.size() == 1 &&
+                   winograd_pays(grids[0], batch_)) {
   if (!batch_ || !groups_ || !grids[0].rows) return;
   for (const Gathering& grid : grids)
-    if (places_in(grid.grid)) add_slabs(grid, grids_);
+    if (places_in(grid.grid)) add_slabs(grid, grids_, is_winograd_ ? winograd_side : 1);
   if (grids_.empty()) return;
   // Enough images to fill some panels; rows are divided where there are few images.
   const Gathering& grid = grids_[0];
@@ -536,12 +477,38 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
   std::int64_t wanted = divide_up(enough_shares, blocks);
   wanted = std::min(wanted, static_cast<std::int64_t>(block_operations / small_share) + 1);
   wanted = std::max(wanted, static_cast<std::int64_t>(block_operations / large_share) + 1);
-  row_blocks_ = std::clamp<std::int64_t>(wanted, 1, divide_up(grid.rows, fewest_in_block));
+  if (is_winograd_) {
+    row_step_ = panels<float>().columns;
+    spread_.of_size(groups_ * WinogradWeights(grid).size() * std::int64_t{sizeof(float)});
+  }
+  row_blocks_ = std::clamp<std::int64_t>(
+      wanted, 1, divide_up(grid.rows, is_winograd_ ? 2 * row_step_ : fewest_in_block));
   shares_ = static_cast<int>(blocks * row_blocks_);
 }
 
+std::int64_t GatheringPass::weights_size() const {
+  // Filters times channels.
+  const Gathering& grid = grids_[0];
+  return std::max(grid.row_step * grid.rows, grid.depth_step * grid.depth);
+}
+
+void GatheringPass::spread_weights() {
+  const WinogradWeights spread(grids_[0]);
+  const std::int64_t pieces = groups_ * spread.pieces();
+  for (std::int64_t piece = next_piece_++; piece < pieces; piece = next_piece_++) {
+    const std::int64_t group = piece / spread.pieces();
+    spread.spread(static_cast<const float*>(weights_) + group * weights_size(),
+                  piece % spread.pieces(),
+                  reinterpret_cast<float*>(spread_.data()) + group * spread.size());
+    if (++pieces_done_ == pieces) pieces_done_.notify_all();
+  }
+  // What is missing is being made by threads that run.
+  for (std::int64_t done = pieces_done_; done < pieces; done = pieces_done_)
+    pieces_done_.wait(done);
+}
+
 template <class Real>
-void GatheringPass::run_share(std::int64_t share) const {
+void GatheringPass::run_share(std::int64_t share) {
   const std::int64_t row_block = share % row_blocks_;
   share /= row_blocks_;
   const std::int64_t image_blocks = divide_up(batch_, images_);
@@ -552,22 +519,34 @@ void GatheringPass::run_share(std::int64_t share) const {
   const std::int64_t source_plane = places_in(grid.source), target_plane = places_in(grid.target);
   const std::int64_t source_step = groups_ * grid.depth * source_plane;
   const std::int64_t target_step = groups_ * grid.rows * target_plane;
-  // A group has filters times channels of weights.
-  const std::int64_t weights = std::max(grid.row_step * grid.rows, grid.depth_step * grid.depth);
+  const std::int64_t row_units = divide_up(grid.rows, row_step_);
   const auto* const bias = static_cast<const Real*>(bias_);
-  GridTask<Real>(
+  GridWork<Real> work = {
       grid,
       static_cast<const Real*>(source_) + first * source_step + group * grid.depth * source_plane,
-      source_step, static_cast<const Real*>(weights_) + group * weights,
+      source_step,
+      static_cast<const Real*>(weights_) + group * weights_size(),
       bias ? bias + group * grid.rows : nullptr,
       static_cast<Real*>(target_) + first * target_step + group * grid.rows * target_plane,
-      target_step, std::min(images_, batch_ - first), grid.rows * row_block / row_blocks_,
-      grid.rows * (row_block + 1) / row_blocks_, (first * groups_ + group) * grid.rows,
-      groups_ * grid.rows, epilogue_)
-      .run();
+      target_step,
+      std::min(images_, batch_ - first),
+      row_units * row_block / row_blocks_ * row_step_,
+      std::min(grid.rows, row_units * (row_block + 1) / row_blocks_ * row_step_),
+      (first * groups_ + group) * grid.rows,
+      groups_ * grid.rows,
+      epilogue_};
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    if (is_winograd_) {
+      spread_weights();
+      work.weights =
+          reinterpret_cast<const float*>(spread_.data()) + group * WinogradWeights(grid).size();
+      return run_winograd(work);
+    }
+  }
+  GridTask<Real>(work).run();
 }
 
-void GatheringPass::run(int share) const {
+void GatheringPass::run(int share) {
   if (dtype_ == DType::float32)
     run_share<float>(share);
   else
@@ -580,37 +559,66 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   const std::int64_t taps = places_in(windows.kernel), columns = windows.channels * taps;
   const std::int64_t count = windows.groups * windows.filters * columns;
   if (!count) return;
+  Gathering grid = convolution_grid(windows);
   const double operations = 2.0 * static_cast<double>(count) *
                             static_cast<double>(windows.count * places_in(windows.result));
   const auto pieces = [&](double each, std::int64_t others) {
     return static_cast<std::int64_t>(operations / each / static_cast<double>(others)) + 1;
   };
+  is_winograd_ = dtype == DType::float32 && winograd_pays(grid, windows.count);
   constexpr std::int64_t most_columns = 512, fewest_columns = 128, enough_shares = 8,
                          most_parts_size = 1 << 22;
-  column_blocks_ = divide_up(columns, most_columns);
-  parts_ =
-      std::min(divide_up(enough_shares, windows.groups * column_blocks_), pieces(small_share, 1));
-  parts_ = std::max(parts_, pieces(large_share, windows.groups * column_blocks_));
-  parts_ = std::clamp<std::int64_t>(std::min(parts_, most_parts_size / count + 1), 1,
-                                    std::max<std::int64_t>(1, windows.count));
-  column_blocks_ = std::clamp(pieces(large_share, windows.groups * parts_), column_blocks_,
-                              std::max(column_blocks_, divide_up(columns, fewest_columns)));
-  block_columns_ = divide_up(columns, column_blocks_);
+  if (is_winograd_) {
+    constexpr std::int64_t most = WinogradGradient::block_channels;
+    filter_blocks_ = divide_up(windows.filters, most);
+    block_columns_ = divide_up(windows.channels, divide_up(windows.channels, most)) * taps;
+    units_ = WinogradGradient(grid, windows.count).bands();
+    slabs_.push_back(std::move(grid));
+  } else {
+    block_columns_ = divide_up(columns, divide_up(columns, most_columns));
+    grid.depth = std::min(windows.channels, divide_up(block_columns_, taps) + 1);
+    if (places_in(grid.grid)) add_slabs(grid, slabs_);
+    units_ = std::ssize(slabs_) * windows.count;
+  }
   column_blocks_ = divide_up(columns, block_columns_);
-  Gathering grid = convolution_grid(windows);
-  grid.depth = std::min(windows.channels, divide_up(block_columns_, taps) + 1);
-  if (places_in(grid.grid)) add_slabs(grid, slabs_);
+  const std::int64_t blocks = windows.groups * column_blocks_ * filter_blocks_;
+  parts_ = std::min(divide_up(enough_shares, blocks), pieces(small_share, 1));
+  parts_ = std::max(parts_, pieces(large_share, blocks));
+  parts_ = std::clamp<std::int64_t>(std::min(parts_, most_parts_size / count + 1), 1,
+                                    std::max<std::int64_t>(1, units_));
+  if (!is_winograd_) {
+    const std::int64_t most = std::max(column_blocks_, divide_up(columns, fewest_columns));
+    column_blocks_ = std::clamp(pieces(large_share, windows.groups * parts_), column_blocks_, most);
+    block_columns_ = divide_up(columns, column_blocks_);
+    column_blocks_ = divide_up(columns, block_columns_);
+  }
   sums_.resize(static_cast<std::size_t>((parts_ - 1) * count) * size_of(dtype));
-  shares_ = static_cast<int>(windows.groups * column_blocks_ * parts_);
+  shares_ = static_cast<int>(windows.groups * column_blocks_ * filter_blocks_ * parts_);
 }
 
 WeightGradientPass::Block WeightGradientPass::block_of(std::int64_t share) const {
   const std::int64_t taps = places_in(windows_.kernel);
-  const std::int64_t begin = share % column_blocks_ * block_columns_, rest = share / column_blocks_;
+  const std::int64_t begin = share % column_blocks_ * block_columns_;
+  share /= column_blocks_;
+  const std::int64_t filter_block = share % filter_blocks_;
+  share /= filter_blocks_;
   const std::int64_t columns = std::min(block_columns_, windows_.channels * taps - begin);
   const std::int64_t first = begin / taps;
-  return {rest / parts_, rest % parts_, begin,
-          columns,       first,         divide_up(begin + columns, taps) - first};
+  return {share / parts_,
+          share % parts_,
+          begin,
+          columns,
+          first,
+          divide_up(begin + columns, taps) - first,
+          windows_.filters * filter_block / filter_blocks_,
+          windows_.filters * (filter_block + 1) / filter_blocks_};
+}
+
+WeightGradientPass::Images WeightGradientPass::images_of(const Block& block,
+                                                         std::size_t slab) const {
+  const auto first = static_cast<std::int64_t>(slab) * windows_.count;
+  return {std::clamp<std::int64_t>(first_unit(block.part) - first, 0, windows_.count),
+          std::clamp<std::int64_t>(first_unit(block.part + 1) - first, 0, windows_.count)};
 }
 
 /// Where the weights of a block that belong to a filter go.
@@ -664,7 +672,9 @@ void WeightGradientPass::run_panels(const Block& block) {
   std::vector<Run> runs;
   std::vector<PanelPiece> pieces;
   const auto first_row = [&](std::int64_t group) { return rows * group / groups; };
-  for (const Gathering& slab : slabs_) {
+  for (std::size_t number = 0; number < slabs_.size(); ++number) {
+    const Gathering& slab = slabs_[number];
+    const Images images = images_of(block, number);
     const Padded padded(slab);
     const std::int64_t places = places_in(slab.grid), row_step = places_in(slab.target);
     sources.clear();
@@ -674,7 +684,7 @@ void WeightGradientPass::run_panels(const Block& block) {
       sources.push_back(image + (column / taps - block.first_channel) * padded.plane +
                         padded.taps[static_cast<std::size_t>(column % taps)]);
     }
-    for (std::int64_t n = first_image(block.part); n < first_image(block.part + 1); ++n) {
+    for (std::int64_t n = images.begin; n < images.end; ++n) {
       fill_channels(slab, padded, image_of<Real>(block, n), block.channels, image);
       const Real* const gradients = gradients_of<Real>(slab, block, n, 0);
       for (std::int64_t place = 0; place < places; place += depth) {
@@ -733,7 +743,9 @@ void WeightGradientPass::run_dots(const Block& block) {
               *const sums = room.take(windows_.filters * lanes);
   std::fill_n(sums, windows_.filters * lanes, Real(0));
   std::vector<std::int64_t> offsets;
-  for (const Gathering& slab : slabs_) {
+  for (std::size_t number = 0; number < slabs_.size(); ++number) {
+    const Gathering& slab = slabs_[number];
+    const Images images = images_of(block, number);
     const Padded padded(slab);
     const std::int64_t length = length_of(slab, padded), width = slab.grid[2];
     const std::int64_t rows = slab.grid[0] * slab.grid[1], together = is_dense(slab) ? rows : 1;
@@ -743,7 +755,7 @@ void WeightGradientPass::run_dots(const Block& block) {
     for (std::int64_t i = block.begin; i < block.begin + block.columns; ++i)
       offsets.push_back((i / taps - block.first_channel) * padded.plane +
                         padded.taps[static_cast<std::size_t>(i % taps)]);
-    for (std::int64_t n = first_image(block.part); n < first_image(block.part + 1); ++n) {
+    for (std::int64_t n = images.begin; n < images.end; ++n) {
       fill_channels(slab, padded, image_of<Real>(block, n), block.channels, image);
       for (std::int64_t filter = 0; filter < windows_.filters; ++filter) {
         const Real* const gradients = gradients_of<Real>(slab, block, n, filter);
@@ -767,9 +779,27 @@ void WeightGradientPass::run_dots(const Block& block) {
   }
 }
 
+void WeightGradientPass::run_winograd(const Block& block) {
+  const Gathering& grid = slabs_[0];
+  const std::int64_t image_channels = windows_.groups * windows_.channels,
+                     result_channels = windows_.groups * windows_.filters;
+  WinogradGradient(grid, windows_.count)
+      .run({.images = image_of<float>(block, 0),
+            .image_step = image_channels * places_in(grid.source),
+            .channels = block.channels,
+            .results = gradients_of<float>(grid, block, 0, block.first_filter),
+            .result_step = result_channels * places_in(grid.target),
+            .filters = block.last_filter - block.first_filter,
+            .first_band = first_unit(block.part),
+            .last_band = first_unit(block.part + 1),
+            .weights = target_of<float>(block, block.first_filter),
+            .filter_step = windows_.channels * places_in(windows_.kernel)});
+}
+
 template <class Real>
 void WeightGradientPass::run_block(std::int64_t share) {
   const Block block = block_of(share);
+  if (is_winograd_) return run_winograd(block);
   windows_.filters < fewest_rows ? run_dots<Real>(block) : run_panels<Real>(block);
 }
 

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "base/dtype.h"
+#include "kernels/scratch.h"
 
 namespace afterglow::kernels {
 
@@ -48,6 +50,7 @@ struct Gathering {
 
 /// target[n, r, start + g * spread] = bias[r] + the sum over d and taps of weight * source[n, d, g
 /// * step + offset], for one or several grids that make up the target. For float32 and float64.
+/// Windows of 3 by 3 without steps, and enough channels, of float32 go Winograd's way.
 class GatheringPass {
  public:
   /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) of the target are
@@ -56,7 +59,7 @@ class GatheringPass {
                                       std::int64_t column_begin, std::int64_t column_end)>;
 
   int shares() const { return shares_; }
-  void run(int share) const;
+  void run(int share);
 
  protected:
   GatheringPass(const Windows& windows, DType dtype, const void* source, const void* weights,
@@ -64,7 +67,11 @@ class GatheringPass {
 
  private:
   template <class Real>
-  void run_share(std::int64_t share) const;
+  void run_share(std::int64_t share);
+  /// Weights of a group.
+  std::int64_t weights_size() const;
+  /// By whichever shares come first, together.
+  void spread_weights();
 
   std::int64_t batch_, groups_;
   DType dtype_;
@@ -74,7 +81,11 @@ class GatheringPass {
   Epilogue epilogue_;
   std::int64_t images_ = 1;      ///< that are worked on together
   std::int64_t row_blocks_ = 1;  ///< that the rows of a group are divided into
+  std::int64_t row_step_ = 1;    ///< what blocks of rows are multiples of
   int shares_ = 0;
+  bool is_winograd_;
+  Scratch spread_;  ///< weights, the Winograd way
+  std::atomic<std::int64_t> next_piece_ = 0, pieces_done_ = 0;
 };
 
 /// results = images * weights + bias; without a bias it is nullptr.
@@ -103,13 +114,19 @@ class WeightGradientPass {
   void finish();
 
  private:
-  /// What a share computes: some weights of all filters of a group, summed over some images.
+  /// What a share computes: some weights of some filters of a group, summed over a part of all.
   struct Block {
     std::int64_t group, part, begin, columns;
     std::int64_t first_channel, channels;  ///< that these weights meet
+    std::int64_t first_filter, last_filter;
   };
   Block block_of(std::int64_t share) const;
-  std::int64_t first_image(std::int64_t part) const { return windows_.count * part / parts_; }
+  std::int64_t first_unit(std::int64_t part) const { return units_ * part / parts_; }
+  struct Images {
+    std::int64_t begin, end;
+  };
+  /// Whose slab a part has.
+  Images images_of(const Block& block, std::size_t slab) const;
   template <class Real>
   const Real* image_of(const Block& block, std::int64_t number) const;
   template <class Real>
@@ -124,6 +141,8 @@ class WeightGradientPass {
   /// Instead, for a few filters.
   template <class Real>
   void run_dots(const Block& block);
+  /// Where that way is shorter.
+  void run_winograd(const Block& block);
   template <class Real>
   void add_parts();
 
@@ -131,8 +150,11 @@ class WeightGradientPass {
   DType dtype_;
   const void *images_, *results_;
   void* weights_;
+  bool is_winograd_ = false;
   std::vector<Gathering> slabs_;    ///< of the results
-  std::int64_t parts_ = 1;          ///< of the batch
+  std::int64_t units_ = 0;          ///< slabs of images, or bands of tiles
+  std::int64_t parts_ = 1;          ///< that these are divided into
+  std::int64_t filter_blocks_ = 1;  ///< of the filters of a group
   std::int64_t column_blocks_ = 1;  ///< of the weights of a filter
   std::int64_t block_columns_ = 1;
   int shares_ = 0;

@@ -117,9 +117,9 @@ struct WindowsCall {
   const Real *data, *results, *values;
   Real *target, *scratch;
 };
-/// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. The factors
-/// are packed: a in groups of PanelFunctions::rows for each step of depth, b in groups of
-/// PanelFunctions::columns. Whole vectors of c are written.
+/// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. Packed factors
+/// have PanelFunctions::rows of a for each step of depth, and PanelFunctions::columns of b. Whole
+/// vectors of c are written.
 template <class Real>
 struct PanelProduct {
   std::int64_t depth;
@@ -129,6 +129,18 @@ struct PanelProduct {
   std::int64_t c_stride;
   int rows, columns;
   bool add;
+  /// Where a factor is not packed: from row to row, and from one step of depth to the next.
+  std::int64_t a_row = 1, a_step = 0, b_step = 0;
+};
+
+/// Lines of a factor side by side, in panels of so many: target[step * width + i] is element `step`
+/// of line i, or 0 where the last panel has no such line. One of the distances is 1.
+template <class Real>
+struct PanelLines {
+  const Real* source;
+  std::int64_t line_distance, step_distance;
+  std::int64_t lines, steps;
+  Real* target;
 };
 
 /// A piece of a row that becomes a piece of a panel.
@@ -154,6 +166,60 @@ struct PanelFunctions {
                std::int64_t taps, std::int64_t count, Real* sums);
 };
 
+/// Applies a small matrix to both axes of a square of vectors: to = matrix * from * its transpose.
+/// Each place of a square, row by row, is where `lanes` numbers begin, and whole vectors are read
+/// and written.
+using SquareFunction = void (*)(const float* const* from, float* const* to, std::int64_t lanes);
+
+/// What Winograd's convolution of 4 by 4 places with 3 by 3 weights is made of: where it is a
+/// product of 6 by 6 with 6 by 6 numbers, and the ways there and back.
+struct WinogradFunctions {
+  SquareFunction spread_image;     ///< 6 by 6, what 4 by 4 windows see
+  SquareFunction spread_weights;   ///< from 3 by 3
+  SquareFunction gather_result;    ///< to 4 by 4
+  SquareFunction spread_gradient;  ///< from 4 by 4: of the result
+  SquareFunction gather_weights;   ///< to 3 by 3: their gradient
+};
+
+/// target[pixel, column] = start[column] + the sum over taps and channels of source[channel] *
+/// weight, where the channels of a pixel come last. Weights are packed: PixelFunctions::columns for
+/// each channel of each tap.
+template <class Real>
+struct PixelProduct {
+  const Real* const* sources;  ///< what each tap meets for each pixel
+  std::int64_t source_stride;  ///< from tap to tap
+  std::int64_t taps, channels;
+  const Real* weights;
+  const Real* start;  ///< nullptr: zeros
+  Real* target;
+  std::int64_t target_stride;
+  int pixels, columns;
+};
+
+/// target[pixel, channel] = start[channel] + the sum over taps of source[channel] *
+/// weight[channel].
+template <class Real>
+struct PixelFilter {
+  const Real* const* sources;
+  std::int64_t source_stride;
+  std::int64_t taps, channels;
+  const Real* weights;
+  std::int64_t weight_stride;  ///< from tap to tap
+  const Real* start;
+  Real* target;
+  std::int64_t target_stride;
+  int pixels;
+};
+
+template <class Real>
+struct PixelFunctions {
+  int pixels, columns;  ///< of a product at most
+  int width;            ///< of a vector
+  void (*product)(const PixelProduct<Real>& product);
+  int filtered;  ///< pixels of a filter at most
+  void (*filter)(const PixelFilter<Real>& filter);
+};
+
 /// Work in one floating type.
 template <class Real>
 struct RealFunctions {
@@ -168,7 +234,11 @@ struct RealFunctions {
   void (*places)(const Real* row, std::int64_t rows, std::int64_t columns, bool maximum,
                  std::int64_t* places);
   void (*tiled_product)(const TiledProduct<Real>& product);
+  /// Pack rows of a first factor, and columns of a second one, as PanelProduct takes them.
+  void (*pack_rows)(const PanelLines<Real>& lines);
+  void (*pack_columns)(const PanelLines<Real>& lines);
   PanelFunctions<Real> panels;
+  PixelFunctions<Real> pixels;
   void (*windows)(const WindowsCall<Real>& call);
   void (*uniform)(PhiloxPosition position, std::int64_t groups, Real low, Real range, Real largest,
                   Real* output);
@@ -196,7 +266,9 @@ struct KernelTable {
   LineFunctions<std::uint64_t> long_lines;
   RealFunctions<float> floats;
   RealFunctions<double> doubles;
+  WinogradFunctions winograd;
   std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
+  bool has_fast_panels;     ///< PanelProduct beats the maths library in large products
   FoldFunctions folds[fold_count][dtype_count];
   /// 64 words per group; word w of block b stands at 16 w + b.
   void (*random_words)(PhiloxPosition position, std::int64_t groups, std::uint32_t* output);

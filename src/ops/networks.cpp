@@ -231,10 +231,15 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   // The gradient of a gamma that is fixed is 0, not missing.
   const bool is_variable = given.fix_gamma && state.recording && gamma.origin;
   const Value shift = is_variable ? c[2] + gamma * 0 : c[2];
-  const Value scale = along(c, gamma, x, axis), added = along(c, shift, x, axis);
   Value mean, variance, deviation, result;
-  if (is_training && has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
-      shift.array.dtype == x.array.dtype) {
+  if (!is_training) {
+    mean = c[3];
+    variance = c[4];
+    deviation = sqrt(variance + given.eps);
+    const Value factor = given.fix_gamma ? 1 / deviation : gamma / deviation;
+    result = multiply_add(x, along(c, factor, x, axis), along(c, shift - mean * factor, x, axis));
+  } else if (has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
+             shift.array.dtype == x.array.dtype) {
     const Value moments = channel_moments(x, axis);
     const std::int64_t count = moments.array.shape()[1];
     mean = contiguous_view(moments, 0, {count});
@@ -243,21 +248,13 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
     result =
         scale_channels(x, mean, given.fix_gamma ? 1 / deviation : gamma / deviation, shift, axis);
   } else {
-    Value distance;
-    if (is_training) {
-      const Moments moments(x, all_axes_but(x, {axis}));
-      distance = moments.distance;
-      mean = moments.mean;
-      variance = moments.variance;
-    } else {
-      mean = along(c, c[3], x, axis);
-      variance = along(c, c[4], x, axis);
-      distance = x - mean;
-    }
+    const Moments moments(x, all_axes_but(x, {axis}));
+    mean = moments.mean;
+    variance = moments.variance;
     deviation = sqrt(variance + given.eps);
-    result = distance / deviation;
-    if (!given.fix_gamma) result = result * scale;
-    result = result + added;
+    result = moments.distance / deviation;
+    if (!given.fix_gamma) result = result * along(c, gamma, x, axis);
+    result = result + along(c, shift, x, axis);
   }
   if (narrow) result = copy(result, DType::float16);
   if (is_training && state.recording) {

@@ -51,15 +51,23 @@ struct PanelTiles {
   template <int rows, int vectors>
   [[gnu::noinline]] static void run_tile(const PanelProduct<Real>& p) {
     Vector sums[rows][vectors] = {};
-    const Real *a = p.a, *b = p.b;
-    for (std::int64_t i = 0; i < p.depth; ++i, a += most_rows, b += columns) {
+    // Addresses reach two rows further by themselves.
+    constexpr int bases = (rows + 2) / 3;
+    const Real* a[bases];
+    for (int i = 0; i < bases; ++i) a[i] = p.a + 3 * i * p.a_row;
+    const std::int64_t a_step = p.a_step ? p.a_step : most_rows;
+    const std::int64_t b_step = p.b_step ? p.b_step : columns;
+    const Real* b = p.b;
+    for (std::int64_t i = 0; i < p.depth; ++i, b += b_step) {
       Vector right[vectors];
       for (int v = 0; v < vectors; ++v) right[v] = load(b + v * width);
 #pragma GCC unroll 12
       for (int r = 0; r < rows; ++r) {
-        const Vector left = a[r] - Vector{};
+        const Vector left = a[r / 3][r % 3 * p.a_row] - Vector{};
         for (int v = 0; v < vectors; ++v) sums[r][v] = multiply_add(left, right[v], sums[r][v]);
       }
+#pragma GCC unroll 4
+      for (int r = 0; r < bases; ++r) a[r] += a_step;
     }
     Real* c = p.c;
 #pragma GCC unroll 12
