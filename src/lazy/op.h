@@ -90,7 +90,7 @@ struct Completion {
   /// inputs.
   std::vector<Shape> results = {};
 
-  /// An error that starts with the op's name.
+  /// An error that starts with the op's name, and ends with the shapes that are known.
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
 };
 
