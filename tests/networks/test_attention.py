@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention in blocks of whole rows of scores: the bits of separate calls, and none of their memory."""
+"""Attention in blocks of whole rows of scores: the bits of separate calls, not their memory."""
 
 from __future__ import annotations
 
@@ -275,7 +275,7 @@ def test_scores_that_are_read_later_are_kept() -> None:
 
 
 def test_written_in_place_and_into_views() -> None:
-    q, k, v, mask = (nd.array(host) for host in samples(2, 96, 96, 32, 32))
+    q, k, v, _ = (nd.array(host) for host in samples(2, 96, 96, 32, 32))
 
     def run() -> list[Host]:
         scores = nd.batch_dot(q, k, transpose_b=True)
