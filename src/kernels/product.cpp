@@ -11,6 +11,7 @@
 
 #include "base/element_types.h"
 #include "kernels/blas.h"
+#include "kernels/packed.h"
 #include "kernels/table.h"
 
 namespace afterglow::kernels {
@@ -173,6 +174,31 @@ void tiled_product(const ProductShape& shape, const Real* a, const Real* b, Real
   real_functions<Real>().tiled_product(product);
 }
 
+/// Our own panels do better than the library, which for what is small packs nothing.
+bool suits_panels(const ProductShape& shape) {
+  constexpr std::int64_t shortest = 16;
+  constexpr double fewest_operations = 4e6;
+  return kernel_table().has_fast_panels && std::min({shape.m, shape.n, shape.k}) >= shortest &&
+         2.0 * shape.m * shape.n * shape.k >= fewest_operations;
+}
+
+template <class Real>
+void packed_product(const ProductShape& shape, const Real* a, const Real* b, Real* c,
+                    std::int64_t ldc, bool add, const ProductPass::Epilogue& finished) {
+  const Steps a_steps = steps(shape.transpose_a, shape.lda);
+  const Steps b_steps = steps(shape.transpose_b, shape.ldb);
+  const PackedProduct<Real> product = {shape.m,
+                                       shape.n,
+                                       shape.k,
+                                       {a, a_steps.row, a_steps.column},
+                                       {b, b_steps.column, b_steps.row},
+                                       c,
+                                       ldc,
+                                       add,
+                                       finished};
+  product.run();
+}
+
 /// c (+)= op(a) op(b) by the library; every length fits an int.
 template <class Real>
 void library_product(const ProductShape& shape, const Real* a, const Real* b, Real* c,
@@ -194,12 +220,25 @@ void library_product(const ProductShape& shape, const Real* a, const Real* b, Re
     // The row times b is transposed b times the row.
     gemv(blas_row_major, shape.transpose_b ? blas_plain : blas_transposed,
          shape.transpose_b ? n : k, shape.transpose_b ? k : n, 1, b, ldb, a, 1, beta, c, 1);
-  } else if (suits_tiles(shape)) {
-    tiled_product(shape, a, b, c, ldc, add);
   } else {
     gemm(blas_row_major, transpose_a, transpose_b, m, n, k, 1, a, lda, b, ldb, beta, c,
          static_cast<int>(ldc));
   }
+}
+
+/// c (+)= op(a) op(b). True: `finished` was called for all of it.
+template <class Real>
+bool real_product(const ProductShape& shape, const Real* a, const Real* b, Real* c,
+                  std::int64_t ldc, bool add, const ProductPass::Epilogue& finished) {
+  if (suits_tiles(shape)) {
+    tiled_product(shape, a, b, c, ldc, add);
+  } else if (suits_panels(shape)) {
+    packed_product(shape, a, b, c, ldc, add, finished);
+    return true;
+  } else {
+    library_product(shape, a, b, c, ldc, add);
+  }
+  return false;
 }
 
 DType widened(DType dtype) {
@@ -298,6 +337,14 @@ void ProductPass::run_piece(std::int64_t matrix, std::int64_t number) {
 
   const std::int64_t first_row = matrix * shape_.m + piece.row;
   const std::int64_t place = first_row * shape_.n + piece.column;
+  Epilogue finished;
+  if (epilogue_ && cut_.parts == 1)
+    finished = [&](std::int64_t row, std::int64_t row_end, std::int64_t column,
+                   std::int64_t column_end) {
+      epilogue_(first_row + row, first_row + row_end, piece.column + column,
+                piece.column + column_end);
+    };
+  bool is_finished = false;
   if (shape_.k == 0) {
     for (std::int64_t i = 0; i < piece.shape.m; ++i)
       std::memset(static_cast<char*>(c_) + (place + i * shape_.n) * size_of(dtype_), 0,
@@ -313,17 +360,16 @@ void ProductPass::run_piece(std::int64_t matrix, std::int64_t number) {
     if (dtype_ == DType::float16)
       run_widened(piece, base + place * element, shape_.n);
     else
-      run_library(piece, nullptr, base + place * element, shape_.n);
+      is_finished = run_real(piece, nullptr, base + place * element, shape_.n, finished);
   }
-  if (epilogue_ && cut_.parts == 1)
-    epilogue_(first_row, first_row + piece.shape.m, piece.column, piece.column + piece.shape.n);
+  if (finished && !is_finished) finished(0, piece.shape.m, 0, piece.shape.n);
 }
 
 void ProductPass::run_tile(std::int64_t matrix, std::int64_t row, const void* a,
                            void* target) const {
   Piece piece{row, 0, 0, shape_, stack_[static_cast<std::size_t>(matrix)]};
   piece.shape.m = std::min(cut_.tile_rows, shape_.m - row);
-  run_library(piece, a, target, shape_.n);
+  run_real(piece, a, target, shape_.n, {});
 }
 
 void ProductPass::run_plain(const Piece& piece, std::int64_t matrix) const {
@@ -334,16 +380,16 @@ void ProductPass::run_plain(const Piece& piece, std::int64_t matrix) const {
                          piece.row + piece.shape.m, piece.column, piece.column + piece.shape.n);
 }
 
-void ProductPass::run_library(const Piece& piece, const void* a, void* target,
-                              std::int64_t target_stride) const {
-  const auto run = [&]<class Real>(Real) {
-    library_product(
+bool ProductPass::run_real(const Piece& piece, const void* a, void* target,
+                           std::int64_t target_stride, const Epilogue& finished) const {
+  const auto run = [&]<class Real>(Real* c) {
+    return real_product(
         piece.shape,
         a ? static_cast<const Real*>(a) : static_cast<const Real*>(a_) + piece.a_offset(),
-        static_cast<const Real*>(b_) + piece.b_offset(), static_cast<Real*>(target), target_stride,
-        false);
+        static_cast<const Real*>(b_) + piece.b_offset(), c, target_stride, false, finished);
   };
-  dtype_ == DType::float32 ? run(float{}) : run(double{});
+  return dtype_ == DType::float32 ? run(static_cast<float*>(target))
+                                  : run(static_cast<double*>(target));
 }
 
 /// float16 by way of float32, a panel at a time; `target` is float16, or float32 for a part.
@@ -370,7 +416,7 @@ void ProductPass::run_widened(const Piece& piece, void* target, std::int64_t tar
          shape.transpose_b ? shape.k : shape.n, shape.ldb, b);
     shape.lda = shape.transpose_a ? shape.m : shape.k;
     shape.ldb = shape.transpose_b ? shape.k : shape.n;
-    library_product(shape, a.data(), b.data(), sums.data(), shape.n, begin > 0);
+    real_product(shape, a.data(), b.data(), sums.data(), shape.n, begin > 0, {});
   }
   const std::int64_t columns = piece.shape.n;
   for (std::int64_t i = 0; i < piece.shape.m; ++i) {

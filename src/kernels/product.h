@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on the maths library, cut into shares for our own threads.
+// Matrix products, cut into shares for our own threads: by packed panels, or by the maths library.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@ std::int64_t rows_of_tile(const ProductShape& shape, DType dtype, std::int64_t h
 
 /// One product or a stack of them. The cut depends on the shape, on the height of the stack and on
 /// `threads` (the configured limit) only. Each share takes at most about 20 ms. float32 and float64
-/// use the library; float16 is widened to float32 and rounded once; integers and booleans have a
-/// plain blocked loop with wrap-around arithmetic (booleans: or of ands).
+/// go by panels or to the library; float16 is widened to float32 and rounded once; integers and
+/// booleans have a plain blocked loop with wrap-around arithmetic (booleans: or of ands).
 class ProductPass {
  public:
   /// Called when rows [row_begin, row_end) and columns [column_begin, column_end) of c, where the
@@ -60,9 +60,10 @@ class ProductPass {
   void cut(int threads);
   void run_piece(std::int64_t matrix, std::int64_t number);
   void run_plain(const Piece& piece, std::int64_t matrix) const;
-  /// `a`: its rows of the first factor, where they are not those that were given.
-  void run_library(const Piece& piece, const void* a, void* target,
-                   std::int64_t target_stride) const;
+  /// `a`: its rows of the first factor, where they are not those that were given. True: `finished`
+  /// was called for all of the piece.
+  bool run_real(const Piece& piece, const void* a, void* target, std::int64_t target_stride,
+                const Epilogue& finished) const;
   void run_widened(const Piece& piece, void* target, std::int64_t target_stride) const;
 
   ProductShape shape_;

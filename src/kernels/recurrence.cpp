@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/packed.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
 
@@ -17,47 +18,6 @@ constexpr std::int64_t samples_of_share = 16;
 
 template <class T>
 constexpr DType type_of = std::is_same_v<T, float> ? DType::float32 : DType::float64;
-
-/// A matrix that many products have as their second factor, in panels of columns.
-template <class T>
-class Packed {
- public:
-  /// Element (k, n) of the factor is at data[k * row_step + n * column_step].
-  Packed(const T* data, std::int64_t rows, std::int64_t columns, std::int64_t row_step,
-         std::int64_t column_step)
-      : rows_(rows), columns_(columns), elements_(static_cast<std::size_t>(rows * columns)) {
-    for (std::int64_t begin = 0; begin < columns; begin += most_tiled_columns) {
-      const std::int64_t width = std::min(most_tiled_columns, columns - begin);
-      const Matrix source{const_cast<T*>(data) + begin * column_step, row_step, column_step},
-          target{elements_.data() + begin * rows, width, 1};
-      move_function(type_of<T>)(source, target, rows, width);
-    }
-  }
-
-  /// c[m, columns] = a[m, rows] times the matrix, or that is added; rows of a and c have no gaps.
-  void multiply(const T* a, std::int64_t m, T* c, bool add) const {
-    for (std::int64_t begin = 0; begin < columns_; begin += most_tiled_columns) {
-      const std::int64_t width = std::min(most_tiled_columns, columns_ - begin);
-      const T* const panel = elements_.data() + begin * rows_;
-      if (width == 1) {  // tiles have two columns or more
-        for (std::int64_t row = 0; row < m; ++row) {
-          T sum = 0;
-          for (std::int64_t k = 0; k < rows_; ++k) sum += a[row * rows_ + k] * panel[k];
-          T& place = c[row * columns_ + begin];
-          place = add ? place + sum : sum;
-        }
-        continue;
-      }
-      const TiledProduct<T> product = {m,     width, rows_,     a,        rows_, 1,
-                                       panel, width, c + begin, columns_, add};
-      real_functions<T>().tiled_product(product);
-    }
-  }
-
- private:
-  std::int64_t rows_, columns_;
-  std::vector<T> elements_;
-};
 
 /// A function of each element, in place.
 template <class T>
@@ -167,7 +127,7 @@ void run_steps(const RecurrenceShape& shape, const Recurrence& arrays, Range sam
   const auto sized = [](std::int64_t size) {
     return std::vector<T>(static_cast<std::size_t>(size));
   };
-  const Packed<T> weight(static_cast<const T*>(arrays.weight), units, rows, 1, units);
+  const PackedFactor<T> weight({static_cast<const T*>(arrays.weight), units, 1}, units, rows);
   std::vector<T> sums = sized(count * rows), scratch = sized(kept);
   T* const hidden = static_cast<T*>(arrays.last_hidden) + first * units;
   std::copy_n(static_cast<const T*>(arrays.hidden) + first * units, count * units, hidden);
@@ -181,7 +141,7 @@ void run_steps(const RecurrenceShape& shape, const Recurrence& arrays, Range sam
     const std::int64_t place = time * shape.samples + first;
     if (arrays.before)
       std::copy_n(hidden, count * units, static_cast<T*>(arrays.before) + place * units);
-    weight.multiply(hidden, count, sums.data(), false);
+    weight.multiply({hidden, units, 1}, count, sums.data(), rows, false);
     for (std::int64_t i = 0; i < count; ++i) {
       const T* const x = static_cast<const T*>(arrays.products) + (place + i) * rows;
       T* const result = static_cast<T*>(arrays.results) + (place + i) * units;
@@ -214,7 +174,7 @@ template <class T>
 void run_back(const RecurrenceShape& shape, const RecurrenceGradient& arrays, Range samples) {
   const std::int64_t units = shape.units, rows = shape.rows(), kept = kept_of(shape.cell) * units,
                      first = samples.begin, count = samples.end - samples.begin;
-  const Packed<T> weight(static_cast<const T*>(arrays.weight), rows, units, units, 1);
+  const PackedFactor<T> weight({static_cast<const T*>(arrays.weight), 1, units}, rows, units);
   const auto begin = [&](const void* given, void* target) {
     T* const own = static_cast<T*>(target) + first * units;
     if (given)
@@ -256,7 +216,7 @@ void run_back(const RecurrenceShape& shape, const RecurrenceGradient& arrays, Ra
                      units, products, h);
       }
     }
-    weight.multiply(through_state + place * rows, count, hidden, true);
+    weight.multiply({through_state + place * rows, rows, 1}, count, hidden, units, true);
   }
 }
 

@@ -81,8 +81,8 @@ const lazy::Op& rows_op() {
 }
 
 template <bool logarithm>
-const lazy::Op* rows_op_for(const Array& array) {
-  return has_rows(array) ? &rows_op<logarithm>() : nullptr;
+const lazy::Op* rows_op_for(std::span<const Array* const> data) {
+  return has_rows(*data[0]) ? &rows_op<logarithm>() : nullptr;
 }
 
 Value softmax_of_rows(const Value& x, bool logarithm) {

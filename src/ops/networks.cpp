@@ -233,8 +233,14 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   const Value shift = is_variable ? c[2] + gamma * 0 : c[2];
   const Value scale = along(c, gamma, x, axis), added = along(c, shift, x, axis);
   Value mean, variance, deviation, result;
-  if (is_training && has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
-      shift.array.dtype == x.array.dtype) {
+  if (!is_training) {
+    mean = along(c, c[3], x, axis);
+    variance = along(c, c[4], x, axis);
+    deviation = sqrt(variance + given.eps);
+    const Value factor = given.fix_gamma ? 1 / deviation : scale / deviation;
+    result = multiply_add(x, factor, added - mean * factor);
+  } else if (has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
+             shift.array.dtype == x.array.dtype) {
     const Value moments = channel_moments(x, axis);
     const std::int64_t count = moments.array.shape()[1];
     mean = contiguous_view(moments, 0, {count});
@@ -243,19 +249,11 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
     result =
         scale_channels(x, mean, given.fix_gamma ? 1 / deviation : gamma / deviation, shift, axis);
   } else {
-    Value distance;
-    if (is_training) {
-      const Moments moments(x, all_axes_but(x, {axis}));
-      distance = moments.distance;
-      mean = moments.mean;
-      variance = moments.variance;
-    } else {
-      mean = along(c, c[3], x, axis);
-      variance = along(c, c[4], x, axis);
-      distance = x - mean;
-    }
+    const Moments moments(x, all_axes_but(x, {axis}));
+    mean = moments.mean;
+    variance = moments.variance;
     deviation = sqrt(variance + given.eps);
-    result = distance / deviation;
+    result = moments.distance / deviation;
     if (!given.fix_gamma) result = result * scale;
     result = result + added;
   }
