@@ -565,9 +565,10 @@ void Recipe::replay(Window& window, std::span<const Step> steps, Memory& memory,
     for (Operand& input : draft->inputs) fill(input);
     for (Operand& output : draft->outputs) fill(output);
     if (draft->drawn_blocks) draw_random(*draft, draft->outputs[0].context(), draft->drawn_blocks);
-    issue_again(window, draft);
-    // Only the calls hold it now, so that its memory can be used again before the replay ends.
+    // Only the calls hold it now, so that its memory can be used again before the replay ends; when
+    // the call runs, which may be at once, that is known.
     for (const std::int32_t last : step.lasts) memory.storages[static_cast<std::size_t>(last)] = {};
+    issue_again(window, draft);
   }
 }
 

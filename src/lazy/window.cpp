@@ -140,6 +140,7 @@ nanoseconds Window::when_idle() {
     now = HeldWork::Clock::now();
   }
   if (!held_.is_worth_a_thread()) return nanoseconds::max();
+  if (!together_.empty()) return 20us;
   if (now < held_.due()) return held_.due() - now;
   drop_unobserved(false);
   if (!pending_.empty()) publish(take_pending(), false);
