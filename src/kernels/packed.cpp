@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "kernels/scratch.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
 
@@ -41,13 +40,29 @@ PanelLines<Real> lines_of(const Factor<Real>& factor, Range lines, Range steps, 
           target};
 }
 
+/// One of several equal parts of what is needed.
+void ask_for(std::span<const NeededSoon> soon, std::int64_t part, std::int64_t parts) {
+  constexpr std::int64_t line = Scratch::line;
+  for (const auto& [data, bytes] : soon) {
+    const std::int64_t lines = divide_up(bytes, line);
+    for (std::int64_t i = lines * part / parts; i < lines * (part + 1) / parts; ++i)
+      __builtin_prefetch(static_cast<const char*>(data) + i * line);
+  }
+}
+
 /// c = a * b, or that is added, where both are packed.
 template <class Real>
 void multiply_panels(const Real* a, const Real* b, std::int64_t rows, std::int64_t columns,
-                     std::int64_t steps, Real* c, std::int64_t c_stride, bool add) {
+                     std::int64_t steps, Real* c, std::int64_t c_stride, bool add,
+                     std::span<const NeededSoon> soon = {}) {
   constexpr int widest = 32, highest = 12;  // tiles of any instruction set
+  constexpr std::int64_t last_panels = 16;  // what is asked for before them may be lost again
   const PanelFunctions<Real>& functions = panels<Real>();
+  const std::int64_t all_panels = divide_up(columns, functions.columns),
+                     asking = std::min(all_panels, last_panels);
   for (std::int64_t column = 0; column < columns; column += functions.columns) {
+    const std::int64_t asked = column / functions.columns - (all_panels - asking);
+    if (asked >= 0) ask_for(soon, asked, asking);
     const int across =
         static_cast<int>(std::min<std::int64_t>(functions.columns, columns - column));
     for (std::int64_t row = 0; row < rows; row += functions.rows) {
@@ -129,24 +144,26 @@ PackedFactor<Real>::PackedFactor(const Factor<Real>& factor, std::int64_t steps,
                                  std::int64_t columns)
     : steps_(steps),
       columns_(columns),
-      panels_(static_cast<std::size_t>(steps * round_up(columns, panels<Real>().columns))) {
+      panels_(room<Real>(memory_, steps * round_up(columns, panels<Real>().columns))) {
   const std::int64_t depth = steps_of_part<Real>(steps);
   for (std::int64_t step = 0; step < steps; step += depth)
     real_functions<Real>().pack_columns(
         lines_of(factor, {0, columns}, {step, std::min(steps, step + depth)},
-                 panels_.data() + step * round_up(columns, panels<Real>().columns)));
+                 panels_ + step * round_up(columns, panels<Real>().columns)));
 }
 
 template <class Real>
 void PackedFactor<Real>::multiply(const Factor<Real>& a, std::int64_t rows, Real* c,
-                                  std::int64_t c_stride, bool add) const {
+                                  std::int64_t c_stride, bool add,
+                                  std::span<const NeededSoon> soon) const {
   const std::int64_t depth = steps_of_part<Real>(steps_);
   Real* const left = room<Real>(packed_rows(), round_up(rows, panels<Real>().rows) * depth);
   for (std::int64_t step = 0; step < steps_; step += depth) {
     const Range part = {step, std::min(steps_, step + depth)};
     real_functions<Real>().pack_rows(lines_of(a, {0, rows}, part, left));
-    multiply_panels(left, panels_.data() + step * round_up(columns_, panels<Real>().columns), rows,
-                    columns_, part.end - part.begin, c, c_stride, add || step > 0);
+    multiply_panels(left, panels_ + step * round_up(columns_, panels<Real>().columns), rows,
+                    columns_, part.end - part.begin, c, c_stride, add || step > 0,
+                    part.end == steps_ ? soon : std::span<const NeededSoon>());
   }
 }
 

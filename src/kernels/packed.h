@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
+#include <span>
+
+#include "kernels/scratch.h"
 
 namespace afterglow::kernels {
 
@@ -34,18 +36,25 @@ struct PackedProduct {
   void run() const;
 };
 
+/// Memory that is read or written after a product, and asked for during it.
+struct NeededSoon {
+  const void* data;
+  std::int64_t bytes;
+};
+
 /// A second factor that is packed once for many products.
 template <class Real>
 class PackedFactor {
  public:
   PackedFactor(const Factor<Real>& factor, std::int64_t steps, std::int64_t columns);
   /// As PackedProduct, with this factor.
-  void multiply(const Factor<Real>& a, std::int64_t rows, Real* c, std::int64_t c_stride,
-                bool add) const;
+  void multiply(const Factor<Real>& a, std::int64_t rows, Real* c, std::int64_t c_stride, bool add,
+                std::span<const NeededSoon> soon = {}) const;
 
  private:
   std::int64_t steps_, columns_;
-  std::vector<Real> panels_;
+  Scratch memory_;
+  Real* panels_;
 };
 
 extern template struct PackedProduct<float>;

@@ -7,6 +7,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/pooling.h"
+#include "kernels/recurrence.h"
 #include "kernels/reduce.h"
 
 namespace afterglow::kernels {
@@ -263,6 +264,26 @@ struct PixelFunctions {
   void (*filter)(const PixelFilter<Real>& filter);
 };
 
+/// One step of one sample of a recurrent layer: `x` are the products with the data, `sums` those
+/// with the state. Gates and what else is kept go to `kept`. On the way back, `hidden` and `cell`
+/// are gradients of the states after the step and become those of the states before, but for what
+/// comes through the products; `of_result` are those of the result, or nullptr.
+template <class Real>
+struct RecurrentFunctions {
+  void (*lstm_step)(const Real* x, const Real* sums, std::int64_t units, Real* kept, Real* hidden,
+                    Real* cell);
+  void (*gru_step)(const Real* x, const Real* sums, const Real* bias, std::int64_t units,
+                   Real* kept, Real* hidden);
+  void (*elman_step)(RecurrentCell cell, const Real* x, const Real* sums, std::int64_t units,
+                     Real* hidden);
+  void (*lstm_back)(const Real* kept, const Real* of_result, std::int64_t units, Real* products,
+                    Real* hidden, Real* cell);
+  void (*gru_back)(const Real* kept, const Real* before, const Real* of_result, std::int64_t units,
+                   Real* products, Real* hidden_products, Real* hidden);
+  void (*elman_back)(RecurrentCell cell, const Real* result, const Real* of_result,
+                     std::int64_t units, Real* products, Real* hidden);
+};
+
 /// Work in one floating type.
 template <class Real>
 struct RealFunctions {
@@ -282,6 +303,7 @@ struct RealFunctions {
   void (*pack_columns)(const PanelLines<Real>& lines);
   PanelFunctions<Real> panels;
   PixelFunctions<Real> pixels;
+  RecurrentFunctions<Real> recurrent;
   void (*windows)(const WindowsCall<Real>& call);
   void (*uniform)(PhiloxPosition position, std::int64_t groups, Real low, Real range, Real largest,
                   Real* output);

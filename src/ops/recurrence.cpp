@@ -473,7 +473,7 @@ constexpr lazy::GradientRule rule_of =
 
 /// So many steps that a share of a call takes some 20 ms: between shares threads look at signals.
 std::int64_t steps_of_call(std::int64_t rows, std::int64_t units) {
-  constexpr std::int64_t most_work = 512 * 1024 * 1024, samples = 16;
+  constexpr std::int64_t most_work = 1024 * 1024 * 1024, samples = 16;
   return std::max<std::int64_t>(1, most_work / (samples * rows * units));
 }
 

@@ -179,13 +179,16 @@ void tiled_product(const TiledProduct<Real>& product) {
 /// rows are read in long pieces.
 template <int width, class Real>
 void pack_across(const PanelLines<Real>& p) {
-  constexpr std::int64_t together = 4;
+  constexpr std::int64_t together = 1 + 160 / width, rows_ahead = 16;
+  constexpr std::int64_t line = 64 / sizeof(Real);
   const std::int64_t whole = p.lines / width, panel = width * p.steps;
   for (std::int64_t first = 0; first < whole; first += together) {
     const std::int64_t count = whole - first < together ? whole - first : together;
     const Real* from = p.source + first * width;
     Real* to = p.target + first * panel;
     for (std::int64_t step = 0; step < p.steps; ++step, from += p.step_distance, to += width) {
+      for (std::int64_t i = 0; i < count * width; i += line)
+        __builtin_prefetch(from + rows_ahead * p.step_distance + i);
       for (std::int64_t i = 0; i < count; ++i)
         __builtin_memcpy(to + i * panel, from + i * width, width * sizeof(Real));
     }
@@ -214,7 +217,7 @@ AFTERGLOW_INLINE void store_first(const Vector& vector, Real* target) {
 /// Of lines that lie one after the other: squares of them are transposed.
 template <int width, class Real>
 void pack_along(const PanelLines<Real>& p) {
-  constexpr int side = vector_size / sizeof(Real);
+  constexpr int side = vector_size / sizeof(Real), ahead = 256 / sizeof(Real);
   using Word = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
   using Vector [[gnu::vector_size(vector_size)]] = Word;
   Real* to = p.target;
@@ -235,9 +238,10 @@ void pack_along(const PanelLines<Real>& p) {
       for (int column = 0; column < width; column += side) {
         Vector square[side] = {};
         for (int i = 0; i < side; ++i) {
-          if (column + i < count)
-            __builtin_memcpy(&square[i], from + (column + i) * p.line_distance + step,
-                             sizeof(Vector));
+          if (column + i >= count) continue;
+          const Real* const place = from + (column + i) * p.line_distance + step;
+          __builtin_prefetch(place + ahead);
+          __builtin_memcpy(&square[i], place, sizeof(Vector));
         }
         transpose_square<1>(square);
         Real* const place = to + step * width + column;

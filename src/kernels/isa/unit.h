@@ -15,6 +15,7 @@
 #include "kernels/isa/pixels.h"
 #include "kernels/isa/pooling.h"
 #include "kernels/isa/products.h"
+#include "kernels/isa/recurrence.h"
 #include "kernels/isa/rows.h"
 #include "kernels/isa/winograd.h"
 
@@ -78,6 +79,7 @@ constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
                                                     pack_lines<PanelTiles<Real>::columns, Real>,
                                                     PanelTiles<Real>::functions(),
                                                     PixelTiles<Real>::functions(),
+                                                    recurrent_functions<Real>,
                                                     run_windows<Real>,
                                                     uniform,
                                                     normal,
