@@ -120,7 +120,9 @@ class Lanes {
       return found;
     };
     const std::int64_t step = grid.step[outer_], first_row = least(outer_), first_column = least(2);
+    constexpr Space one = {1, 1, 1};
     if (gaps) line_ += span(grid);
+    is_dense_ = grid.spread == one && line_ == grid.grid[2];
     inner_ = line_ * (outer_ ? 1 : grid.grid[1]);
     struct Place {
       std::size_t lane;
@@ -188,15 +190,13 @@ class Lanes {
   };
   void find_runs(std::int64_t begin, std::int64_t end, std::vector<Run>& runs) const {
     runs.clear();
-    constexpr Space one = {1, 1, 1};
-    const bool is_dense = grid_.spread == one && line_ == grid_.grid[2];
-    if (is_dense && images_ == 1)
+    if (is_dense_ && images_ == 1)
       return runs.push_back({0, target_place(grid_, 0, 0, 0) + begin, 0, end - begin});
     for (std::int64_t column = begin; column < end;) {
       const std::int64_t row = column / inner_, place = column % inner_;
       const std::int64_t outer = row / images_, x = place % line_, y = place / line_;
-      const std::int64_t left = is_dense ? inner_ - place : line_ - x;
-      const std::int64_t used = is_dense ? left : std::max<std::int64_t>(0, grid_.grid[2] - x);
+      const std::int64_t left = is_dense_ ? inner_ - place : line_ - x;
+      const std::int64_t used = is_dense_ ? left : std::max<std::int64_t>(0, grid_.grid[2] - x);
       const std::int64_t count = std::min(used, end - column);
       if (count)
         runs.push_back(
@@ -269,6 +269,7 @@ class Lanes {
   const std::size_t outer_;
   const std::int64_t images_;
   std::int64_t line_;   ///< places of a row, with the gap
+  bool is_dense_;       ///< whether columns lie side by side in the target
   std::int64_t inner_;  ///< of an image before it is the next one's turn
   std::int64_t plane_ = 0;
   std::vector<Lane> lanes_;
@@ -1080,6 +1081,7 @@ void WeightGradientPass::run_lanes(const Block& block) {
   const std::int64_t filters = block.last_filter - block.first_filter, width = functions.width;
   // Long sums, of several images where these are small.
   constexpr std::int64_t enough_places = 1024, most_images = 8;
+  const std::int64_t tap_groups = divide_up(taps, functions.dot_taps);
   const bool is_whole = places % width == 0 && 2 * places >= enough_places;
   const std::int64_t together =
       is_whole ? 1 : std::clamp<std::int64_t>(enough_places / places, 1, most_images);
@@ -1121,18 +1123,20 @@ void WeightGradientPass::run_lanes(const Block& block) {
     for (std::int64_t channel = 0; channel < block.channels; ++channel) {
       lanes.fill(image_of<Real>(block, n) + channel * plane, image_step, found);
       for (std::int64_t filter = 0; filter < filters; filter += functions.dot_rows)
-        for (std::int64_t tap = 0; tap < taps; tap += functions.dot_taps)
-          functions.lane_dots(
-              {.values = values + filter * value_stride,
-               .value_stride = value_stride,
-               .rows =
-                   static_cast<int>(std::min<std::int64_t>(functions.dot_rows, filters - filter)),
-               .taps = static_cast<int>(std::min<std::int64_t>(functions.dot_taps, taps - tap)),
-               .source = found,
-               .offsets = lanes.taps().data() + tap,
-               .count = used,
-               .sums = sums + filter * sum_stride + (channel * taps + tap) * width,
-               .sum_stride = sum_stride});
+        for (std::int64_t group = 0; group < tap_groups; ++group) {
+          const std::int64_t tap = taps * group / tap_groups,
+                             last_tap = taps * (group + 1) / tap_groups;
+          functions.lane_dots({.values = values + filter * value_stride,
+                               .value_stride = value_stride,
+                               .rows = static_cast<int>(
+                                   std::min<std::int64_t>(functions.dot_rows, filters - filter)),
+                               .taps = static_cast<int>(last_tap - tap),
+                               .source = found,
+                               .offsets = lanes.taps().data() + tap,
+                               .count = used,
+                               .sums = sums + filter * sum_stride + (channel * taps + tap) * width,
+                               .sum_stride = sum_stride});
+        }
     }
   }
   for (std::int64_t filter = 0; filter < filters; ++filter) {
