@@ -97,7 +97,8 @@ def _unique_with(ar: Any, return_index: bool, others: tuple[bool, bool], axis: i
     """Return the different elements with what else is asked for, or to be differentiated."""
     if axis is not None:
         axis = normal_axis(axis, ar.ndim)
-    _, *places = onp.unique(ar.asnumpy(), True, *others, axis)
+    options: Any = (True, *others, axis)
+    _, *places = onp.unique(ar.asnumpy(), *options)
     context = ar._context_numbers
     first, *more = (from_host(each.reshape(-1), context, False, INT64) for each in places)
     flat = ar._shaped((ar.size,)) if axis is None else ar
