@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as onp
 
 from .._arrays import printing as _printing
-from .._arrays.dtypes import DTYPES, dtype_number
+from .._arrays.dtypes import DTYPES
 from .._core import Operation, operation
 from ..context import Context
 from ..error import ArrayNotImplementedError
@@ -116,8 +116,8 @@ class ndarray(NDArray):  # noqa: N801
         copy: bool = True,
     ) -> Self:
         """Return the values in another type; without ``copy`` the array itself if it has it."""
-        if copy:
-            return self._copy(self, dtype_number(dtype))  # type: ignore[no-any-return]
+        if copy and dtype is not None:
+            return self._copy(self, dtype)  # type: ignore[no-any-return]
         return self._cast(dtype, copy)
 
     def reshape(self, *args: Any, **kwargs: Any) -> Self:

@@ -115,8 +115,8 @@ struct Signature {
     const std::string_view kind = op.parameters[slot.index].kind;
     if (kind == lazy::FieldType<double>::kind) return Conversion::number;
     if (kind == lazy::FieldType<std::vector<double>>::kind) return Conversion::numbers;
-    if (!is_function) return Conversion::as_is;
     if (kind == lazy::FieldType<DType>::kind) return Conversion::dtype;
+    if (!is_function) return Conversion::as_is;
     if (kind == lazy::FieldType<bool>::kind) return Conversion::boolean;
     if (kind == lazy::FieldType<lazy::Pairs>::kind) return Conversion::pairs;
     if (kind == lazy::FieldType<Context>::kind) return Conversion::context;
@@ -505,6 +505,7 @@ class CallArguments {
         if (PyTuple_Check(object) || PyList_Check(object)) return to_numbers(object);
         return to_argument(object);
       case Conversion::dtype: {
+        if (!signature_.is_function && PyLong_CheckExact(object)) return to_integer(object);
         const auto number = plain_dtype(object);
         return number ? *number : to_integer(ask(number_of_type, {object}).ptr());
       }

@@ -46,11 +46,12 @@ struct Gathering {
   std::vector<Tap> taps;
   std::int64_t rows, depth;           ///< channels of the target and of the source, of a group
   std::int64_t row_step, depth_step;  ///< between their weights
+  std::int64_t packed = 0;            ///< where its packed weights begin
 };
 
 /// target[n, r, start + g * spread] = bias[r] + the sum over d and taps of weight * source[n, d, g
 /// * step + offset], for one or several grids that make up the target. For float32 and float64.
-/// Windows of 3 by 3 without steps, and enough channels, of float32 go Winograd's way.
+/// Windows of 3 by 3 or 5 by 5 without steps, and enough channels, of float32 go Winograd's way.
 class GatheringPass {
  public:
   /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) of the target are
@@ -66,26 +67,39 @@ class GatheringPass {
                 const void* bias, void* target, std::vector<Gathering> grids, Epilogue epilogue);
 
  private:
+  enum class Way { filter, panels, winograd };
+
   template <class Real>
   void run_share(std::int64_t share);
-  /// Weights of a group.
-  std::int64_t weights_size() const;
+  /// Rows of packed weights are divided into panels.
+  int panel_rows() const;
+  std::int64_t panels_of(const Gathering& grid) const;
+  std::int64_t panel_size(const Gathering& grid) const;
+  std::int64_t first_row(const Gathering& grid, std::int64_t panel) const;
+  template <class Real>
+  const Real* weights_of(const Gathering& grid, std::int64_t group) const;
+  template <class Real>
+  Real* packed_of(const Gathering& grid, std::int64_t group) const;
+  template <class Real>
+  void pack_panel(std::int64_t number);
   /// By whichever shares come first, together.
-  void spread_weights();
+  template <class Real>
+  void pack_weights();
 
   std::int64_t batch_, groups_;
   DType dtype_;
   const void *source_, *weights_, *bias_;
   void* target_;
-  std::vector<Gathering> grids_;
+  Way way_ = Way::panels;
+  std::vector<Gathering> grids_;    ///< in slabs
+  std::vector<std::size_t> kinds_;  ///< the first slab of each grid
   Epilogue epilogue_;
-  std::int64_t images_ = 1;      ///< that are worked on together
-  std::int64_t row_blocks_ = 1;  ///< that the rows of a group are divided into
-  std::int64_t row_step_ = 1;    ///< what blocks of rows are multiples of
+  std::int64_t image_blocks_ = 1;  ///< that the batch is divided into
+  std::int64_t row_blocks_ = 1;    ///< that the rows of a group are divided into
   int shares_ = 0;
-  bool is_winograd_;
-  Scratch spread_;  ///< weights, the Winograd way
-  std::atomic<std::int64_t> next_piece_ = 0, pieces_done_ = 0;
+  std::int64_t packed_size_ = 0;
+  Scratch packed_;  ///< weights, as products take them
+  std::atomic<std::int64_t> next_panel_ = 0, panels_packed_ = 0;
 };
 
 /// results = images * weights + bias; without a bias it is nullptr.
@@ -114,6 +128,8 @@ class WeightGradientPass {
   void finish();
 
  private:
+  enum class Way { filter, lanes, panels, winograd };
+
   /// What a share computes: some weights of some filters of a group, summed over a part of all.
   struct Block {
     std::int64_t group, part, begin, columns;
@@ -138,7 +154,10 @@ class WeightGradientPass {
   void run_block(std::int64_t share);
   template <class Real>
   void run_panels(const Block& block);
-  /// Instead, for a few filters.
+  /// Instead, for a few filters or weights.
+  template <class Real>
+  void run_lanes(const Block& block);
+  /// For one filter or two.
   template <class Real>
   void run_dots(const Block& block);
   /// Where that way is shorter.
@@ -150,7 +169,7 @@ class WeightGradientPass {
   DType dtype_;
   const void *images_, *results_;
   void* weights_;
-  bool is_winograd_ = false;
+  Way way_ = Way::panels;
   std::vector<Gathering> slabs_;    ///< of the results
   std::int64_t units_ = 0;          ///< slabs of images, or bands of tiles
   std::int64_t parts_ = 1;          ///< that these are divided into

@@ -25,6 +25,7 @@ struct GridWork {
   const Real* bias;
   Real* target;
   std::int64_t target_step, images, row_begin, row_end;
+  std::int64_t first_panel;              ///< of packed weights, with which the rows begin
   std::int64_t first_channel, channels;  ///< of the target: of the group, and of all groups
   const GatheringPass::Epilogue& epilogue;
 

@@ -136,12 +136,14 @@ class PixelTask {
           const Real** const to =
               sources_.data() + (number * windows_.kernel[2] + kx) * block_pixels + done;
           const std::int64_t x = place.x * step + kx * windows_.dilate[2] - windows_.pad[2];
-          for (std::int64_t i = 0; i < run; ++i) {
-            const std::int64_t at = x + i * step;
-            to[i] = row && at >= 0 && at < windows_.image[2]
-                        ? row + at * channels + group_ * windows_.channels
-                        : scratch_;
-          }
+          // Pixels [low, high) of the run meet the image.
+          const std::int64_t low = std::clamp<std::int64_t>(divide_up(-x, step), 0, run);
+          const std::int64_t high =
+              row ? std::clamp(divide_up(windows_.image[2] - x, step), low, run) : low;
+          std::fill(to, to + low, scratch_);
+          for (std::int64_t i = low; i < high; ++i)
+            to[i] = row + (x + i * step) * channels + group_ * windows_.channels;
+          std::fill(to + high, to + run, scratch_);
         }
       });
       done += run;

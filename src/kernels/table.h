@@ -143,9 +143,46 @@ struct PanelLines {
   Real* target;
 };
 
+/// As PanelProduct, where row i of b begins at sources[i] + offset, and a is packed.
+template <class Real>
+struct GatheredProduct {
+  std::int64_t depth;
+  const Real* a;
+  const Real* const* sources;
+  std::int64_t offset;
+  Real* c;
+  std::int64_t c_stride;
+  int rows, columns;
+  bool add;
+};
+
 /// A piece of a row that becomes a piece of a panel.
 struct PanelPiece {
   std::int64_t offset, column, count;
+};
+
+/// Adds values[row][i] * source[i + offsets[tap]] to a vector of sums for each row and tap, which
+/// are to be added in the end. `count` is that of whole vectors.
+template <class Real>
+struct LaneDots {
+  const Real* values;
+  std::int64_t value_stride;
+  int rows, taps;
+  const Real* source;
+  const std::int64_t* offsets;
+  std::int64_t count;
+  Real* sums;
+  std::int64_t sum_stride;
+};
+
+/// Lines of an image, of which every `step`-th element is taken, with zeros on both sides.
+template <class Real>
+struct PaddedLines {
+  const Real* source;
+  std::int64_t source_stride, lines, step;
+  std::int64_t before, count, after;
+  Real* target;
+  std::int64_t target_stride;
 };
 
 template <class Real>
@@ -153,6 +190,10 @@ struct PanelFunctions {
   int rows, columns;  ///< of a tile at most
   int width;          ///< of a vector
   void (*product)(const PanelProduct<Real>& product);
+  void (*gathered_product)(const GatheredProduct<Real>& product);
+  /// Columns of a gathered product with so many rows that are best taken at once.
+  std::int64_t (*gathered_columns)(std::int64_t rows);
+  void (*pad_lines)(const PaddedLines<Real>& lines);
   /// Puts the same pieces of `count` rows one below the other. Reads and writes whole vectors.
   void (*pack)(const Real* const* rows, std::int64_t count, const PanelPiece* pieces,
                std::int64_t pieces_used, Real* target);
@@ -160,6 +201,8 @@ struct PanelFunctions {
   /// groups of four vectors.
   void (*filter)(const Real* source, const std::int64_t* offsets, const Real* weights,
                  std::int64_t taps, Real start, std::int64_t count, Real* target);
+  void (*lane_dots)(const LaneDots<Real>& dots);
+  int dot_rows, dot_taps;  ///< of it at most
   /// Adds values[i] * source[i + offsets[tap]] to a vector of sums for each tap, which are to be
   /// added in the end. `count` is that of whole vectors.
   void (*dots)(const Real* values, const Real* source, const std::int64_t* offsets,
@@ -171,14 +214,14 @@ struct PanelFunctions {
 /// and written.
 using SquareFunction = void (*)(const float* const* from, float* const* to, std::int64_t lanes);
 
-/// What Winograd's convolution of 4 by 4 places with 3 by 3 weights is made of: where it is a
-/// product of 6 by 6 with 6 by 6 numbers, and the ways there and back.
+/// What Winograd's convolution is made of: the ways to where it is a product of 6 by 6 with 6 by 6
+/// numbers, and back.
 struct WinogradFunctions {
-  SquareFunction spread_image;     ///< 6 by 6, what 4 by 4 windows see
-  SquareFunction spread_weights;   ///< from 3 by 3
-  SquareFunction gather_result;    ///< to 4 by 4
-  SquareFunction spread_gradient;  ///< from 4 by 4: of the result
-  SquareFunction gather_weights;   ///< to 3 by 3: their gradient
+  SquareFunction spread_image;  ///< 6 by 6, what the windows of a tile see
+  SquareFunction spread_weights;
+  SquareFunction gather_result;
+  SquareFunction spread_gradient;  ///< of the result
+  SquareFunction gather_weights;   ///< their gradient
 };
 
 /// target[pixel, column] = start[column] + the sum over taps and channels of source[channel] *
@@ -266,7 +309,8 @@ struct KernelTable {
   LineFunctions<std::uint64_t> long_lines;
   RealFunctions<float> floats;
   RealFunctions<double> doubles;
-  WinogradFunctions winograd;
+  WinogradFunctions winograd;        ///< 4 by 4 places with 3 by 3 weights
+  WinogradFunctions large_winograd;  ///< 2 by 2 places with 5 by 5 weights
   std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
   bool has_fast_panels;     ///< PanelProduct beats the maths library in large products
   FoldFunctions folds[fold_count][dtype_count];

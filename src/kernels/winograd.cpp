@@ -11,9 +11,8 @@
 namespace afterglow::kernels {
 namespace {
 
-/// Along an axis: of a window, of the places that a tile gives, of what it sees.
-constexpr std::int64_t taps = 3, side = winograd_side, seen = 6;
-constexpr std::int64_t values = seen * seen;
+/// What a tile sees, along an axis, and the numbers that it becomes.
+constexpr std::int64_t seen = 6, values = seen * seen;
 /// The value that each place of a result gets once: that at 1 and 1.
 constexpr std::int64_t plain_value = seen + 1;
 /// Tiles that are worked on together at most: they meet the same weights, in the nearer caches.
@@ -27,6 +26,17 @@ const PanelFunctions<float>& panels() {
 
 std::int64_t whole_vectors(std::int64_t lanes) {
   return divide_up(lanes, panels().width) * panels().width;
+}
+
+/// Along an axis: of a window, and of the places that a tile gives.
+struct Form {
+  std::int64_t taps, side;
+  const WinogradFunctions& functions;
+};
+
+Form form_of(const Gathering& grid) {
+  if (grid.taps.size() == 9) return {3, 4, kernel_table().winograd};
+  return {5, 2, kernel_table().large_winograd};
 }
 
 /// From one of the values of tiles to the next; they do not all meet in one place of the cache.
@@ -75,8 +85,8 @@ class Bands {
  public:
   Bands(const Gathering& grid, std::int64_t images)
       : images_(images),
-        rows_(divide_up(grid.grid[1], side)),
-        columns_(divide_up(grid.grid[2], side)),
+        rows_(divide_up(grid.grid[1], form_of(grid).side)),
+        columns_(divide_up(grid.grid[2], form_of(grid).side)),
         images_together_(std::clamp<std::int64_t>(most_tiles / (rows_ * columns_), 1, images)),
         row_bands_(divide_up(rows_, std::clamp<std::int64_t>(most_tiles / columns_, 1, rows_))),
         column_bands_(divide_up(columns_, most_tiles)) {}
@@ -109,16 +119,17 @@ class Bands {
   std::int64_t images_, rows_, columns_, images_together_, row_bands_, column_bands_;
 };
 
-/// Channels of images, and the squares of `extent` places that tiles see of them.
+/// Channels of images, and the squares of `extent` places, `side` apart, that tiles see of them.
 class Spreading {
  public:
   Spreading(const float* planes, std::int64_t image_step, const Space& extents,
-            std::int64_t channels, std::int64_t extent, std::int64_t top, std::int64_t left,
-            SquareFunction spread)
+            std::int64_t channels, std::int64_t side, std::int64_t extent, std::int64_t top,
+            std::int64_t left, SquareFunction spread)
       : planes_(const_cast<float*>(planes)),  // read only
         image_step_(image_step),
         extents_(extents),
         channels_(channels),
+        side_(side),
         extent_(extent),
         top_(top),
         left_(left),
@@ -127,16 +138,16 @@ class Spreading {
   std::int64_t lanes() const { return whole_vectors(channels_); }
   /// What is needed for the channels of a band, side by side.
   std::int64_t room(const Area& tiles) const {
-    const std::int64_t more = extent_ - side;
-    return ((tiles.bottom - tiles.top) * side + more) * (tiles.width() * side + more) * lanes();
+    const std::int64_t more = extent_ - side_;
+    return ((tiles.bottom - tiles.top) * side_ + more) * (tiles.width() * side_ + more) * lanes();
   }
 
   void run(const Bands::Band& band, const float* zeros, float* vectors, float* target) const {
     const Area& tiles = band.tiles;
-    const Area area = {clamped(tiles.top * side + top_, 1),
-                       clamped((tiles.bottom - 1) * side + extent_ + top_, 1),
-                       clamped(tiles.left * side + left_, 2),
-                       clamped((tiles.right - 1) * side + extent_ + left_, 2)};
+    const Area area = {clamped(tiles.top * side_ + top_, 1),
+                       clamped((tiles.bottom - 1) * side_ + extent_ + top_, 1),
+                       clamped(tiles.left * side_ + left_, 2),
+                       clamped((tiles.right - 1) * side_ + extent_ + left_, 2)};
     const std::int64_t step = value_step(band.count(), lanes());
     for (std::int64_t image = band.first; image < band.last; ++image) {
       if (area.size())
@@ -147,8 +158,8 @@ class Spreading {
           std::array<const float*, values> from;
           std::array<float*, values> to;
           for (std::int64_t i = 0; i < extent_ * extent_; ++i) {
-            const std::int64_t place_y = y * side + i / extent_ + top_,
-                               place_x = x * side + i % extent_ + left_;
+            const std::int64_t place_y = y * side_ + i / extent_ + top_,
+                               place_x = x * side_ + i % extent_ + left_;
             from[static_cast<std::size_t>(i)] =
                 area.has(place_y, place_x) ? vectors + area.place(place_y, place_x) * lanes()
                                            : zeros;
@@ -169,15 +180,17 @@ class Spreading {
   float* planes_;
   std::int64_t image_step_;
   Space extents_;
-  std::int64_t channels_, extent_, top_, left_;
+  std::int64_t channels_, side_, extent_, top_, left_;
   SquareFunction spread_;
 };
 
 Spreading spreading_of_images(const Gathering& grid, const float* planes, std::int64_t image_step,
                               std::int64_t channels) {
   const Space least = least_offset(grid);
-  return {planes, image_step, grid.source, channels,
-          seen,   least[1],   least[2],    kernel_table().winograd.spread_image};
+  const Form form = form_of(grid);
+  return {planes,   image_step, grid.source,
+          channels, form.side,  seen,
+          least[1], least[2],   form.functions.spread_image};
 }
 
 class Task {
@@ -185,13 +198,15 @@ class Task {
   explicit Task(const GridWork<float>& work)
       : work_(work),
         grid_(work.grid),
+        form_(form_of(grid_)),
         bands_(grid_, work.images),
         images_(spreading_of_images(grid_, work.source, work.source_step, grid_.depth)) {}
 
   void run() {
     const Area tiles = bands_.largest();
     const std::int64_t count = bands_.images_together() * tiles.size(), lanes = panels().columns;
-    const std::int64_t source = images_.room(tiles), target = count * side * side * lanes;
+    const std::int64_t source = images_.room(tiles),
+                       target = count * form_.side * form_.side * lanes;
     const std::int64_t left = values * value_step(count, images_.lanes()),
                        sums = values * value_step(count, lanes);
     Room<float> room({source, left, sums, target, images_.lanes(), lanes});
@@ -209,6 +224,7 @@ class Task {
   void run_band(const Bands::Band& band) {
     images_.run(band, zeros_, source_, left_);
     const Area& tiles = band.tiles;
+    const std::int64_t side = form_.side;
     const Area places = {tiles.top * side, std::min(tiles.bottom * side, grid_.grid[1]),
                          tiles.left * side, std::min(tiles.right * side, grid_.grid[2])};
     const std::int64_t lanes = panels().columns;
@@ -249,13 +265,14 @@ class Task {
 
   void gather_results(const Bands::Band& band, const Area& places, std::int64_t rows) {
     const std::int64_t lanes = panels().columns, step = value_step(band.count(), lanes);
+    const std::int64_t side = form_.side;
     const float* source = sums_;
     for (std::int64_t image = band.first; image < band.last; ++image) {
       float* const target = target_ + (image - band.first) * places.size() * lanes;
       for (std::int64_t y = band.tiles.top; y < band.tiles.bottom; ++y) {
         for (std::int64_t x = band.tiles.left; x < band.tiles.right; ++x, source += lanes) {
           std::array<const float*, values> from;
-          std::array<float*, side * side> to;
+          std::array<float*, values> to;
           for (std::int64_t i = 0; i < values; ++i)
             from[static_cast<std::size_t>(i)] = source + i * step;
           for (std::int64_t i = 0; i < side * side; ++i) {
@@ -264,7 +281,7 @@ class Task {
                                                   ? target + places.place(place_y, place_x) * lanes
                                                   : nowhere_;
           }
-          kernel_table().winograd.gather_result(from.data(), to.data(), rows);
+          form_.functions.gather_result(from.data(), to.data(), rows);
         }
       }
     }
@@ -289,6 +306,7 @@ class Task {
 
   const GridWork<float>& work_;
   const Gathering& grid_;
+  const Form form_;
   const Bands bands_;
   const Spreading images_;
   float *source_ = nullptr, *left_ = nullptr, *sums_ = nullptr, *target_ = nullptr;
@@ -297,67 +315,74 @@ class Task {
 
 }  // namespace
 
+std::int64_t winograd_side(const Gathering& grid) {
+  return form_of(grid).side;
+}
+
 bool winograd_pays(const Gathering& grid, std::int64_t images) {
   constexpr Space one = {1, 1, 1};
   constexpr std::int64_t fewest_channels = 16, most_weights = 1 << 24;
-  if (grid.step != one || grid.spread != one || grid.taps.size() != taps * taps ||
+  if (grid.step != one || grid.spread != one || (grid.taps.size() != 9 && grid.taps.size() != 25) ||
       grid.source[0] != 1 || grid.target[0] != 1 || grid.grid[2] != grid.target[2] ||
       grid.depth < fewest_channels || grid.rows < fewest_channels ||
       grid.depth * grid.rows * values > most_weights)
     return false;
+  const Form form = form_of(grid);
   const Space least = least_offset(grid);
   for (const Gathering::Tap& tap : grid.taps)
-    if (tap.offset[0] != 0 || tap.offset[1] - least[1] >= taps || tap.offset[2] - least[2] >= taps)
+    if (tap.offset[0] != 0 || tap.offset[1] - least[1] >= form.taps ||
+        tap.offset[2] - least[2] >= form.taps)
       return false;
   // In multiplications; what spreading and gathering a number takes is about as long as so many.
   constexpr double moving = 5;
   const auto real = [](std::int64_t number) { return static_cast<double>(number); };
   const double weights = real(grid.depth * grid.rows);
   const double tiles =
-      real(images * divide_up(grid.grid[1], side) * divide_up(grid.grid[2], side)) * values;
+      real(images * divide_up(grid.grid[1], form.side) * divide_up(grid.grid[2], form.side)) *
+      values;
   return (tiles + moving * values) * weights + moving * tiles * real(grid.depth + grid.rows) <
-         0.8 * real(images * places_in(grid.grid) * taps * taps) * weights;
+         0.8 * real(images * places_in(grid.grid) * form.taps * form.taps) * weights;
 }
 
 WinogradWeights::WinogradWeights(const Gathering& grid)
-    : grid_(grid),
-      panels_(divide_up(grid.rows, panels().columns)),
-      chunks_(divide_up(grid.depth, chunk_channels)) {}
+    : grid_(grid), panels_(divide_up(grid.rows, kernels::panels().columns)) {}
 
-std::int64_t WinogradWeights::size() const {
-  return panels_ * values * grid_.depth * panels().columns;
+std::int64_t WinogradWeights::panel_size() const {
+  return values * grid_.depth * kernels::panels().columns;
 }
 
-void WinogradWeights::spread(const float* weights, std::int64_t piece, float* target) const {
-  const std::int64_t lanes = panels().columns, panel = piece / chunks_;
-  const std::int64_t begin = piece % chunks_ * chunk_channels,
-                     end = std::min(grid_.depth, begin + chunk_channels);
-  const std::int64_t row = panel * lanes, rows = std::min(lanes, grid_.rows - row);
+void WinogradWeights::spread(const float* weights, std::int64_t panel, float* target) const {
+  const std::int64_t lanes = kernels::panels().columns, row = panel * lanes,
+                     rows = std::min(lanes, grid_.rows - row);
   const Space least = least_offset(grid_);
-  Room<float> room({chunk_channels * taps * taps * lanes});
-  float* const turned = room.take(chunk_channels * taps * taps * lanes);
-  if (rows < lanes) std::fill_n(turned, chunk_channels * taps * taps * lanes, 0.0f);
+  const Form form = form_of(grid_);
+  const std::int64_t taps = form.taps;
+  const std::int64_t turned_size = chunk_channels * taps * taps * lanes;
+  Room<float> room({turned_size});
+  float* const turned = room.take(turned_size);
+  if (rows < lanes) std::fill_n(turned, turned_size, 0.0f);
   const MoveFunction move = move_function(DType::float32);
   float* const source = const_cast<float*>(weights) + row * grid_.row_step;  // read only
-  const auto turn = [&](std::int64_t channel, std::int64_t channels) {
-    move({source + channel * grid_.depth_step, 1, grid_.row_step},
-         {turned + (channel - begin) * taps * taps * lanes, lanes, 1}, channels * taps * taps,
-         rows);
-  };
-  if (grid_.depth_step == taps * taps)
-    turn(begin, end - begin);
-  else
-    for (std::int64_t channel = begin; channel < end; ++channel) turn(channel, 1);
-  for (std::int64_t channel = begin; channel < end; ++channel) {
-    std::array<const float*, taps * taps> from;
-    std::array<float*, values> to;
-    for (const Gathering::Tap& tap : grid_.taps)
-      from[static_cast<std::size_t>((tap.offset[1] - least[1]) * taps + tap.offset[2] - least[2])] =
-          turned + ((channel - begin) * taps * taps + tap.weight) * lanes;
-    for (std::int64_t value = 0; value < values; ++value)
-      to[static_cast<std::size_t>(value)] =
-          target + ((panel * values + value) * grid_.depth + channel) * lanes;
-    kernel_table().winograd.spread_weights(from.data(), to.data(), lanes);
+  target += panel * panel_size();
+  for (std::int64_t begin = 0; begin < grid_.depth; begin += chunk_channels) {
+    const std::int64_t end = std::min(grid_.depth, begin + chunk_channels);
+    const bool in_order = grid_.depth_step == taps * taps;
+    const std::int64_t together = in_order ? end - begin : 1;
+    for (std::int64_t channel = begin; channel < end; channel += together)
+      move({source + channel * grid_.depth_step, 1, grid_.row_step},
+           {turned + (channel - begin) * taps * taps * lanes, lanes, 1}, together * taps * taps,
+           rows);
+    for (std::int64_t channel = begin; channel < end; ++channel) {
+      std::array<const float*, values> from;
+      std::array<float*, values> to;
+      for (const Gathering::Tap& tap : grid_.taps)
+        from[static_cast<std::size_t>((tap.offset[1] - least[1]) * taps + tap.offset[2] -
+                                      least[2])] =
+            turned + ((channel - begin) * taps * taps + tap.weight) * lanes;
+      for (std::int64_t value = 0; value < values; ++value)
+        to[static_cast<std::size_t>(value)] = target + (value * grid_.depth + channel) * lanes;
+      form.functions.spread_weights(from.data(), to.data(), lanes);
+    }
   }
 }
 
@@ -370,10 +395,12 @@ WinogradGradient::WinogradGradient(const Gathering& grid, std::int64_t images)
 
 void WinogradGradient::run(const Work& work) const {
   const PanelFunctions<float>& functions = panels();
+  const Form form = form_of(grid_);
+  const std::int64_t taps = form.taps;
   const Bands bands(grid_, images_);
   const Spreading images = spreading_of_images(grid_, work.images, work.image_step, work.channels);
-  const Spreading results(work.results, work.result_step, grid_.target, work.filters, side, 0, 0,
-                          kernel_table().winograd.spread_gradient);
+  const Spreading results(work.results, work.result_step, grid_.target, work.filters, form.side,
+                          form.side, 0, 0, form.functions.spread_gradient);
   const Area tiles = bands.largest();
   const std::int64_t count = bands.images_together() * tiles.size();
   const std::int64_t channels = images.lanes(), filters = results.lanes();
@@ -419,12 +446,12 @@ void WinogradGradient::run(const Work& work) const {
   const MoveFunction move = move_function(DType::float32);
   for (std::int64_t filter = 0; filter < work.filters; ++filter) {
     std::array<const float*, values> from;
-    std::array<float*, taps * taps> to;
+    std::array<float*, values> to;
     for (std::int64_t i = 0; i < values; ++i)
       from[static_cast<std::size_t>(i)] = sums + i * sum_step + filter * channels;
     for (std::int64_t i = 0; i < taps * taps; ++i)
       to[static_cast<std::size_t>(i)] = turned + i * channels;
-    kernel_table().winograd.gather_weights(from.data(), to.data(), work.channels);
+    form.functions.gather_weights(from.data(), to.data(), work.channels);
     move({turned, channels, 1}, {work.weights + filter * work.filter_step, 1, taps * taps},
          taps * taps, work.channels);
   }

@@ -239,13 +239,14 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   // The gradient of a gamma that is fixed is 0, not missing.
   const bool is_variable = given.fix_gamma && state.recording && gamma.origin;
   const Value shift = is_variable ? c[2] + gamma * 0 : c[2];
+  const Value scale = along(c, gamma, x, axis), added = along(c, shift, x, axis);
   Value mean, variance, deviation, result;
   if (!is_training) {
-    mean = c[3];
-    variance = c[4];
+    mean = along(c, c[3], x, axis);
+    variance = along(c, c[4], x, axis);
     deviation = sqrt(variance + given.eps);
-    const Value factor = given.fix_gamma ? 1 / deviation : gamma / deviation;
-    result = multiply_add(x, along(c, factor, x, axis), along(c, shift - mean * factor, x, axis));
+    const Value factor = given.fix_gamma ? 1 / deviation : scale / deviation;
+    result = multiply_add(x, factor, added - mean * factor);
   } else if (has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
              shift.array.dtype == x.array.dtype) {
     const Value moments = channel_moments(x, axis);
@@ -261,8 +262,8 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
     variance = moments.variance;
     deviation = sqrt(variance + given.eps);
     result = moments.distance / deviation;
-    if (!given.fix_gamma) result = result * along(c, gamma, x, axis);
-    result = result + along(c, shift, x, axis);
+    if (!given.fix_gamma) result = result * scale;
+    result = result + added;
   }
   if (narrow) result = copy(result, DType::float16);
   if (is_training && state.recording) {

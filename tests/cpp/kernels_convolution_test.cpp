@@ -230,17 +230,20 @@ TEST("images that are too large to be padded as a whole are cut") {
   check_windows(windows(1, 1, 3, 2, {1, 700, 600}, {1, 2, 1}, one, one, {0, 1, 0}), DType::float32);
 }
 
-TEST("windows of 3 by 3 over many channels are as near as Winograd's way allows") {
-  const Space one = {1, 1, 1}, window = {1, 3, 3};
-  for (int i = 0; i < 10; ++i) {
+TEST("windows of 3 by 3 and 5 by 5 over many channels are as near as Winograd's way allows") {
+  const Space one = {1, 1, 1};
+  for (int i = 0; i < 12; ++i) {
+    const std::int64_t extent = i % 3 ? 3 : 5;
+    const Space window = {1, extent, extent};
     Space image = {1, random_integer(1, 20), random_integer(1, 20)}, pad = {0, 0, 0};
     for (int axis = 1; axis < 3; ++axis)
-      pad[axis] = std::max<std::int64_t>(random_integer(0, 3), 3 - image[axis]);
+      pad[axis] = std::max<std::int64_t>(random_integer(0, 3), extent - image[axis]);
     const Windows w = windows(random_integer(1, 6), random_integer(1, 2), random_integer(16, 50),
                               random_integer(16, 50), image, window, one, one, pad);
     check_windows(w, DType::float32, winograd_bound);
     check_uneven_windows(w, winograd_bound);
   }
+  const Space window = {1, 3, 3};
   // Rows of more tiles than are worked on together, and images of which several are.
   check_windows(windows(1, 1, 16, 33, {1, 6, 230}, window, one, one, {0, 1, 1}), DType::float32,
                 winograd_bound);
@@ -251,6 +254,18 @@ TEST("windows of 3 by 3 over many channels are as near as Winograd's way allows"
                 winograd_bound);
   check_windows(windows(1, 1, 40, 150, {1, 17, 14}, window, one, one, {0, 1, 1}), DType::float32,
                 winograd_bound);
+}
+
+TEST("a few filters, or a few weights of each") {
+  const Space one = {1, 1, 1};
+  for (int i = 0; i < 20; ++i) {
+    const Space image = {i % 4 ? 1 : 3, random_integer(5, 40), random_integer(5, 40)};
+    const Space kernel = {i % 4 ? 1 : 2, random_integer(1, 5), random_integer(1, 5)};
+    check_windows(windows(random_integer(1, 10), random_integer(1, 4), random_integer(1, 4),
+                          random_integer(3, i % 2 ? 80 : 10), image, kernel,
+                          i % 5 ? one : Space{1, 2, 2}, one, {0, 1, 2}),
+                  i % 3 ? DType::float32 : DType::float64);
+  }
 }
 
 TEST("without images, channels or filters there is nothing, or only the bias") {
