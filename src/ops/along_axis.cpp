@@ -226,6 +226,7 @@ Value sequence_last(Composition& c, const Sequence& given) {
     const Value mask = equal(steps_like(lengths, shape_of(x), given.axis), lengths - 1);
     return in_type(sum(where(mask, x, 0), {given.axis}, false), x.array.dtype);
   }
+  if (!shape_of(x)[static_cast<std::size_t>(given.axis)]) c.refuse("needs at least one step");
   Part last = whole(x.array);
   last.offset = (last.shape[static_cast<std::size_t>(given.axis)] - 1) *
                 last.strides[static_cast<std::size_t>(given.axis)];

@@ -13,13 +13,20 @@
 namespace afterglow::ops {
 namespace {
 
-/// A parameter of a layer, one number for each place of an axis of the data, as it lies along that.
-Value along(const Composition& c, const Value& vector, const Value& x, std::int64_t axis) {
+/// Refuses a parameter of a layer that has not one number for each place of an axis of the data.
+std::int64_t need_vector(const Composition& c, const Value& vector, const Value& x,
+                         std::int64_t axis) {
   const std::int64_t extent = x.array.shape()[static_cast<std::size_t>(axis)];
   if (shape_of(vector) != Shape{extent})
     c.refuse("got a parameter of shape " + to_string(vector.array.shape()) + " for axis " +
              std::to_string(axis) + " of data of shape " + to_string(x.array.shape()) +
              "; needs shape " + to_string(Shape{extent}));
+  return extent;
+}
+
+/// A parameter of a layer as it lies along an axis of the data.
+Value along(const Composition& c, const Value& vector, const Value& x, std::int64_t axis) {
+  const std::int64_t extent = need_vector(c, vector, x, axis);
   Shape shape(static_cast<std::size_t>(rank_of(x)), 1);
   shape[static_cast<std::size_t>(axis)] = extent;
   return shaped(vector, shape);
@@ -226,6 +233,7 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   const Value x = narrow ? copy(c[0], DType::float32) : c[0];
   const Value& gamma = c[1];
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
+  for (std::size_t i = 1; i < c.inputs().size(); ++i) need_vector(c, c[i], x, axis);
   const autograd::State state = autograd::state();
   const bool is_training = state.training && !given.use_global_stats;
   // The gradient of a gamma that is fixed is 0, not missing.

@@ -68,6 +68,7 @@ class Padding {
     constexpr std::int64_t small = 1 << 15;  // up to so many a pass more costs less than calls
     const Value& x = c_[0];
     const DType dtype = x.array.dtype;
+    if (std::ranges::find(shape_, 0) != shape_.end()) return shaped(copy(x), shape_);
     if (mode_ == PadMode::constant && x.array.size() < small) {
       whole_ = full(constant_, shape_, dtype, x.array.context());
     } else {
