@@ -15,9 +15,6 @@
 
 namespace afterglow::lazy {
 
-// Larger results without inputs are computed again each time rather than kept.
-constexpr std::int64_t largest_constant = 64 << 10;
-
 /// Turns captured calls into a recipe.
 class RecipeMaker {
  public:
@@ -478,7 +475,14 @@ class RecipeMaker {
 };
 
 std::unique_ptr<Recipe> Recipe::make(Capture& capture, const Ends& ends) {
-  return RecipeMaker(capture, ends).make();
+  const auto written_down = [&](std::span<const Array> arrays) {
+    std::vector<Array> result(arrays.begin(), arrays.end());
+    for (Array& array : result) array.storage = capture.written_down(array.storage);
+    return result;
+  };
+  const std::vector<Array> outputs = written_down(ends.outputs),
+                           gradients = written_down(ends.gradients);
+  return RecipeMaker(capture, {outputs, ends.heads, gradients}).make();
 }
 
 // --- issuing again ---
