@@ -2,9 +2,9 @@
 #include "kernels/recurrence.h"
 
 #include <algorithm>
-#include <type_traits>
 #include <vector>
 
+#include "kernels/packed.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
 
@@ -15,149 +15,17 @@ namespace {
 /// More would leave threads without work, fewer would read the weights too often.
 constexpr std::int64_t samples_of_share = 16;
 
-template <class T>
-constexpr DType type_of = std::is_same_v<T, float> ? DType::float32 : DType::float64;
-
-/// A matrix that many products have as their second factor, in panels of columns.
-template <class T>
-class Packed {
- public:
-  /// Element (k, n) of the factor is at data[k * row_step + n * column_step].
-  Packed(const T* data, std::int64_t rows, std::int64_t columns, std::int64_t row_step,
-         std::int64_t column_step)
-      : rows_(rows), columns_(columns), elements_(static_cast<std::size_t>(rows * columns)) {
-    for (std::int64_t begin = 0; begin < columns; begin += most_tiled_columns) {
-      const std::int64_t width = std::min(most_tiled_columns, columns - begin);
-      const Matrix source{const_cast<T*>(data) + begin * column_step, row_step, column_step},
-          target{elements_.data() + begin * rows, width, 1};
-      move_function(type_of<T>)(source, target, rows, width);
-    }
-  }
-
-  /// c[m, columns] = a[m, rows] times the matrix, or that is added; rows of a and c have no gaps.
-  void multiply(const T* a, std::int64_t m, T* c, bool add) const {
-    for (std::int64_t begin = 0; begin < columns_; begin += most_tiled_columns) {
-      const std::int64_t width = std::min(most_tiled_columns, columns_ - begin);
-      const T* const panel = elements_.data() + begin * rows_;
-      if (width == 1) {  // tiles have two columns or more
-        for (std::int64_t row = 0; row < m; ++row) {
-          T sum = 0;
-          for (std::int64_t k = 0; k < rows_; ++k) sum += a[row * rows_ + k] * panel[k];
-          T& place = c[row * columns_ + begin];
-          place = add ? place + sum : sum;
-        }
-        continue;
-      }
-      const TiledProduct<T> product = {m,     width, rows_,     a,        rows_, 1,
-                                       panel, width, c + begin, columns_, add};
-      real_functions<T>().tiled_product(product);
-    }
-  }
-
- private:
-  std::int64_t rows_, columns_;
-  std::vector<T> elements_;
-};
-
-/// A function of each element, in place.
-template <class T>
-void apply(Formula formula, T* data, std::int64_t count) {
-  const BlockFunction function = block_function(formula, type_of<T>);
-  for (std::int64_t begin = 0; begin < count; begin += block_size) {
-    const void* const inputs[] = {data + begin};
-    function(inputs, data + begin, std::min(block_size, count - begin));
-  }
-}
-
-/// One step of one sample: `x` are the products with the data, `sums` those with the state. Gates
-/// and what else is kept go to `kept`.
-template <class T>
-void lstm_step(const T* x, const T* sums, std::int64_t units, T* kept, T* hidden, T* cell) {
-  for (std::int64_t i = 0; i < 4 * units; ++i) kept[i] = x[i] + sums[i];
-  apply(Formula::sigmoid, kept, 2 * units);
-  apply(Formula::tanh, kept + 2 * units, units);
-  apply(Formula::sigmoid, kept + 3 * units, units);
-  const T *const in = kept, *const forget = in + units, *const proposed = forget + units,
-                 *const out = proposed + units;
-  T *const shown = kept + 4 * units, *const before = shown + units;
-  for (std::int64_t i = 0; i < units; ++i) {
-    before[i] = cell[i];
-    shown[i] = cell[i] = forget[i] * cell[i] + in[i] * proposed[i];
-  }
-  apply(Formula::tanh, shown, units);
-  for (std::int64_t i = 0; i < units; ++i) hidden[i] = out[i] * shown[i];
-}
-
-template <class T>
-void gru_step(const T* x, const T* sums, const T* bias, std::int64_t units, T* kept, T* hidden) {
-  for (std::int64_t i = 0; i < 2 * units; ++i) kept[i] = x[i] + (sums[i] + bias[i]);
-  apply(Formula::sigmoid, kept, 2 * units);
-  const T *const reset = kept, *const update = reset + units;
-  T *const proposed = kept + 2 * units, *const product = proposed + units;
-  for (std::int64_t i = 0; i < units; ++i) {
-    product[i] = sums[2 * units + i] + bias[2 * units + i];
-    proposed[i] = x[2 * units + i] + reset[i] * product[i];
-  }
-  apply(Formula::tanh, proposed, units);
-  for (std::int64_t i = 0; i < units; ++i)
-    hidden[i] = (1 - update[i]) * proposed[i] + update[i] * hidden[i];
-}
-
-/// The way back through one step of one sample: `hidden` and `cell` are gradients of the states
-/// after it and become those of the states before, but for what comes through the products;
-/// `of_result` are those of the result, or nullptr.
-template <class T>
-void lstm_back(const T* kept, const T* of_result, std::int64_t units, T* products, T* hidden,
-               T* cell) {
-  const T *const in = kept, *const forget = in + units, *const proposed = forget + units,
-                 *const out = proposed + units, *const shown = out + units,
-                 *const before = shown + units;
-  if (of_result)
-    for (std::int64_t i = 0; i < units; ++i) hidden[i] += of_result[i];
-  for (std::int64_t i = 0; i < units; ++i) {
-    const T own = cell[i] + hidden[i] * out[i] * (1 - shown[i] * shown[i]);
-    products[i] = own * proposed[i] * in[i] * (1 - in[i]);
-    products[units + i] = own * before[i] * forget[i] * (1 - forget[i]);
-    products[2 * units + i] = own * in[i] * (1 - proposed[i] * proposed[i]);
-    products[3 * units + i] = hidden[i] * shown[i] * out[i] * (1 - out[i]);
-    cell[i] = own * forget[i];
-    hidden[i] = 0;
-  }
-}
-
-template <class T>
-void gru_back(const T* kept, const T* before, const T* of_result, std::int64_t units, T* products,
-              T* hidden_products, T* hidden) {
-  const T *const reset = kept, *const update = reset + units, *const proposed = update + units,
-                 *const product = proposed + units;
-  if (of_result)
-    for (std::int64_t i = 0; i < units; ++i) hidden[i] += of_result[i];
-  for (std::int64_t i = 0; i < units; ++i) {
-    const T own = hidden[i] * (1 - update[i]) * (1 - proposed[i] * proposed[i]);
-    products[i] = hidden_products[i] = own * product[i] * reset[i] * (1 - reset[i]);
-    products[units + i] = hidden_products[units + i] =
-        hidden[i] * (before[i] - proposed[i]) * update[i] * (1 - update[i]);
-    products[2 * units + i] = own;
-    hidden_products[2 * units + i] = own * reset[i];
-    hidden[i] *= update[i];
-  }
-}
-
-template <class T>
-void elman_back(RecurrentCell cell, const T* result, const T* of_result, std::int64_t units,
-                T* products, T* hidden) {
-  if (of_result)
-    for (std::int64_t i = 0; i < units; ++i) hidden[i] += of_result[i];
-  for (std::int64_t i = 0; i < units; ++i) {
-    products[i] = cell == RecurrentCell::rnn_tanh ? hidden[i] * (1 - result[i] * result[i])
-                                                  : (result[i] > 0 ? hidden[i] : T(0));
-    hidden[i] = 0;
-  }
-}
-
 /// The sequence of a sample is over at a step.
 bool is_over(const RecurrenceShape& shape, std::int64_t sample, std::int64_t time) {
   return shape.lengths && time >= shape.lengths[sample];
+}
+
+/// Rows of an array that is there or not.
+template <class T>
+NeededSoon needed_rows(const T* data, std::int64_t first, std::int64_t count,
+                       std::int64_t columns) {
+  if (!data) return {nullptr, 0};
+  return {data + first * columns, count * columns * static_cast<std::int64_t>(sizeof(T))};
 }
 
 template <class T>
@@ -167,7 +35,8 @@ void run_steps(const RecurrenceShape& shape, const Recurrence& arrays, Range sam
   const auto sized = [](std::int64_t size) {
     return std::vector<T>(static_cast<std::size_t>(size));
   };
-  const Packed<T> weight(static_cast<const T*>(arrays.weight), units, rows, 1, units);
+  const RecurrentFunctions<T>& functions = real_functions<T>().recurrent;
+  const PackedFactor<T> weight({static_cast<const T*>(arrays.weight), units, 1}, units, rows);
   std::vector<T> sums = sized(count * rows), scratch = sized(kept);
   T* const hidden = static_cast<T*>(arrays.last_hidden) + first * units;
   std::copy_n(static_cast<const T*>(arrays.hidden) + first * units, count * units, hidden);
@@ -179,9 +48,14 @@ void run_steps(const RecurrenceShape& shape, const Recurrence& arrays, Range sam
   for (std::int64_t step = 0; step < shape.steps; ++step) {
     const std::int64_t time = shape.backwards ? shape.steps - 1 - step : step;
     const std::int64_t place = time * shape.samples + first;
+    const auto needed = [&](const void* data, std::int64_t columns) {
+      return needed_rows(static_cast<const T*>(data), place, count, columns);
+    };
     if (arrays.before)
       std::copy_n(hidden, count * units, static_cast<T*>(arrays.before) + place * units);
-    weight.multiply(hidden, count, sums.data(), false);
+    const NeededSoon soon[] = {needed(arrays.products, rows), needed(arrays.kept, kept),
+                               needed(arrays.results, units)};
+    weight.multiply({hidden, units, 1}, count, sums.data(), rows, false, soon);
     for (std::int64_t i = 0; i < count; ++i) {
       const T* const x = static_cast<const T*>(arrays.products) + (place + i) * rows;
       T* const result = static_cast<T*>(arrays.results) + (place + i) * units;
@@ -195,15 +69,14 @@ void run_steps(const RecurrenceShape& shape, const Recurrence& arrays, Range sam
       }
       switch (shape.cell) {
         case RecurrentCell::lstm:
-          lstm_step(x, s, units, own, h, cell + i * units);
+          functions.lstm_step(x, s, units, own, h, cell + i * units);
           break;
         case RecurrentCell::gru:
-          gru_step(x, s, static_cast<const T*>(arrays.bias), units, own, h);
+          functions.gru_step(x, s, static_cast<const T*>(arrays.bias), units, own, h);
           break;
         case RecurrentCell::rnn_relu:
         case RecurrentCell::rnn_tanh:
-          for (std::int64_t j = 0; j < units; ++j) h[j] = x[j] + s[j];
-          apply(shape.cell == RecurrentCell::rnn_relu ? Formula::relu : Formula::tanh, h, units);
+          functions.elman_step(shape.cell, x, s, units, h);
       }
       std::copy_n(h, units, result);
     }
@@ -214,7 +87,8 @@ template <class T>
 void run_back(const RecurrenceShape& shape, const RecurrenceGradient& arrays, Range samples) {
   const std::int64_t units = shape.units, rows = shape.rows(), kept = kept_of(shape.cell) * units,
                      first = samples.begin, count = samples.end - samples.begin;
-  const Packed<T> weight(static_cast<const T*>(arrays.weight), rows, units, units, 1);
+  const RecurrentFunctions<T>& functions = real_functions<T>().recurrent;
+  const PackedFactor<T> weight({static_cast<const T*>(arrays.weight), 1, units}, rows, units);
   const auto begin = [&](const void* given, void* target) {
     T* const own = static_cast<T*>(target) + first * units;
     if (given)
@@ -244,19 +118,25 @@ void run_back(const RecurrenceShape& shape, const RecurrenceGradient& arrays, Ra
       const T* const own = static_cast<const T*>(arrays.kept) + row * kept;
       switch (shape.cell) {
         case RecurrentCell::lstm:
-          lstm_back(own, of_result, units, products, h, cell + i * units);
+          functions.lstm_back(own, of_result, units, products, h, cell + i * units);
           break;
         case RecurrentCell::gru:
-          gru_back(own, static_cast<const T*>(arrays.before) + row * units, of_result, units,
-                   products, through_state + row * rows, h);
+          functions.gru_back(own, static_cast<const T*>(arrays.before) + row * units, of_result,
+                             units, products, through_state + row * rows, h);
           break;
         case RecurrentCell::rnn_relu:
         case RecurrentCell::rnn_tanh:
-          elman_back(shape.cell, static_cast<const T*>(arrays.results) + row * units, of_result,
-                     units, products, h);
+          functions.elman_back(shape.cell, static_cast<const T*>(arrays.results) + row * units,
+                               of_result, units, products, h);
       }
     }
-    weight.multiply(through_state + place * rows, count, hidden, true);
+    const std::int64_t next = shape.backwards ? place + shape.samples : place - shape.samples;
+    const auto needed = [&](const void* data, std::int64_t columns) {
+      return needed_rows(step ? static_cast<const T*>(data) : nullptr, next, count, columns);
+    };
+    const NeededSoon soon[] = {needed(arrays.kept, kept), needed(arrays.of_results, units),
+                               needed(arrays.products, rows)};
+    weight.multiply({through_state + place * rows, rows, 1}, count, hidden, units, true, soon);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/pooling.h"
+#include "kernels/recurrence.h"
 #include "kernels/reduce.h"
 
 namespace afterglow::kernels {
@@ -133,7 +134,17 @@ struct PanelProduct {
   std::int64_t a_row = 1, a_step = 0, b_step = 0;
 };
 
-/// The same where row i of b begins at sources[i] + offset, and a is packed.
+/// Lines of a factor side by side, in panels of so many: target[step * width + i] is element `step`
+/// of line i, or 0 where the last panel has no such line. One of the distances is 1.
+template <class Real>
+struct PanelLines {
+  const Real* source;
+  std::int64_t line_distance, step_distance;
+  std::int64_t lines, steps;
+  Real* target;
+};
+
+/// As PanelProduct, where row i of b begins at sources[i] + offset, and a is packed.
 template <class Real>
 struct GatheredProduct {
   std::int64_t depth;
@@ -210,6 +221,65 @@ struct WinogradFunctions {
   SquareFunction gather_weights;   ///< their gradient
 };
 
+/// target[pixel, column] = start[column] + the sum over taps and channels of source[channel] *
+/// weight, where the channels of a pixel come last. Weights are packed: PixelFunctions::columns for
+/// each channel of each tap.
+template <class Real>
+struct PixelProduct {
+  const Real* const* sources;  ///< what each tap meets for each pixel
+  std::int64_t source_stride;  ///< from tap to tap
+  std::int64_t taps, channels;
+  const Real* weights;
+  const Real* start;  ///< nullptr: zeros
+  Real* target;
+  std::int64_t target_stride;
+  int pixels, columns;
+};
+
+/// target[pixel, channel] = start[channel] + the sum over taps of source[channel] *
+/// weight[channel].
+template <class Real>
+struct PixelFilter {
+  const Real* const* sources;
+  std::int64_t source_stride;
+  std::int64_t taps, channels;
+  const Real* weights;
+  std::int64_t weight_stride;  ///< from tap to tap
+  const Real* start;
+  Real* target;
+  std::int64_t target_stride;
+  int pixels;
+};
+
+template <class Real>
+struct PixelFunctions {
+  int pixels, columns;  ///< of a product at most
+  int width;            ///< of a vector
+  void (*product)(const PixelProduct<Real>& product);
+  int filtered;  ///< pixels of a filter at most
+  void (*filter)(const PixelFilter<Real>& filter);
+};
+
+/// One step of one sample of a recurrent layer: `x` are the products with the data, `sums` those
+/// with the state. Gates and what else is kept go to `kept`. On the way back, `hidden` and `cell`
+/// are gradients of the states after the step and become those of the states before, but for what
+/// comes through the products; `of_result` are those of the result, or nullptr.
+template <class Real>
+struct RecurrentFunctions {
+  void (*lstm_step)(const Real* x, const Real* sums, std::int64_t units, Real* kept, Real* hidden,
+                    Real* cell);
+  void (*gru_step)(const Real* x, const Real* sums, const Real* bias, std::int64_t units,
+                   Real* kept, Real* hidden);
+  void (*elman_step)(RecurrentCell cell, const Real* x, const Real* sums, std::int64_t units,
+                     Real* hidden);
+  void (*lstm_back)(const Real* kept, const Real* of_result, std::int64_t units, Real* products,
+                    Real* hidden, Real* cell);
+  void (*gru_back)(const Real* kept, const Real* before, const Real* of_result, std::int64_t units,
+                   Real* products, Real* hidden_products, Real* hidden);
+  void (*elman_back)(RecurrentCell cell, const Real* result, const Real* of_result,
+                     std::int64_t units, Real* products, Real* hidden);
+};
+
 /// Work in one floating type.
 template <class Real>
 struct RealFunctions {
@@ -224,7 +294,12 @@ struct RealFunctions {
   void (*places)(const Real* row, std::int64_t rows, std::int64_t columns, bool maximum,
                  std::int64_t* places);
   void (*tiled_product)(const TiledProduct<Real>& product);
+  /// Pack rows of a first factor, and columns of a second one, as PanelProduct takes them.
+  void (*pack_rows)(const PanelLines<Real>& lines);
+  void (*pack_columns)(const PanelLines<Real>& lines);
   PanelFunctions<Real> panels;
+  PixelFunctions<Real> pixels;
+  RecurrentFunctions<Real> recurrent;
   void (*windows)(const WindowsCall<Real>& call);
   void (*uniform)(PhiloxPosition position, std::int64_t groups, Real low, Real range, Real largest,
                   Real* output);
@@ -255,6 +330,7 @@ struct KernelTable {
   WinogradFunctions winograd;        ///< 4 by 4 places with 3 by 3 weights
   WinogradFunctions large_winograd;  ///< 2 by 2 places with 5 by 5 weights
   std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
+  bool has_fast_panels;     ///< PanelProduct beats the maths library in large products
   FoldFunctions folds[fold_count][dtype_count];
   /// 64 words per group; word w of block b stands at 16 w + b.
   void (*random_words)(PhiloxPosition position, std::int64_t groups, std::uint32_t* output);

@@ -473,7 +473,7 @@ constexpr lazy::GradientRule rule_of =
 
 /// So many steps that a share of a call takes some 20 ms: between shares threads look at signals.
 std::int64_t steps_of_call(std::int64_t rows, std::int64_t units) {
-  constexpr std::int64_t most_work = 512 * 1024 * 1024, samples = 16;
+  constexpr std::int64_t most_work = 1024 * 1024 * 1024, samples = 16;
   return std::max<std::int64_t>(1, most_work / (samples * rows * units));
 }
 
@@ -504,8 +504,7 @@ Value run_through(const RNN& given, const Weights& weights, const Value& x, cons
                   bool backwards, bool keeps, State& state) {
   const Shape shape = shape_of(x);
   const std::int64_t steps = shape[0], samples = shape[1], rows = weights.i2h.array.shape()[0];
-  if (!steps)
-    return full(0, {0, samples, state.hidden.array.shape()[1]}, x.array.dtype, x.array.context());
+  if (!steps) return shaped(copy(x), {0, samples, state.hidden.array.shape()[1]});
   const Value biases =
       given.mode == Cell::gru ? weights.i2h_bias : weights.i2h_bias + weights.h2h_bias;
   const Value products =

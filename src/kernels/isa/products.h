@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with small results: a tile of the result stays in registers while the sum
-// goes on, and the factors are read where they lie. The maths library would pack them first.
+// goes on, and the factors are read where they lie. The maths library would pack them first. And
+// the packing of factors of large products.
 #pragma once
 
 #if defined(__AVX512F__) || defined(__FMA__)
@@ -9,8 +10,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
+#include "kernels/isa/moves.h"
 #include "kernels/isa/types.h"
 #include "kernels/table.h"
 
@@ -170,6 +173,92 @@ class ProductTiles {
 template <class Real>
 void tiled_product(const TiledProduct<Real>& product) {
   ProductTiles<Real>(product).run();
+}
+
+/// Of lines whose elements lie apart, and the lines side by side: a few panels at a time, so that
+/// rows are read in long pieces.
+template <int width, class Real>
+void pack_across(const PanelLines<Real>& p) {
+  constexpr std::int64_t together = 1 + 160 / width, rows_ahead = 16;
+  constexpr std::int64_t line = 64 / sizeof(Real);
+  const std::int64_t whole = p.lines / width, panel = width * p.steps;
+  for (std::int64_t first = 0; first < whole; first += together) {
+    const std::int64_t count = whole - first < together ? whole - first : together;
+    const Real* from = p.source + first * width;
+    Real* to = p.target + first * panel;
+    for (std::int64_t step = 0; step < p.steps; ++step, from += p.step_distance, to += width) {
+      for (std::int64_t i = 0; i < count * width; i += line)
+        __builtin_prefetch(from + rows_ahead * p.step_distance + i);
+      for (std::int64_t i = 0; i < count; ++i)
+        __builtin_memcpy(to + i * panel, from + i * width, width * sizeof(Real));
+    }
+  }
+  const std::int64_t left = p.lines - whole * width;
+  if (!left) return;
+  const Real* from = p.source + whole * width;
+  Real* to = p.target + whole * panel;
+  for (std::int64_t step = 0; step < p.steps; ++step, from += p.step_distance, to += width) {
+    for (std::int64_t i = 0; i < width; ++i) to[i] = i < left ? from[i] : Real(0);
+  }
+}
+
+template <int count, class Vector, class Real>
+AFTERGLOW_INLINE void store_first(const Vector& vector, Real* target) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Real) == 4)
+    _mm512_mask_storeu_epi32(target, (1u << count) - 1, reinterpret_cast<const __m512i&>(vector));
+  else
+    _mm512_mask_storeu_epi64(target, (1u << count) - 1, reinterpret_cast<const __m512i&>(vector));
+#else
+  __builtin_memcpy(target, &vector, count * sizeof(Real));
+#endif
+}
+
+/// Of lines that lie one after the other: squares of them are transposed.
+template <int width, class Real>
+void pack_along(const PanelLines<Real>& p) {
+  constexpr int side = vector_size / sizeof(Real), ahead = 256 / sizeof(Real);
+  using Word = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+  using Vector [[gnu::vector_size(vector_size)]] = Word;
+  Real* to = p.target;
+  for (std::int64_t first = 0; first < p.lines; first += width, to += width * p.steps) {
+    const Real* const from = p.source + first * p.line_distance;
+    const std::int64_t count = p.lines - first < width ? p.lines - first : width;
+    if (p.steps < side) {
+      for (std::int64_t step = 0; step < p.steps; ++step) {
+        for (std::int64_t i = 0; i < width; ++i)
+          to[step * width + i] = i < count ? from[i * p.line_distance + step] : Real(0);
+      }
+      continue;
+    }
+    for (std::int64_t next = 0; next < p.steps; next += side) {
+      // The last square begins so early that it ends with the lines.
+      const std::int64_t step = next < p.steps - side ? next : p.steps - side;
+#pragma GCC unroll 4
+      for (int column = 0; column < width; column += side) {
+        Vector square[side] = {};
+        for (int i = 0; i < side; ++i) {
+          if (column + i >= count) continue;
+          const Real* const place = from + (column + i) * p.line_distance + step;
+          __builtin_prefetch(place + ahead);
+          __builtin_memcpy(&square[i], place, sizeof(Vector));
+        }
+        transpose_square<1>(square);
+        Real* const place = to + step * width + column;
+        for (int i = 0; i < side; ++i) {
+          if (column + side <= width)
+            __builtin_memcpy(place + i * width, &square[i], sizeof(Vector));
+          else
+            store_first<width % side>(square[i], place + i * width);
+        }
+      }
+    }
+  }
+}
+
+template <int width, class Real>
+void pack_lines(const PanelLines<Real>& lines) {
+  lines.step_distance == 1 ? pack_along<width>(lines) : pack_across<width>(lines);
 }
 
 }  // namespace

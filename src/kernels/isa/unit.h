@@ -12,8 +12,10 @@
 #include "kernels/isa/networks.h"
 #include "kernels/isa/panels.h"
 #include "kernels/isa/philox.h"
+#include "kernels/isa/pixels.h"
 #include "kernels/isa/pooling.h"
 #include "kernels/isa/products.h"
+#include "kernels/isa/recurrence.h"
 #include "kernels/isa/rows.h"
 #include "kernels/isa/winograd.h"
 
@@ -73,7 +75,11 @@ constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
                                                     layer_norm<Real>,
                                                     places_in_rows<Real>,
                                                     tiled_product<Real>,
+                                                    pack_lines<PanelTiles<Real>::most_rows, Real>,
+                                                    pack_lines<PanelTiles<Real>::columns, Real>,
                                                     PanelTiles<Real>::functions(),
+                                                    PixelTiles<Real>::functions(),
+                                                    recurrent_functions<Real>,
                                                     run_windows<Real>,
                                                     uniform,
                                                     normal,
@@ -104,6 +110,7 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.winograd = winograd_functions;
   table.large_winograd = large_winograd_functions;
   table.tiled_side = vector_size;
+  table.has_fast_panels = vector_size > 16;
   table.random_words = random_words;
   return table;
 }
