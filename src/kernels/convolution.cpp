@@ -345,22 +345,6 @@ void find_runs(const Gathering& grid, std::int64_t begin, std::int64_t end,
   }
 }
 
-/// Adds the places of a tile to the target, or puts them there.
-template <class Real>
-void store_runs(const Gathering& grid, const std::vector<Run>& runs, const Real* values,
-                const Real* start, Real* target, std::int64_t image_step) {
-  const std::int64_t spread = grid.spread[2];
-  for (const Run& run : runs) {
-    Real* place = target + run.image * image_step + target_place(grid, run.z, run.y, run.x);
-    const Real* from = values + run.column;
-    if (start) {
-      for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] = *start + from[i];
-    } else {
-      for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] += from[i];
-    }
-  }
-}
-
 /// The taps of a filter, in the order of its weights.
 std::vector<Gathering::Tap> all_taps(const Windows& windows) {
   std::vector<Gathering::Tap> taps;
