@@ -106,6 +106,8 @@ void fill_channels(const Gathering& grid, const Padded& padded, const Real* sour
     padded.fill(grid, source + channel * places_in(grid.source), target + channel * padded.plane);
 }
 
+}  // namespace
+
 /// What taps find, for all places of a grid one behind the other, so that each tap reads on without
 /// gaps. Taps that differ along the outermost axis share a lane: what the next row of places finds
 /// there lies one row further. Rows of several images take turns. With gaps, taps that differ along
@@ -149,12 +151,15 @@ class Lanes {
       taps_.push_back(lanes_[place.lane].begin + place.row * row() + place.column);
   }
 
+  static bool can_have_gaps(const Gathering& grid) {
+    constexpr std::int64_t widest = 16;
+    return grid.grid[0] == 1 && grid.step[2] == 1 && span(grid) < widest;
+  }
   /// Whether filling one lane instead of several spares more than multiplying what is in the gaps.
   static bool gaps_pay(const Gathering& grid, std::int64_t rows) {
-    constexpr std::int64_t filling = 3, widest = 16;
+    constexpr std::int64_t filling = 3;
     const auto taps = static_cast<std::int64_t>(grid.taps.size());
-    return grid.grid[0] == 1 && grid.step[2] == 1 && span(grid) < widest &&
-           rows * taps < filling * grid.grid[2];
+    return can_have_gaps(grid) && rows * taps < filling * grid.grid[2];
   }
 
   std::size_t outer() const { return outer_; }
@@ -276,6 +281,8 @@ class Lanes {
   std::vector<std::int64_t> taps_;
 };
 
+namespace {
+
 /// Of one image and group.
 double operations_of(const Gathering& grid) {
   return 2.0 * static_cast<double>(places_in(grid.grid) * grid.rows * grid.depth) *
@@ -335,22 +342,6 @@ void find_runs(const Gathering& grid, std::int64_t begin, std::int64_t end,
     const std::int64_t count = std::min(grid.grid[2] - x, end - column);
     runs.push_back({image, row / grid.grid[1], row % grid.grid[1], x, column - begin, count});
     column += count;
-  }
-}
-
-/// Adds the places of a tile to the target, or puts them there.
-template <class Real>
-void store_runs(const Gathering& grid, const std::vector<Run>& runs, const Real* values,
-                const Real* start, Real* target, std::int64_t image_step) {
-  const std::int64_t spread = grid.spread[2];
-  for (const Run& run : runs) {
-    Real* place = target + run.image * image_step + target_place(grid, run.z, run.y, run.x);
-    const Real* from = values + run.column;
-    if (start) {
-      for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] = *start + from[i];
-    } else {
-      for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] += from[i];
-    }
   }
 }
 
@@ -434,69 +425,69 @@ std::vector<Gathering> transposed_grids(const Windows& windows) {
   return grids;
 }
 
-/// A few rows: each is a filter over the padded source.
+/// A few rows: each is a filter over what the taps find.
 template <class Real>
 class FilterTask {
  public:
   explicit FilterTask(const GridWork<Real>& work)
       : work_(work),
         grid_(work.grid),
-        padded_(work.grid),
-        depth_(grid_.depth * static_cast<std::int64_t>(grid_.taps.size())) {}
+        taps_(static_cast<std::int64_t>(grid_.taps.size())),
+        lanes_(grid_, 1, Lanes::can_have_gaps(grid_)) {}
 
   void run() const {
-    const std::int64_t rows_of_grid = grid_.grid[0] * grid_.grid[1];
-    // Without steps, rows of the grid may as well be taken with what lies between them.
-    const bool is_dense = grid_.step[1] == 1 && grid_.grid[0] == 1;
-    const std::int64_t length =
-        is_dense ? (grid_.grid[1] - 1) * padded_.pitch + grid_.grid[2] : grid_.grid[2];
-    Room<Real> room({image_size(), length, depth_});
-    Real *const image = room.take(image_size()), *const sums = room.take(length),
-                *const weights = room.take(depth_);
+    const std::int64_t depth = grid_.depth * taps_, size = grid_.depth * lanes_.plane();
+    const std::int64_t columns = lanes_.columns(), plane = places_in(grid_.source);
+    Room<Real> room({size, columns, depth});
+    Real *const found = room.take(size), *const sums = room.take(columns),
+                *const weights = room.take(depth);
     std::vector<std::int64_t> offsets;
     for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
-      for (const std::int64_t tap : padded_.taps) offsets.push_back(channel * padded_.plane + tap);
-    std::vector<Run> runs(1);
-    for (std::int64_t n = 0; n < work_.images; ++n) {
-      fill_image(n, image);
-      for (std::int64_t row = work_.row_begin; row < work_.row_end; ++row) {
-        for (std::int64_t i = 0; i < depth_; ++i) weights[i] = weight_of(row, i);
-        Real* const target = work_.target + row * target_plane();
-        const Real zero = 0;
-        for (std::int64_t each = 0; each < (is_dense ? 1 : rows_of_grid); ++each) {
-          const std::int64_t z = each / grid_.grid[1], y = each % grid_.grid[1];
-          panels<Real>().filter(image + padded_.offset(grid_, z, y, 0), offsets.data(), weights,
-                                depth_, bias_of(row), length, sums);
-          for (std::int64_t line = 0; line < (is_dense ? grid_.grid[1] : 1); ++line) {
-            runs[0] = {n, z, y + line, 0, 0, grid_.grid[2]};
-            store_runs(grid_, runs, sums + line * padded_.pitch, &zero, target, work_.target_step);
-          }
-        }
-        work_.complete(n, row, row + 1, 0, places_in(grid_.grid));
+      for (const std::int64_t tap : lanes_.taps())
+        offsets.push_back(channel * lanes_.plane() + tap);
+    std::vector<Lanes::Run> runs;
+    lanes_.find_runs(0, columns, runs);
+    for (std::int64_t row = work_.row_begin; row < work_.row_end; ++row) {
+      for (std::int64_t i = 0; i < depth; ++i)
+        weights[i] = work_.weights[row * grid_.row_step + i / taps_ * grid_.depth_step +
+                                   grid_.taps[static_cast<std::size_t>(i % taps_)].weight];
+      for (std::int64_t image = 0; image < work_.images; ++image) {
+        const Real* const source = work_.source + image * work_.source_step;
+        for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
+          lanes_.fill(source + channel * plane, 0, found + channel * lanes_.plane());
+        panels<Real>().filter(found, offsets.data(), weights, depth,
+                              work_.bias ? work_.bias[row] : Real(0), columns, sums);
+        store(runs, sums, work_.target + image * work_.target_step + row * places_in(grid_.target));
+        work_.complete(image, row, row + 1, 0, places_in(grid_.grid));
       }
     }
   }
 
  private:
-  /// What is read of an image: all channels, padded.
-  std::int64_t image_size() const { return grid_.depth * padded_.plane; }
-  std::int64_t target_plane() const { return places_in(grid_.target); }
-
-  void fill_image(std::int64_t image, Real* target) const {
-    fill_channels(grid_, padded_, work_.source + image * work_.source_step, grid_.depth, target);
+  void store(const std::vector<Lanes::Run>& runs, const Real* sums, Real* target) const {
+    const std::int64_t spread = grid_.spread[2];
+    if (spread == 1 && (runs.size() == 1 || grid_.grid[0] == 1)) {
+      // Runs are equally long and equally far from each other.
+      const std::int64_t far = std::ssize(runs) > 1;
+      return panels<Real>().pad_lines({.source = sums,
+                                       .source_stride = far ? runs[1].column - runs[0].column : 0,
+                                       .lines = std::ssize(runs),
+                                       .step = 1,
+                                       .before = 0,
+                                       .count = runs[0].count,
+                                       .after = 0,
+                                       .target = target + runs[0].place,
+                                       .target_stride = far ? runs[1].place - runs[0].place : 0});
+    }
+    for (const Lanes::Run& run : runs)
+      for (std::int64_t i = 0; i < run.count; ++i)
+        target[run.place + i * spread] = sums[run.column + i];
   }
-
-  Real weight_of(std::int64_t row, std::int64_t step) const {
-    const auto taps = static_cast<std::int64_t>(grid_.taps.size());
-    return work_.weights[row * grid_.row_step + step / taps * grid_.depth_step +
-                         grid_.taps[static_cast<std::size_t>(step % taps)].weight];
-  }
-  Real bias_of(std::int64_t row) const { return work_.bias ? work_.bias[row] : Real(0); }
 
   const GridWork<Real>& work_;
   const Gathering& grid_;
-  const Padded padded_;
-  const std::int64_t depth_;
+  const std::int64_t taps_;
+  const Lanes lanes_;
 };
 
 /// The weights of a group in panels: some rows for each step of the sum.
@@ -545,9 +536,11 @@ class PanelTask {
       : work_(work),
         grid_(work.grid),
         weights_(grid_, panels<Real>().rows),
-        depth_(grid_.depth * static_cast<std::int64_t>(grid_.taps.size())) {}
+        depth_(grid_.depth * static_cast<std::int64_t>(grid_.taps.size())),
+        width_(panels<Real>().gathered_columns(divide_up(grid_.rows, weights_.panels()))) {}
 
   void run() {
+    constexpr Space one = {1, 1, 1};
     // Images whose places do not fill vectors go together.
     constexpr std::int64_t many_places = 1024;
     const std::int64_t places = places_in(grid_.grid);
@@ -570,7 +563,8 @@ class PanelTask {
                    work_.source_step, found + channel * lanes.plane());
       for (std::int64_t begin = 0; begin < lanes.columns(); begin += columns_together) {
         const std::int64_t end = std::min(lanes.columns(), begin + columns_together);
-        multiply(lanes, image, begin, end);
+        grid_.spread == one&& in_order ? multiply(lanes, image, begin, end)
+                                       : multiply_apart(lanes, image, begin, end);
         if (in_order) work_.complete(image, work_.row_begin, work_.row_end, begin, end);
       }
     }
@@ -581,27 +575,44 @@ class PanelTask {
  private:
   std::int64_t target_plane() const { return places_in(grid_.target); }
 
-  /// Some columns of all rows.
+  /// Some columns of all rows, which lie side by side in the target.
   void multiply(const Lanes& lanes, std::int64_t image, std::int64_t begin, std::int64_t end) {
     for (std::int64_t step = 0; !step || step < depth_; step += most_depth) {
-      for (std::int64_t panel = work_.first_panel, row = work_.row_begin; row < work_.row_end;
-           ++panel) {
-        const std::int64_t next = weights_.first_row(panel + 1);
-        const std::int64_t width = panels<Real>().gathered_columns(next - row);
-        for (std::int64_t column = begin; column < end; column += width) {
-          lanes.find_runs(column, std::min(end, column + width), runs_);
-          run_tile(image, panel, row, next - row, step, column, std::min(width, end - column));
+      const std::int64_t steps = std::min(most_depth, depth_ - step);
+      for_each_panel([&](std::int64_t panel, std::int64_t row, std::int64_t rows) {
+        for (std::int64_t column = begin; column < end; column += width_) {
+          lanes.find_runs(column, std::min(end, column + width_), runs_);
+          run_tile(image, panel, row, rows, step, steps, column, std::min(width_, end - column));
         }
-        row = next;
-      }
+      });
+    }
+  }
+
+  /// Columns that do not: they are brought to their places once.
+  void multiply_apart(const Lanes& lanes, std::int64_t image, std::int64_t begin,
+                      std::int64_t end) {
+    for (std::int64_t column = begin; column < end; column += width_) {
+      lanes.find_runs(column, std::min(end, column + width_), runs_);
+      for_each_panel([&](std::int64_t panel, std::int64_t row, std::int64_t rows) {
+        run_tile(image, panel, row, rows, 0, depth_, column, std::min(width_, end - column));
+      });
+    }
+  }
+
+  void for_each_panel(auto work) const {
+    for (std::int64_t panel = work_.first_panel, row = work_.row_begin; row < work_.row_end;
+         ++panel) {
+      const std::int64_t next = weights_.first_row(panel + 1);
+      work(panel, row, next - row);
+      row = next;
     }
   }
 
   void run_tile(std::int64_t image, std::int64_t panel, std::int64_t row, std::int64_t rows,
-                std::int64_t step, std::int64_t column, std::int64_t columns) {
+                std::int64_t step, std::int64_t steps, std::int64_t column, std::int64_t columns) {
     const PanelFunctions<Real>& functions = panels<Real>();
     GatheredProduct<Real> product = {
-        .depth = std::min(most_depth, depth_ - step),
+        .depth = steps,
         .a = work_.weights + panel * weights_.panel_size() + step * functions.rows,
         .sources = sources_.data() + step,
         .offset = column,
@@ -647,7 +658,7 @@ class PanelTask {
   const GridWork<Real>& work_;
   const Gathering& grid_;
   const PanelWeights weights_;
-  const std::int64_t depth_;
+  const std::int64_t depth_, width_;  ///< steps of the sums; columns of a tile
   Real* tile_ = nullptr;
   std::vector<const Real*> sources_;
   std::vector<Lanes::Run> runs_;
@@ -692,7 +703,7 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
     way_ = Way::filter;
   else if (dtype == DType::float32 && grids.size() == 1 && winograd_pays(grids[0], batch_))
     way_ = Way::winograd;
-  const Elements elements = way_ == Way::panels ? lane_elements : padded_elements;
+  const Elements elements = way_ == Way::winograd ? padded_elements : lane_elements;
   for (Gathering& grid : grids) {
     if (!places_in(grid.grid)) continue;
     grid.packed = packed_size_;
@@ -853,13 +864,13 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   if (dtype == DType::float32 && winograd_pays(grid, windows.count))
     way_ = Way::winograd;
   else if (windows.filters < fewest_rows)
-    way_ = Way::filter;
+    way_ = Way::lanes;
   else if ((windows.filters < few_filters || columns <= few_columns) && taps >= fewest_taps &&
            places_in(grid.grid) && Lanes(grid, 1).plane() <= nearest_cache)
     way_ = Way::lanes;
   constexpr std::int64_t most_columns = 512, fewest_columns = 128, enough_shares = 8,
                          most_parts_size = 1 << 22;
-  if (way_ == Way::winograd || way_ == Way::lanes) {
+  if (way_ != Way::panels) {
     const std::int64_t most = way_ == Way::winograd
                                   ? WinogradGradient::block_channels
                                   : std::max<std::int64_t>(1, most_columns / taps);
@@ -879,7 +890,7 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   parts_ = std::max(parts_, pieces(large_share, blocks));
   parts_ = std::clamp<std::int64_t>(std::min(parts_, most_parts_size / count + 1), 1,
                                     std::max<std::int64_t>(1, units_));
-  if (way_ == Way::panels || way_ == Way::filter) {
+  if (way_ == Way::panels) {
     const std::int64_t most = std::max(column_blocks_, divide_up(columns, fewest_columns));
     column_blocks_ = std::clamp(pieces(large_share, windows.groups * parts_), column_blocks_, most);
     block_columns_ = divide_up(columns, column_blocks_);
@@ -1013,130 +1024,63 @@ void WeightGradientPass::run_panels(const Block& block) {
 }
 
 template <class Real>
-void WeightGradientPass::run_dots(const Block& block) {
-  const PanelFunctions<Real>& functions = panels<Real>();
-  const std::int64_t taps = places_in(windows_.kernel);
-  const std::int64_t lanes = block.columns * functions.width;
-  // Rows of the grid are taken together, with zeros for what lies between them, where they can.
-  const auto is_dense = [](const Gathering& slab) {
-    return slab.step[1] == 1 && slab.grid[0] == 1;
-  };
-  const auto length_of = [&](const Gathering& slab, const Padded& padded) {
-    const std::int64_t rows = is_dense(slab) ? slab.grid[1] : 1;
-    return divide_up((rows - 1) * padded.pitch + slab.grid[2], functions.width) * functions.width;
-  };
-  std::int64_t image_size = 0, line_size = 0;
-  for (const Gathering& slab : slabs_) {
-    const Padded padded(slab);
-    image_size = std::max(image_size, block.channels * padded.plane + functions.width);
-    line_size = std::max(line_size, length_of(slab, padded));
-  }
-  Room<Real> room({image_size, line_size, windows_.filters * lanes});
-  Real *const image = room.take(image_size), *const line = room.take(line_size),
-              *const sums = room.take(windows_.filters * lanes);
-  std::fill_n(sums, windows_.filters * lanes, Real(0));
-  std::vector<std::int64_t> offsets;
-  for (std::size_t number = 0; number < slabs_.size(); ++number) {
-    const Gathering& slab = slabs_[number];
-    const Images images = images_of(block, number);
-    const Padded padded(slab);
-    const std::int64_t length = length_of(slab, padded), width = slab.grid[2];
-    const std::int64_t rows = slab.grid[0] * slab.grid[1], together = is_dense(slab) ? rows : 1;
-    std::fill_n(image + block.channels * padded.plane, functions.width, Real(0));
-    std::fill_n(line, length, Real(0));
-    offsets.clear();
-    for (std::int64_t i = block.begin; i < block.begin + block.columns; ++i)
-      offsets.push_back((i / taps - block.first_channel) * padded.plane +
-                        padded.taps[static_cast<std::size_t>(i % taps)]);
-    for (std::int64_t n = images.begin; n < images.end; ++n) {
-      fill_channels(slab, padded, image_of<Real>(block, n), block.channels, image);
-      for (std::int64_t filter = 0; filter < windows_.filters; ++filter) {
-        const Real* const gradients = gradients_of<Real>(slab, block, n, filter);
-        for (std::int64_t first = 0; first < rows; first += together) {
-          for (std::int64_t y = 0; y < together; ++y)
-            std::copy_n(gradients + (first + y) * width, width, line + y * padded.pitch);
-          const std::int64_t place =
-              padded.offset(slab, first / slab.grid[1], first % slab.grid[1], 0);
-          functions.dots(line, image + place, offsets.data(), block.columns, length,
-                         sums + filter * lanes);
-        }
-      }
-    }
-  }
-  for (std::int64_t filter = 0; filter < windows_.filters; ++filter) {
-    for (std::int64_t column = 0; column < block.columns; ++column) {
-      const Real* const each = sums + filter * lanes + column * functions.width;
-      target_of<Real>(block, filter)[column] =
-          std::accumulate(each, each + functions.width, Real(0));
-    }
-  }
-}
-
-template <class Real>
 void WeightGradientPass::run_lanes(const Block& block) {
   const PanelFunctions<Real>& functions = panels<Real>();
-  const Gathering& grid = slabs_[0];
-  const std::int64_t places = places_in(grid.grid), plane = places_in(grid.source);
-  const auto taps = static_cast<std::int64_t>(grid.taps.size());
+  const auto taps = static_cast<std::int64_t>(places_in(windows_.kernel));
   const std::int64_t filters = block.last_filter - block.first_filter, width = functions.width;
+  const std::int64_t sum_stride = block.columns * width;
   // Long sums, of several images where these are small.
-  constexpr std::int64_t enough_places = 1024, most_images = 8;
-  const std::int64_t tap_groups = divide_up(taps, functions.dot_taps);
-  const bool is_whole = places % width == 0 && 2 * places >= enough_places;
-  const std::int64_t together =
-      is_whole ? 1 : std::clamp<std::int64_t>(enough_places / places, 1, most_images);
-  const std::int64_t length = divide_up(together * places, width) * width;
-  const std::int64_t lane_size = Lanes(grid, together).plane(), sum_stride = block.columns * width;
+  const auto together_of = [&](const Gathering& slab) {
+    constexpr std::int64_t enough_places = 1024, most_images = 8;
+    const std::int64_t places = places_in(slab.grid);
+    const bool is_whole = places % width == 0 && 2 * places >= enough_places;
+    return is_whole ? 1 : std::clamp<std::int64_t>(enough_places / places, 1, most_images);
+  };
+  std::int64_t lane_size = 0, length = 0;
+  for (const Gathering& slab : slabs_) {
+    const std::int64_t together = together_of(slab);
+    lane_size = std::max(lane_size, Lanes(slab, together).plane());
+    length = std::max(length, divide_up(together * places_in(slab.grid), width) * width);
+  }
   Room<Real> room({lane_size, filters * length, filters * sum_stride});
   Real *const found = room.take(lane_size), *const copied = room.take(filters * length),
               *const sums = room.take(filters * sum_stride);
   std::fill_n(sums, filters * sum_stride, Real(0));
-  const Images images = images_of(block, 0);
-  for (std::int64_t n = images.begin; n < images.end; n += together) {
-    const std::int64_t count = std::min(together, images.end - n);
-    const Lanes lanes(grid, count);
-    const std::int64_t used = divide_up(count * places, width) * width;
-    const Real* values = gradients_of<Real>(grid, block, n, block.first_filter);
-    std::int64_t value_stride = places;
-    if (count > 1 || used != places) {
-      // Rows of the images take turns here as well.
-      const std::int64_t row = places / grid.grid[lanes.outer()];
-      for (std::int64_t filter = 0; filter < filters; ++filter) {
-        Real* const to = copied + filter * length;
-        for (std::int64_t image = 0; image < count; ++image)
-          functions.pad_lines(
-              {.source = gradients_of<Real>(grid, block, n + image, block.first_filter + filter),
-               .source_stride = row,
-               .lines = grid.grid[lanes.outer()],
-               .step = 1,
-               .before = 0,
-               .count = row,
-               .after = 0,
-               .target = to + image * row,
-               .target_stride = count * row});
-        std::fill(to + count * places, to + used, Real(0));
-      }
-      values = copied;
-      value_stride = length;
-    }
-    const std::int64_t image_step = windows_.groups * windows_.channels * plane;
-    for (std::int64_t channel = 0; channel < block.channels; ++channel) {
-      lanes.fill(image_of<Real>(block, n) + channel * plane, image_step, found);
-      for (std::int64_t filter = 0; filter < filters; filter += functions.dot_rows)
-        for (std::int64_t group = 0; group < tap_groups; ++group) {
-          const std::int64_t tap = taps * group / tap_groups,
-                             last_tap = taps * (group + 1) / tap_groups;
-          functions.lane_dots({.values = values + filter * value_stride,
-                               .value_stride = value_stride,
-                               .rows = static_cast<int>(
-                                   std::min<std::int64_t>(functions.dot_rows, filters - filter)),
-                               .taps = static_cast<int>(last_tap - tap),
-                               .source = found,
-                               .offsets = lanes.taps().data() + tap,
-                               .count = used,
-                               .sums = sums + filter * sum_stride + (channel * taps + tap) * width,
-                               .sum_stride = sum_stride});
+  for (std::size_t number = 0; number < slabs_.size(); ++number) {
+    const Gathering& slab = slabs_[number];
+    const std::int64_t places = places_in(slab.grid), together = together_of(slab);
+    const Images images = images_of(block, number);
+    const Lanes most_lanes(slab, together),
+        last_lanes(slab, std::max<std::int64_t>(1, (images.end - images.begin) % together));
+    for (std::int64_t n = images.begin; n < images.end; n += together) {
+      const Lanes& lanes = n + together <= images.end ? most_lanes : last_lanes;
+      const std::int64_t used = divide_up(lanes.columns(), width) * width;
+      const bool is_copied = lanes.columns() != places || used != places;
+      if (is_copied) copy_gradients(slab, block, n, lanes, length, copied);
+      const Real* const values =
+          is_copied ? copied : gradients_of<Real>(slab, block, n, block.first_filter);
+      const std::int64_t value_stride = is_copied ? length : places_in(slab.target);
+      for (std::int64_t channel = 0; channel < block.channels; ++channel) {
+        lanes.fill(image_of<Real>(block, n) + channel * places_in(slab.source), image_step(),
+                   found);
+        const std::int64_t groups = divide_up(taps, functions.dot_taps);
+        for (std::int64_t filter = 0; filter < filters; filter += functions.dot_rows) {
+          for (std::int64_t group = 0; group < groups; ++group) {
+            const std::int64_t tap = taps * group / groups, last = taps * (group + 1) / groups;
+            functions.lane_dots(
+                {.values = values + filter * value_stride,
+                 .value_stride = value_stride,
+                 .rows =
+                     static_cast<int>(std::min<std::int64_t>(functions.dot_rows, filters - filter)),
+                 .taps = static_cast<int>(last - tap),
+                 .source = found,
+                 .offsets = lanes.taps().data() + tap,
+                 .count = used,
+                 .sums = sums + filter * sum_stride + (channel * taps + tap) * width,
+                 .sum_stride = sum_stride});
+          }
         }
+      }
     }
   }
   for (std::int64_t filter = 0; filter < filters; ++filter) {
@@ -1145,6 +1089,29 @@ void WeightGradientPass::run_lanes(const Block& block) {
       target_of<Real>(block, block.first_filter + filter)[column] =
           std::accumulate(each, each + width, Real(0));
     }
+  }
+}
+
+/// In the order of lanes, with zeros behind them.
+template <class Real>
+void WeightGradientPass::copy_gradients(const Gathering& slab, const Block& block,
+                                        std::int64_t image, const Lanes& lanes, std::int64_t stride,
+                                        Real* target) const {
+  const std::int64_t rows = slab.grid[lanes.outer()], row = places_in(slab.grid) / rows;
+  const std::int64_t images = lanes.columns() / places_in(slab.grid);
+  for (std::int64_t filter = block.first_filter; filter < block.last_filter;
+       ++filter, target += stride) {
+    for (std::int64_t i = 0; i < images; ++i)
+      panels<Real>().pad_lines({.source = gradients_of<Real>(slab, block, image + i, filter),
+                                .source_stride = row,
+                                .lines = rows,
+                                .step = 1,
+                                .before = 0,
+                                .count = row,
+                                .after = 0,
+                                .target = target + i * row,
+                                .target_stride = images * row});
+    std::fill(target + lanes.columns(), target + stride, Real(0));
   }
 }
 
@@ -1169,8 +1136,6 @@ template <class Real>
 void WeightGradientPass::run_block(std::int64_t share) {
   const Block block = block_of(share);
   switch (way_) {
-    case Way::filter:
-      return run_dots<Real>(block);
     case Way::lanes:
       return run_lanes<Real>(block);
     case Way::panels:

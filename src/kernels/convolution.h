@@ -116,6 +116,8 @@ class TransposedConvolutionPass : public GatheringPass {
                             const void* weights, const void* bias, void* images);
 };
 
+class Lanes;
+
 /// The gradient of the weights: for each the sum over all images and places of the result's
 /// gradient times what the weight met.
 class WeightGradientPass {
@@ -128,7 +130,7 @@ class WeightGradientPass {
   void finish();
 
  private:
-  enum class Way { filter, lanes, panels, winograd };
+  enum class Way { lanes, panels, winograd };
 
   /// What a share computes: some weights of some filters of a group, summed over a part of all.
   struct Block {
@@ -137,6 +139,9 @@ class WeightGradientPass {
     std::int64_t first_filter, last_filter;
   };
   Block block_of(std::int64_t share) const;
+  std::int64_t image_step() const {
+    return windows_.groups * windows_.channels * places_in(windows_.image);
+  }
   std::int64_t first_unit(std::int64_t part) const { return units_ * part / parts_; }
   struct Images {
     std::int64_t begin, end;
@@ -157,9 +162,9 @@ class WeightGradientPass {
   /// Instead, for a few filters or weights.
   template <class Real>
   void run_lanes(const Block& block);
-  /// For one filter or two.
   template <class Real>
-  void run_dots(const Block& block);
+  void copy_gradients(const Gathering& slab, const Block& block, std::int64_t image,
+                      const Lanes& lanes, std::int64_t stride, Real* target) const;
   /// Where that way is shorter.
   void run_winograd(const Block& block);
   template <class Real>

@@ -204,10 +204,6 @@ struct PanelFunctions {
                  std::int64_t taps, Real start, std::int64_t count, Real* target);
   void (*lane_dots)(const LaneDots<Real>& dots);
   int dot_rows, dot_taps;  ///< of it at most
-  /// Adds values[i] * source[i + offsets[tap]] to a vector of sums for each tap, which are to be
-  /// added in the end. `count` is that of whole vectors.
-  void (*dots)(const Real* values, const Real* source, const std::int64_t* offsets,
-               std::int64_t taps, std::int64_t count, Real* sums);
 };
 
 /// Applies a small matrix to both axes of a square of vectors: to = matrix * from * its transpose.

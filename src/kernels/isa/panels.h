@@ -215,7 +215,25 @@ struct PanelTiles {
   }
 
   static void pad_lines(const PaddedLines<Real>& p) {
-    for (std::int64_t line = 0; line < p.lines; ++line) {
+    std::int64_t line = 0;
+    // Whole vectors may go too far where lines follow that are written later.
+    if (p.step == 1 && p.target_stride == p.before + p.count + p.after) {
+      constexpr Vector zeros = {};
+      const std::int64_t least =
+          p.source_stride < p.target_stride ? p.source_stride : p.target_stride;
+      for (; p.before <= width && p.after <= width && (p.lines - 1 - line) * least >= width;
+           ++line) {
+        const Real* const from = p.source + line * p.source_stride;
+        Real* const to = p.target + line * p.target_stride;
+        if (p.before) __builtin_memcpy(to, &zeros, sizeof(Vector));
+        for (std::int64_t i = 0; i < p.count; i += width) {
+          const Vector vector = load(from + i);
+          __builtin_memcpy(to + p.before + i, &vector, sizeof(Vector));
+        }
+        if (p.after) __builtin_memcpy(to + p.before + p.count, &zeros, sizeof(Vector));
+      }
+    }
+    for (; line < p.lines; ++line) {
       const Real* const from = p.source + line * p.source_stride;
       Real* const to = p.target + line * p.target_stride;
       write_zeros(to, p.before);
@@ -322,34 +340,9 @@ struct PanelTiles {
     dispatch_lane_dots(p, std::make_integer_sequence<int, dot_rows * dot_taps>());
   }
 
-  template <int taps>
-  AFTERGLOW_INLINE static void add_dots(const Real* values, const Real* source,
-                                        const std::int64_t* offsets, std::int64_t count,
-                                        Real* sums) {
-    Vector totals[taps];
-    for (int tap = 0; tap < taps; ++tap) totals[tap] = load(sums + tap * width);
-    for (std::int64_t i = 0; i < count; i += width) {
-      const Vector value = load(values + i);
-#pragma GCC unroll 8
-      for (int tap = 0; tap < taps; ++tap)
-        totals[tap] = multiply_add(value, load(source + offsets[tap] + i), totals[tap]);
-    }
-    for (int tap = 0; tap < taps; ++tap)
-      __builtin_memcpy(sums + tap * width, &totals[tap], sizeof(Vector));
-  }
-
-  static void dots(const Real* values, const Real* source, const std::int64_t* offsets,
-                   std::int64_t taps, std::int64_t count, Real* sums) {
-    std::int64_t tap = 0;
-    for (; taps - tap >= 4; tap += 4)
-      add_dots<4>(values, source, offsets + tap, count, sums + tap * width);
-    for (; tap < taps; ++tap) add_dots<1>(values, source, offsets + tap, count, sums + tap * width);
-  }
-
   static constexpr PanelFunctions<Real> functions() {
-    return {most_rows,        columns,   width, product, gathered_product,
-            gathered_columns, pad_lines, pack,  filter,  lane_dots,
-            dot_rows,         dot_taps,  dots};
+    return {most_rows, columns, width,  product,   gathered_product, gathered_columns,
+            pad_lines, pack,    filter, lane_dots, dot_rows,         dot_taps};
   }
 };
 
