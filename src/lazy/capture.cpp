@@ -35,8 +35,10 @@ void Capture::add(const Call& call) {
   for (Operand& output : copy->outputs) {
     const Storage& storage = *output.storage;
     // What has a value by now was made by Python; what is small may be kept for its value.
-    if (storage.bytes() > largest_constant && !storage.has_value() && has_seen_made(storage))
-      stand_ins_.try_emplace(storage.serial(), Storage::create(storage.bytes(), storage.context()));
+    // Workers give memory to what has a stand-in already.
+    if (storage.bytes() > largest_constant && has_seen_made(storage) &&
+        !stand_ins_.contains(storage.serial()) && !storage.has_value())
+      stand_ins_[storage.serial()] = Storage::create(storage.bytes(), storage.context());
     output.storage = written_down(output.storage);
   }
   for (Operand& input : copy->inputs) {
