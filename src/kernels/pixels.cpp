@@ -14,8 +14,8 @@ namespace {
 
 /// Pixels that meet the same weights one after the other, before what follows is told of them.
 constexpr std::int64_t block_pixels = 96;
-/// Fewer pixels are not divided, but filters are.
-constexpr std::int64_t many_pixels = 1024, fewest_pixels = 16;
+/// Many weights for few pixels: filters are divided before pixels are.
+constexpr std::int64_t many_pixels = 1024, many_weights = 1 << 16, fewest_pixels = 16;
 /// Operations of a share at least, where there are several, and at most.
 constexpr double small_share = 1.5e6, large_share = 5e8;
 constexpr std::int64_t enough_shares = 16;
@@ -291,7 +291,8 @@ PixelConvolutionPass::PixelConvolutionPass(const Windows& windows, DType dtype, 
   wanted = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
   wanted = std::max(
       wanted, static_cast<std::int64_t>(operations / static_cast<double>(groups) / large_share));
-  const bool divides_filters = pixels_ < many_pixels && !is_depthwise(windows);
+  const bool divides_filters =
+      pixels_ < many_pixels && packed_filters_size(windows, dtype) > groups * many_weights;
   const std::int64_t filter_shares = divides_filters ? std::min(wanted, panels) : 1;
   const std::int64_t pixel_shares =
       std::min(divide_up(wanted, filter_shares), divide_up(pixels_, fewest_pixels));

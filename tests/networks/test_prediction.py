@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""1. Hybridized networks predict with weights packed ahead, and with what their parameters are now."""
+"""1. Hybridized networks predict with weights packed ahead, as their parameters are now."""
 
 from __future__ import annotations
 
@@ -81,7 +81,8 @@ def plain(net: Any, x: Any) -> Numbers:
 def check(net: Any, x: Any, tolerance: float = 1e-5) -> None:
     answer = predicted(net, x)
     wanted = plain(net, x)
-    onp.testing.assert_allclose(answer, wanted, rtol=tolerance, atol=tolerance * abs(wanted).max(initial=0))
+    largest = abs(wanted).max(initial=0)
+    onp.testing.assert_allclose(answer, wanted, rtol=tolerance, atol=tolerance * largest)
 
 
 def move_averages(net: Any, x: Any) -> None:
