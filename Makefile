@@ -67,11 +67,12 @@ test-python: build
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
 # The kernels of every instruction set that the processor has, and the portable ones: their C++ tests and Python tests of
-# arrays. The best set is the one that all other tests use.
+# arrays and networks. The best set is the one that all other tests use.
 PATHS := portable x86-64-v2 x86-64-v3 x86-64-v4
 PATH_TESTS := tests/numpy $(if $(WHOLE),tests/ndarray tests/autograd tests/lazy tests/gluon,$(addprefix \
-  tests/ndarray/test_,sorting_kernels.py reductions.py elementwise_maths.py softmax.py)) \
-  tests/networks/test_pooling.py
+  tests/ndarray/test_,sorting_kernels.py reductions.py elementwise_maths.py softmax.py) $(addprefix \
+  tests/gluon/test_,layers.py recurrence.py)) $(if $(WHOLE),tests/networks,$(addprefix \
+  tests/networks/test_,convolution.py norms.py pooling.py))
 USED_PATH := $(BIN)/python -c "import afterglow; print(afterglow.engine.instruction_set())"
 test-paths: build build-cpp
 	@best=$$($(USED_PATH)); for path in $(PATHS); do \

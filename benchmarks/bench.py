@@ -43,6 +43,7 @@ GROUPS = (
     "training",
     "memory",
     "hybridize",
+    "networks",
     "recording",
 )
 #: Seconds after which two rounds of a row will do in the quick run.

@@ -124,6 +124,49 @@ def test_statistics_move_in_the_recorded_pass() -> None:
     assert layer.running_mean.data().asscalar() == 1
 
 
+def slopes(function: Any, *arrays: Any, is_training: bool = False) -> list[Any]:
+    """Return the gradients of the sum of all results."""
+    inputs = [nd.array(one) for one in arrays]
+    for one in inputs:
+        one.attach_grad()
+    with autograd.record(train_mode=is_training):
+        results = function(*inputs)
+    autograd.backward(results)
+    return [one.grad.asnumpy() for one in inputs]
+
+
+def test_gradients_of_what_was_predicted() -> None:
+    x = onp.array([[[1, 5, 2, 3, 4, 0]]], "float32")
+    assert slopes(lambda x: nd.Pooling(x, kernel=(3,), stride=(3,)), x)[0].tolist() == [
+        [[0, 1, 0, 0, 1, 0]]
+    ]
+    vectors = [nd.array([number]) for number in (2, 1, 3, 4)]
+    found = slopes(lambda x: nd.BatchNorm(x, *vectors, fix_gamma=False, eps=0), x)
+    assert (found[0] == 1).all()
+
+
+def test_gradients_of_moments_count() -> None:
+    one, zero = nd.ones((2,)), nd.zeros((2,))
+    found = slopes(lambda x: nd.LayerNorm(x, one, zero, output_mean_var=True), [[1.0, 3.0]])
+    # The sum of the normal values does not change; mean and deviation of two numbers do.
+    onp.testing.assert_allclose(found[0], [[0.5 - 0.5, 0.5 + 0.5]], atol=1e-5)
+
+
+def test_relu_of_batch_norms_in_np() -> None:
+    layer = gluon.nn.BatchNormReLU(in_channels=1)
+    layer.initialize()
+    assert layer(np.array([[-1.0], [2.0]])).asnumpy().min() == 0
+
+
+def test_heads_that_are_given_twice() -> None:
+    x = nd.ones((1,))
+    x.attach_grad()
+    with autograd.record():
+        y = 2 * x
+    autograd.backward([y, y], [nd.ones((1,)), 10 * nd.ones((1,))])
+    assert x.grad.asscalar() == 22
+
+
 def test_slope_of_selu() -> None:
     x = nd.array([-1])
     x.attach_grad()

@@ -118,6 +118,48 @@ CASES: dict[str, dict[str, tuple[int, ...]]] = {
         "z": (3, 1),
         "w": (3, 4),
     },
+    "sym.contrib.AdaptiveAvgPooling2D(x, output_size=(2, 7))": {"x": (2, 3, 4, 5)},
+    **{
+        f"sym.Crop(x, {options})": {"x": (2, 3, 5, 6)}
+        for options in (
+            "h_w=(2, 3), offset=(1, 2), num_args=1",
+            "h_w=(2, 3), center_crop=True, num_args=1",
+        )
+    },
+    "sym.Crop(x, y, num_args=2)": {"x": (2, 3, 5, 6), "y": (1, 1, 3, 4)},
+    "sym.GridGenerator(x, transform_type='affine', target_shape=(3, 4))": {"x": (2, 6)},
+    # sequences and attention
+    **{
+        f"sym.Sequence{kind}(x, sym.ceil(w), use_sequence_length=True{options})": {
+            "x": (3, 4, 2),
+            "w": (count,),
+        }
+        for kind, options, count in (
+            ("Mask", ", value=5", 4),
+            ("Mask", ", axis=1", 3),
+            ("Last", "", 4),
+            ("Last", ", axis=1", 3),
+            ("Reverse", "", 4),
+        )
+    },
+    **{f"sym.Sequence{kind}(x)": {"x": (3, 4, 2)} for kind in ("Mask", "Last", "Reverse")},
+    "sym.contrib.div_sqrt_dim(x)": {"x": X},
+    "sym.contrib.interleaved_matmul_selfatt_qk(x, heads=2)": {"x": (4, 3, 24)},
+    "sym.contrib.interleaved_matmul_selfatt_valatt(x, y, heads=2)": {
+        "x": (4, 3, 24),
+        "y": (6, 4, 4),
+    },
+    "sym.contrib.interleaved_matmul_encdec_qk(x, y, heads=2)": {"x": (4, 3, 8), "y": (5, 3, 16)},
+    "sym.contrib.interleaved_matmul_encdec_valatt(x, y, heads=2)": {
+        "x": (5, 3, 16),
+        "y": (6, 4, 5),
+    },
+    **{
+        f"sym.contrib.arange_like(x{options})": {"x": X}
+        for options in ("", ", axis=1, start=2, step=3", ", repeat=2")
+    },
+    "sym.contrib.index_array(x, axes=(1, 0))": {"x": X},
+    "sym.contrib.MultiBoxPrior(x, sizes=(0.5, 0.2), ratios=(1, 2))": {"x": (1, 3, 2, 4)},
     # elementwise
     **{
         f"sym.{name}(x)": {"x": X}

@@ -163,7 +163,7 @@ class ArrayBase(Array):
 
     def _masked(self, mask: Any, ndim: int) -> Self:
         """Return the elements where a mask over the first axes is true. Waits for the mask."""
-        positions = true_positions(mask)
+        positions = true_positions(mask._shaped((mask.size,)))
         rows = self._shaped((mask.size, *self.shape[ndim:]))
         result: Self = WORLDS[self._legacy].take(rows, positions)
         return result

@@ -13,6 +13,7 @@ what it reads of an input is known from what it reads of a parameter, also if th
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -72,6 +73,7 @@ class Compiled:
         self._plans: dict[bytes, _Known] = {}
         self._changes = 0
         self._has_warned = False
+        self._given: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the plans out of copies and files: they belong to the arrays of this block."""
@@ -89,6 +91,24 @@ class Compiled:
     def __call__(self, block: HybridBlock, args: tuple[Any, ...]) -> Any:
         """Compute what ``forward`` of the block returns."""
         return call_hybridized(self, self._plans, block, args)
+
+    def inputs_like_given(self, make: Callable[[int, int], Any]) -> Any:
+        """Return arguments nested as those of the last new kind of call, or None before the first.
+
+        Arrays are what ``make`` returns for their number, and how many there are.
+        """
+        count = _count_inputs(self._given)
+        return _mapped(
+            self._given, lambda one: make(one.number, count) if type(one) is _Input else one
+        )
+
+    def _meet(self, key: bytes, args: tuple[Any, ...]) -> None:
+        """Remember that a kind of call was seen once, and how its arguments are nested."""
+        numbers = itertools.count()
+        self._given = _mapped(
+            args, lambda one: _Input(next(numbers)) if isinstance(one, Array) else one
+        )
+        self._remember(key, None)
 
     def _remember(self, key: bytes, known: _Known) -> None:
         while len(self._plans) >= _MOST_SIGNATURES and key not in self._plans:
@@ -168,6 +188,13 @@ def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
         return function(value)
     make = getattr(kind, "_make", kind)  # of a named tuple
     return make([_mapped(one, function) for one in value])
+
+
+def _count_inputs(described: Any) -> int:
+    """Return for how many arrays there is a place."""
+    if type(described) is _Input:
+        return 1
+    return sum(map(_count_inputs, described)) if isinstance(described, (list, tuple)) else 0
 
 
 def _filled(described: Any, outputs: list[Any], inputs: list[Any]) -> Any:

@@ -688,7 +688,8 @@ class HybridBlock(Block):
         """Write the graph and the parameters: ``path-symbol.json`` and ``path-0000.params``.
 
         MXNet and :meth:`SymbolBlock.imports` read them. The input is named ``data``; several are
-        ``data0``, ``data1`` and so on.
+        ``data0``, ``data1`` and so on: as many as a hybridized block was last given, else those
+        that it needs.
         """
         graph = self._graph()
         graph.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
@@ -703,11 +704,15 @@ class HybridBlock(Block):
 
     def _graph(self) -> Any:
         """Return the outputs as symbols of inputs named data, or data0, data1 ..."""
-        count = count_inputs(self)
-        names = ["data"] if count == 1 else [f"data{number}" for number in range(count)]
-        inputs = [symbol.var(name) for name in names]
-        if is_np_array():
-            inputs = [one.as_np_ndarray() for one in inputs]
+
+        def variable(number: int, count: int) -> Any:
+            made = symbol.var("data" if count == 1 else f"data{number}")
+            return made.as_np_ndarray() if is_np_array() else made
+
+        inputs = self._compiled.inputs_like_given(variable)
+        if inputs is None:
+            count = count_inputs(self)
+            inputs = [variable(number, count) for number in range(count)]
         outputs = self(*inputs)
         is_one = not isinstance(outputs, (list, tuple))
         return outputs if is_one else symbol.Group(flat_symbols(outputs))

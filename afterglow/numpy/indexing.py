@@ -86,9 +86,10 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     >>> np.nonzero(np.array([[3, 0], [0, 4]]))
     (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
     """
+    places = true_positions(a)
+    if places is not None:
+        return (places,)
     array: Any = need(a)
-    if array.ndim == 1:
-        return (true_positions(array),)
     host, context = array.asnumpy(), array._context_numbers
     found = (host if host.ndim else host.reshape(1)).nonzero()
     return tuple([from_host(part, context, False, INT64) for part in found])

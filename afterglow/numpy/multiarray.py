@@ -116,6 +116,8 @@ class ndarray(NDArray):  # noqa: N801
         copy: bool = True,
     ) -> Self:
         """Return the values in another type; without ``copy`` the array itself if it has it."""
+        if copy and dtype is not None:
+            return self._copy(self, dtype)  # type: ignore[no-any-return]
         return self._cast(dtype, copy)
 
     def reshape(self, *args: Any, **kwargs: Any) -> Self:

@@ -83,24 +83,27 @@ def unique(
     >>> np.unique(np.array([3, 1, 3]), return_counts=True)
     (array([1., 3.]), array([1, 2], dtype=int64))
     """
+    is_alone = axis is None and not (return_index or return_inverse or return_counts)
+    alone = find_unique(ar) if is_alone else None
+    if alone is not None:
+        return alone
     ar = need(ar, "ar")
+    if is_alone and not is_recording():
+        return from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
+    return _unique_with(ar, return_index, (return_inverse, return_counts), axis)
+
+
+def _unique_with(ar: Any, return_index: bool, others: tuple[bool, bool], axis: int | None) -> Any:
+    """Return the different elements with what else is asked for, or to be differentiated."""
     if axis is not None:
         axis = normal_axis(axis, ar.ndim)
-    elif not (return_index or return_inverse or return_counts):
-        alone = find_unique(ar)
-        if alone is None and not is_recording():
-            alone = from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
-        if alone is not None:
-            return alone
-    options: Any = (True, return_inverse, return_counts, axis)
-    _, first, *others = onp.unique(ar.asnumpy(), *options)
+    options: Any = (True, *others, axis)
+    _, *places = onp.unique(ar.asnumpy(), *options)
     context = ar._context_numbers
-    first, *others = (
-        from_host(each.reshape(-1), context, False, INT64) for each in (first, *others)
-    )
+    first, *more = (from_host(each.reshape(-1), context, False, INT64) for each in places)
     flat = ar._shaped((ar.size,)) if axis is None else ar
     values = NUMPY.take(flat, first, axis=axis or 0, mode="clip")
-    results = (values, *([first] if return_index else []), *others)
+    results = (values, *([first] if return_index else []), *more)
     return results if len(results) > 1 else values
 
 

@@ -201,7 +201,7 @@ _OUTPUTS: dict[str, Outputs] = {
 }
 
 #: Types of results, where they are not those of the inputs.
-_TYPES = dict.fromkeys(("shape_array", "size_array"), INT64)
+_TYPES = dict.fromkeys(("shape_array", "size_array", "_contrib_index_array"), INT64)
 
 
 def _numbered(count: int) -> Outputs:

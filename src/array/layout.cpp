@@ -75,8 +75,7 @@ Reference<Layout> Layout::strided(std::span<const std::int64_t> shape,
                                   std::span<const std::int64_t> strides) {
   const int rank = static_cast<int>(shape.size());
   Layout* layout = allocate(rank, element_count(shape));
-  std::copy(shape.begin(), shape.end(), layout->numbers());
-  std::copy(strides.begin(), strides.end(), layout->numbers() + rank);
+  copy_few(strides.begin(), strides.end(), copy_few(shape.begin(), shape.end(), layout->numbers()));
   layout->contiguous_ = afterglow::is_contiguous(shape, strides);
   return Reference<Layout>(layout);
 }

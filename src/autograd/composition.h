@@ -74,7 +74,7 @@ struct Composed {
   int optional_inputs = 0;
   std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
   Value (*compose)(Composition&, const Parameters&) = nullptr;
-  const lazy::Op* (*instead)(const Array&) = nullptr;
+  const lazy::Op* (*instead)(std::span<const Array* const>) = nullptr;
   void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
   lazy::InGraphs in_graphs = {};
   void (*node)(lazy::NodeForm&, const Parameters&) = nullptr;
@@ -92,7 +92,6 @@ lazy::Op make_op(Composed<Parameters> declaration) {
                                            .complete = declaration.complete,
                                            .in_graphs = std::move(declaration.in_graphs),
                                            .node = declaration.node});
-  op.infer = nullptr;
   op.takes_numbers = declaration.takes_numbers;
   op.optional_inputs = declaration.optional_inputs;
   op.instead = declaration.instead;

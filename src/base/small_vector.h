@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <compare>
 #include <cstddef>
-#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
@@ -14,6 +13,17 @@
 #include <type_traits>
 
 namespace afterglow {
+
+/// Copies a few values one by one and returns the end of the copies. The compiler would make a call
+/// of the library's out of the loop, which takes longer for so few; the empty instruction keeps it.
+template <class Iterator, class T>
+T* copy_few(Iterator first, Iterator last, T* to) {
+  for (; first != last; ++first) {
+    *to++ = *first;
+    asm volatile("");
+  }
+  return to;
+}
 
 template <class T, std::size_t inside>
 class SmallVector {
@@ -35,10 +45,10 @@ class SmallVector {
     assign(first, last);
   }
   SmallVector(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
-  SmallVector(const SmallVector& other) { copy(other); }
+  SmallVector(const SmallVector& other) { assign(other.begin(), other.end()); }
   SmallVector(SmallVector&& other) noexcept { take(other); }
   SmallVector& operator=(const SmallVector& other) {
-    if (this != &other) copy(other);
+    if (this != &other) assign(other.begin(), other.end());
     return *this;
   }
   SmallVector& operator=(SmallVector&& other) noexcept {
@@ -86,7 +96,7 @@ class SmallVector {
   void assign(Iterator first, Iterator last) {
     size_ = 0;
     reserve(static_cast<std::size_t>(std::distance(first, last)));
-    size_ = static_cast<std::size_t>(std::copy(first, last, data()) - data());
+    size_ = static_cast<std::size_t>(copy_few(first, last, data()) - data());
   }
   void push_back(T value) {
     if (size_ == room_) reserve(2 * room_);
@@ -126,24 +136,13 @@ class SmallVector {
   }
 
  private:
-  void copy(const SmallVector& other) {
-    if (other.outside_ || outside_) return assign(other.begin(), other.end());
-    copy_inside(other);
-    size_ = other.size_;
-  }
-
   void take(SmallVector& other) {
     outside_ = std::move(other.outside_);
     room_ = other.room_;
     size_ = other.size_;
-    if (!outside_) copy_inside(other);
+    if (!outside_) copy_few(other.inside_, other.inside_ + size_, inside_);
     other.size_ = 0;
     other.room_ = inside;
-  }
-
-  /// All of it: so many bytes are moved by two instructions, a part of them by a call.
-  void copy_inside(const SmallVector& other) {
-    std::memcpy(inside_, other.inside_, sizeof(inside_));
   }
 
   T* open(const T* place, std::size_t count) {

@@ -71,8 +71,9 @@ nb::object from_numpy(nb::handle object) {
 }  // namespace
 
 void bind_from_numpy(nb::module_& module) {
-  module.def("from_numpy", from_numpy, nb::arg("array").none(),
-             "A copy of a NumPy array on the first device; None for what Python has to look at.");
+  add_quick_function<from_numpy>(
+      module, "from_numpy",
+      "A copy of a NumPy array on the first device; None for what Python has to look at.");
 }
 
 }  // namespace afterglow::bindings

@@ -6,6 +6,20 @@
 
 namespace afterglow::bindings {
 
+/// Adds a function of one argument as Python itself has them, which are called in less time than
+/// those of nanobind.
+template <nb::object (*function)(nb::handle)>
+void add_quick_function(nb::module_& module, const char* name, const char* doc) {
+  static PyMethodDef methods[] = {
+      {name,
+       [](PyObject*, PyObject* argument) {
+         return guarded<PyObject*>(nullptr, [&] { return function(argument).release().ptr(); });
+       },
+       METH_O, doc},
+      {}};
+  if (PyModule_AddFunctions(module.ptr(), methods)) throw nb::python_error();
+}
+
 void bind_dlpack(nb::module_& module);
 void bind_engine(nb::module_& module);
 void bind_from_numpy(nb::module_& module);

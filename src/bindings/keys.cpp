@@ -6,6 +6,7 @@
 
 #include "base/element_types.h"
 #include "bindings/array_type.h"
+#include "bindings/functions.h"
 #include "bindings/waiting.h"
 #include "ops/operators.h"
 
@@ -100,6 +101,11 @@ std::vector<std::uint8_t> truth_of(const Array& array) {
   return truth;
 }
 
+nb::object positions_in_vector(nb::handle object) {
+  const bool is_vector = is_array(object.ptr()) && as_array(object.ptr()).array.layout->rank() == 1;
+  return is_vector ? true_positions(object) : nb::none();
+}
+
 }  // namespace
 
 std::optional<ops::Part> place_of_key(const Layout& layout, PyObject* key) {
@@ -155,9 +161,10 @@ nb::object true_positions(nb::handle mask) {
 }
 
 void bind_keys(nb::module_& module) {
-  module.def(
-      "true_positions", true_positions, nb::arg("mask"),
-      "Waits for an array; the numbers of its elements that are not 0 as an array of int64.");
+  add_quick_function<positions_in_vector>(
+      module, "true_positions",
+      "Waits for an array of one axis; the numbers of its elements that are not 0 as an array of "
+      "int64. None for what is no such array.");
 }
 
 }  // namespace afterglow::bindings

@@ -115,8 +115,8 @@ struct Signature {
     const std::string_view kind = op.parameters[slot.index].kind;
     if (kind == lazy::FieldType<double>::kind) return Conversion::number;
     if (kind == lazy::FieldType<std::vector<double>>::kind) return Conversion::numbers;
-    if (!is_function) return Conversion::as_is;
     if (kind == lazy::FieldType<DType>::kind) return Conversion::dtype;
+    if (!is_function) return Conversion::as_is;
     if (kind == lazy::FieldType<bool>::kind) return Conversion::boolean;
     if (kind == lazy::FieldType<lazy::Pairs>::kind) return Conversion::pairs;
     if (kind == lazy::FieldType<Context>::kind) return Conversion::context;
@@ -130,7 +130,8 @@ struct Signature {
     for (std::size_t i = 0; i < spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = spelling.slots[i];
       const bool has_number = slot.role == Role::input && is_number(slot.default_value);
-      const bool is_needed = slot.required || slot.role == Role::context || has_number;
+      const bool says_where = slot.role == Role::context && is_function;
+      const bool is_needed = slot.required || says_where || has_number;
       if (i < inputs ? slot.role != Role::input : is_needed) return 0;
     }
     return inputs;
@@ -246,9 +247,8 @@ class CallArguments {
   /// False for a rare form.
   bool sort(PyObject* const* values, std::size_t positional, PyObject* names) {
     const std::size_t count = signature_.spelling.slots.size();
-    std::fill_n(given_.begin(), count, nullptr);
     const std::size_t plain = std::min(positional, signature_.by_position);
-    std::copy_n(values, plain, given_.begin());
+    for (std::size_t i = 0; i < count; ++i) given_[i] = i < plain ? values[i] : nullptr;
     if (positional > plain) {
       if (!signature_.starred) refuse("got too many arguments");
       more_inputs_ = {values + plain, positional - plain};
@@ -505,6 +505,7 @@ class CallArguments {
         if (PyTuple_Check(object) || PyList_Check(object)) return to_numbers(object);
         return to_argument(object);
       case Conversion::dtype: {
+        if (!signature_.is_function && PyLong_CheckExact(object)) return to_integer(object);
         const auto number = plain_dtype(object);
         return number ? *number : to_integer(ask(number_of_type, {object}).ptr());
       }
@@ -527,6 +528,9 @@ class CallArguments {
     if (is_array(object) && as_array(object).array.layout->rank() == 0)
       return to_argument(nb::object(nb::handle(object).attr("item")()).ptr());
     if (PyLong_Check(object) && !PyBool_Check(object)) {
+      int overflow = 0;
+      const long long integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+      if (!overflow) return std::int64_t{integer};
       lazy::Operand number;
       set_number(number, object);
       const autograd::Value value = to_value(number);
@@ -612,10 +616,12 @@ class CallArguments {
 /// Kept apart: what it brings along would be inlined here instead of where operators issue calls.
 [[gnu::noinline]] PyObject* call_composed(const Signature& signature,
                                           std::span<PyObject* const> arrays) {
-  if (signature.op.instead && arrays.size() == 1) {
-    if (const lazy::Op* const other = signature.op.instead(as_array(arrays[0]).array)) {
+  if (signature.op.instead) {
+    const Array* given[most_slots];
+    for (std::size_t i = 0; i < arrays.size(); ++i) given[i] = &as_array(arrays[i]).array;
+    if (const lazy::Op* const other = signature.op.instead({given, arrays.size()})) {
       autograd::CallBuilder builder(*other, signature.legacy);
-      builder.add(as_array(arrays[0]));
+      for (PyObject* const array : arrays) builder.add(as_array(array));
       const lazy::Composing scope(signature.op);
       return wrap(builder.issue());
     }

@@ -3,7 +3,6 @@
 #include "lazy/recipe.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "bindings/site.h"
 #include "bindings/tape.h"
 #include "bindings/waiting.h"
+#include "lazy/failure.h"
 #include "lazy/immediate.h"
 #include "lazy/layer.h"
 #include "ops/operators.h"
@@ -145,23 +145,25 @@ class BlockCapture {
   }
   std::uint64_t first_node() const { return first_node_; }
 
-  /// From here on gradients are computed, as far as to the inputs. Returns zeros in the places of
-  /// those of the heads, which no call writes: they are inputs of what follows.
+  /// From here on gradients are computed, as far as to the inputs. Returns arrays in the places of
+  /// those of the heads, which no call writes: they are inputs of what follows. They are poisoned,
+  /// so calls are written down and then skipped, without time and memory.
   nb::list begin_gradients(nb::list heads) {
     check();
     capture_->begin_second_part();
     inputs_->cut();
-    nb::list zeros;
+    const auto poison = std::make_shared<Failure>();
+    poison->message = "[hybridize] a gradient was read while its calls were written down";
+    poison->raised = true;
+    nb::list poisoned;
     for (nb::handle head : heads) {
       const ArrayObject& like = need_array(head.ptr());
       const Array array = Array::create(Layout::contiguous(like.array.shape()), like.array.dtype,
                                         like.array.context());
-      take_buffer_or_wait(*array.storage);
-      if (array.storage->bytes())
-        std::memset(array.data(), 0, static_cast<std::size_t>(array.storage->bytes()));
-      zeros.append(nb::steal(wrap(array, like.legacy)));
+      array.storage->failure = poison;
+      poisoned.append(nb::steal(wrap(array, like.legacy)));
     }
-    return zeros;
+    return poisoned;
   }
 
   /// The plan, or the reason why there is none.
@@ -597,7 +599,7 @@ nb::object call_hybridized(nb::handle compiled, nb::dict plans, nb::handle block
   const Inside scope;
   if (!found.is_valid()) {
     nb::object result = run_forward(block, arguments);
-    compiled.attr("_remember")(key, nb::none());
+    compiled.attr("_meet")(key, arguments);
     return result;
   }
   const CaptureScope capture(signature.arrays());

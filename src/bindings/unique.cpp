@@ -32,6 +32,7 @@ nb::object unique_of_few(const Array& array) {
 
 /// The different elements, in order. None for what is left to NumPy, and where they are recorded.
 nb::object unique(nb::handle object) {
+  if (!is_array(object.ptr())) return nb::none();
   const autograd::Handle& given = as_array(object.ptr());
   const Array& array = given.array;
   if (!array.size() || !array.layout->is_contiguous() || autograd::state().recording)
@@ -69,8 +70,9 @@ nb::object unique(nb::handle object) {
 }  // namespace
 
 void bind_unique(nb::module_& module) {
-  module.def("unique", unique, nb::arg("array"),
-             "The different elements of an np array in order, or None for what Python does.");
+  add_quick_function<unique>(
+      module, "unique",
+      "The different elements of an np array in order, or None for what Python does.");
 }
 
 }  // namespace afterglow::bindings

@@ -90,6 +90,8 @@ struct Waiter {
   std::thread::id thread = std::this_thread::get_id();
   std::condition_variable* condition = nullptr;
   bool asleep = false;
+  bool spins = false;  // while asleep: it looks at the signal, not at the condition
+  std::chrono::steady_clock::time_point spin_until{};
   bool slot = false;             // it is counted among the computing threads
   bool inside = false;           // it waits inside a task
   bool inherited = false;        // that task has a slot, and goes on computing after the wait

@@ -162,8 +162,12 @@ class ThreadedEngine final : public Engine {
   bool wants_slot(const Waiter& waiter) const;
   Waiter* heir();
   void sleep(Hold& hold, Waiter& waiter, Clock::time_point until);
+  void spin(Hold& hold, Waiter& waiter);
   void leave(Hold& hold, Waiter& waiter);
 
+  // A sleeping thread costs about 50 us to wake: spinning that long at most doubles the price.
+  static constexpr std::chrono::microseconds spin_time{50};
+  static inline const bool several_processors_ = std::thread::hardware_concurrency() > 1;
   static inline thread_local Running* innermost_ = nullptr;
   friend int worker_index();
   static inline thread_local int worker_index_ = -1;
@@ -193,7 +197,7 @@ class ThreadedEngine final : public Engine {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<Worker>> retired_;  // joined; a late wake-up may still touch them
   List<Worker, &Worker::link> sleepers_;          // those to be woken first in front
-  // Changes when a searching worker should look again.
+  // Changes when a searching worker, or a waiter that spins, should look again.
   std::atomic<std::uint32_t> signal_{0};
   std::atomic<Worker*> spinner_{nullptr};  // only compared, never followed
   // Where the last wake-up was sent from: see spin().

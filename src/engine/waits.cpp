@@ -111,6 +111,7 @@ WaitResult ThreadedEngine::help(Hold& hold, Waiter& waiter, const WaitOptions& o
     if (!waiter.slot) turn_start = now;
     if (const Claim claim = claim_for(hold, waiter)) {
       run_share(hold, claim, true);
+      if (several_processors_) waiter.spin_until = Clock::now() + spin_time;
     } else {
       sleep(hold, waiter, std::min(deadline, ask_at));
     }
@@ -183,12 +184,32 @@ void ThreadedEngine::sleep(Hold& hold, Waiter& waiter, Clock::time_point until) 
   // Asleep before the plan is made, which may have this very waiter stand in.
   waiter.asleep = true;
   plan_wakes(hold);
+  if (waiter.asleep) spin(hold, waiter);
   hold.send_wakes();
   if (waiter.asleep && until == never)
     waiter.condition->wait(hold.lock());
   else if (waiter.asleep)
     waiter.condition->wait_until(hold.lock(), until);
   waiter.asleep = false;
+}
+
+// A thread that has just helped looks out for more for a moment, while others compute what that may
+// depend on and leave a processor to it.
+void ThreadedEngine::spin(Hold& hold, Waiter& waiter) {
+  const auto is_worth_it = [&] {
+    return waiter.asleep && computing_ > 0 && computing_ < limit_ && !paused() &&
+           Clock::now() < waiter.spin_until;
+  };
+  waiter.spins = true;
+  while (is_worth_it()) {
+    const std::uint32_t seen = signal_.load(std::memory_order_relaxed);
+    hold.let_go();
+    while (signal_.load(std::memory_order_acquire) == seen && Clock::now() < waiter.spin_until) {
+      for (int i = 0; i < 16 && signal_.load(std::memory_order_relaxed) == seen; ++i) pause();
+    }
+    hold.take();
+  }
+  waiter.spins = false;
 }
 
 void ThreadedEngine::give_up_slot(Hold& hold, Waiter& waiter) {

@@ -16,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A sleeping worker costs about 50 us to wake: spinning that long at most doubles the price.
-constexpr auto spin_time = 50us;
-const bool several_processors = std::thread::hardware_concurrency() > 1;
 // A nudge leaves a worker in its timed sleep alone, so that sleep must be short.
 constexpr auto longest_timed_sleep = 1ms;
 
@@ -38,7 +35,7 @@ void ThreadedEngine::work(Worker& worker) {
     ++computing_;
     run_share(hold, claim, false);
     ++searching_;
-    if (several_processors) worker.spin_until = Clock::now() + spin_time;
+    if (several_processors_) worker.spin_until = Clock::now() + spin_time;
   }
   --searching_;
 }
@@ -162,7 +159,7 @@ void ThreadedEngine::wake_first_sleeper(Hold& hold) {
 
 void ThreadedEngine::wake(Hold& hold, Waiter& waiter) {
   waiter.asleep = false;
-  hold.wake(*waiter.condition);
+  waiter.spins ? hold.wake_spinning() : hold.wake(*waiter.condition);
 }
 
 // Where the system refuses, the threads there are do the work; those that wait help.

@@ -5,26 +5,33 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "kernels/grid_work.h"
 #include "kernels/scratch.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
+#include "kernels/winograd.h"
 
 namespace afterglow::kernels {
 namespace {
 
 /// Steps of the sum between two looks at the target: so long a panel stays in the second cache.
 constexpr std::int64_t most_depth = 384;
-/// Panels that meet the same rows one after the other.
-constexpr std::int64_t panels_together = 8;
+/// Columns that meet the same rows one after the other.
+constexpr std::int64_t columns_together = 256;
 /// Few rows are not worth packing.
 constexpr std::int64_t fewest_rows = 3;
 /// Operations of a share at least, where there are several, and at most.
 constexpr double small_share = 4e6, large_share = 1e9;
-/// Padded elements that a share has at once, but for a single row of places that needs more.
-constexpr std::int64_t most_padded = 1 << 20;
+/// Elements of images that a share prepares at once, but for a single row of places that needs
+/// more.
+constexpr std::int64_t most_elements = 1 << 19;
 /// Rows of a block, where rows are divided.
 constexpr std::int64_t fewest_in_block = 16;
+
+template <class Real>
+constexpr DType dtype_of = sizeof(Real) == sizeof(float) ? DType::float32 : DType::float64;
 
 template <class Real>
 const PanelFunctions<Real>& panels() {
@@ -99,13 +106,182 @@ void fill_channels(const Gathering& grid, const Padded& padded, const Real* sour
     padded.fill(grid, source + channel * places_in(grid.source), target + channel * padded.plane);
 }
 
-/// Where a place of the grid is in a channel of the target.
-std::int64_t target_place(const Gathering& grid, std::int64_t z, std::int64_t y, std::int64_t x) {
-  return ((grid.start[0] + z * grid.spread[0]) * grid.target[1] + grid.start[1] +
-          y * grid.spread[1]) *
-             grid.target[2] +
-         grid.start[2] + x * grid.spread[2];
-}
+}  // namespace
+
+/// What taps find, for all places of a grid one behind the other, so that each tap reads on without
+/// gaps. Taps that differ along the outermost axis share a lane: what the next row of places finds
+/// there lies one row further. Rows of several images take turns. With gaps, taps that differ along
+/// the innermost axis share a lane too, whose rows are longer than those of the grid.
+class Lanes {
+ public:
+  Lanes(const Gathering& grid, std::int64_t images, bool gaps = false)
+      : grid_(grid), outer_(grid.grid[0] > 1 ? 0 : 1), images_(images), line_(grid.grid[2]) {
+    const auto least = [&](std::size_t axis) {
+      std::int64_t found = grid.taps.empty() ? 0 : grid.taps[0].offset[axis];
+      for (const Gathering::Tap& tap : grid.taps) found = std::min(found, tap.offset[axis]);
+      return found;
+    };
+    const std::int64_t step = grid.step[outer_], first_row = least(outer_), first_column = least(2);
+    constexpr Space one = {1, 1, 1};
+    if (gaps) line_ += span(grid);
+    is_dense_ = grid.spread == one && line_ == grid.grid[2];
+    inner_ = line_ * (outer_ ? 1 : grid.grid[1]);
+    struct Place {
+      std::size_t lane;
+      std::int64_t row, column;
+    };
+    std::vector<Place> places;
+    for (const Gathering::Tap& tap : grid.taps) {
+      const std::int64_t distance = tap.offset[outer_] - first_row, row = distance / step;
+      Space offset = tap.offset;
+      offset[outer_] = first_row + distance % step;
+      if (gaps) offset[2] = first_column;
+      const auto found = std::ranges::find(lanes_, offset, &Lane::offset);
+      places.push_back(
+          {static_cast<std::size_t>(found - lanes_.begin()), row, tap.offset[2] - offset[2]});
+      if (found == lanes_.end()) lanes_.push_back({offset, 0, 0});
+      Lane& lane = lanes_[places.back().lane];
+      lane.rows = std::max(lane.rows, row + grid.grid[outer_]);
+    }
+    for (Lane& lane : lanes_) {
+      lane.begin = plane_;
+      plane_ += lane.rows * row();
+    }
+    for (const Place& place : places)
+      taps_.push_back(lanes_[place.lane].begin + place.row * row() + place.column);
+  }
+
+  static bool can_have_gaps(const Gathering& grid) {
+    constexpr std::int64_t widest = 16;
+    return grid.grid[0] == 1 && grid.step[2] == 1 && span(grid) < widest;
+  }
+  /// Whether filling one lane instead of several spares more than multiplying what is in the gaps.
+  static bool gaps_pay(const Gathering& grid, std::int64_t rows) {
+    constexpr std::int64_t filling = 3;
+    const auto taps = static_cast<std::int64_t>(grid.taps.size());
+    return can_have_gaps(grid) && rows * taps < filling * grid.grid[2];
+  }
+
+  std::size_t outer() const { return outer_; }
+  /// Of a channel.
+  std::int64_t plane() const { return plane_; }
+  /// Where the taps begin in it.
+  const std::vector<std::int64_t>& taps() const { return taps_; }
+  std::int64_t columns() const { return grid_.grid[outer_] * row(); }
+
+  /// A channel of the images.
+  template <class Real>
+  void fill(const Real* source, std::int64_t image_step, Real* target) const {
+    for (const Lane& lane : lanes_) {
+      for (std::int64_t image = 0; image < images_; ++image) {
+        const Real* const from = source + image * image_step;
+        Real* const to = target + lane.begin + image * inner_;
+        if (outer_) {
+          fill_lines(from, lane.offset, lane.rows, to, row());
+          continue;
+        }
+        for (std::int64_t z = 0; z < lane.rows; ++z) {
+          Space offset = lane.offset;
+          offset[0] += z * grid_.step[0];
+          fill_lines(from, offset, grid_.grid[1], to + z * row(), line_);
+        }
+      }
+    }
+  }
+
+  /// Places of the target that lie side by side, as far as they do.
+  struct Run {
+    std::int64_t image, place, column, count;
+  };
+  void find_runs(std::int64_t begin, std::int64_t end, std::vector<Run>& runs) const {
+    runs.clear();
+    if (is_dense_ && images_ == 1)
+      return runs.push_back({0, target_place(grid_, 0, 0, 0) + begin, 0, end - begin});
+    for (std::int64_t column = begin; column < end;) {
+      const std::int64_t row = column / inner_, place = column % inner_;
+      const std::int64_t outer = row / images_, x = place % line_, y = place / line_;
+      const std::int64_t left = is_dense_ ? inner_ - place : line_ - x;
+      const std::int64_t used = is_dense_ ? left : std::max<std::int64_t>(0, grid_.grid[2] - x);
+      const std::int64_t count = std::min(used, end - column);
+      if (count)
+        runs.push_back(
+            {row % images_,
+             outer_ ? target_place(grid_, 0, outer, x) : target_place(grid_, outer, y, x),
+             column - begin, count});
+      column += std::min(left, end - column);
+    }
+  }
+
+ private:
+  /// With elements of one residue of the outer step.
+  struct Lane {
+    Space offset;  ///< of its first element
+    std::int64_t rows, begin;
+  };
+
+  static std::int64_t span(const Gathering& grid) {
+    std::int64_t least = 0, greatest = 0;
+    for (const Gathering::Tap& tap : grid.taps) {
+      const std::int64_t distance = tap.offset[2] - grid.taps[0].offset[2];
+      least = std::min(least, distance);
+      greatest = std::max(greatest, distance);
+    }
+    return greatest - least;
+  }
+  std::int64_t row() const { return images_ * inner_; }
+
+  /// Lines of a plane, of which the first begins at `offset`.
+  template <class Real>
+  void fill_lines(const Real* source, const Space& offset, std::int64_t lines, Real* target,
+                  std::int64_t target_stride) const {
+    const Space& extents = grid_.source;
+    // What of the grid meets the image along an axis.
+    const auto meeting = [&](std::size_t axis, std::int64_t count) -> Range {
+      const std::int64_t step = grid_.step[axis], first = offset[axis], end = extents[axis];
+      const std::int64_t begin = std::min(count, first < 0 ? divide_up(-first, step) : 0);
+      return {begin, first < end ? std::clamp(divide_up(end - first, step), begin, count) : begin};
+    };
+    const Range x = meeting(2, line_);
+    Range y = meeting(1, lines);
+    if (offset[0] < 0 || offset[0] >= extents[0] || x.begin == x.end) y.end = y.begin;
+    const auto pad = [&](std::int64_t first, std::int64_t last) {
+      panels<Real>().pad_lines({.source = nullptr,
+                                .source_stride = 0,
+                                .lines = last - first,
+                                .step = 1,
+                                .before = line_,
+                                .count = 0,
+                                .after = 0,
+                                .target = target + first * target_stride,
+                                .target_stride = target_stride});
+    };
+    pad(0, y.begin);
+    const std::int64_t first_line =
+        (offset[0] * extents[1] + offset[1] + y.begin * grid_.step[1]) * extents[2];
+    panels<Real>().pad_lines({.source = source + first_line + offset[2] + x.begin * grid_.step[2],
+                              .source_stride = grid_.step[1] * extents[2],
+                              .lines = y.end - y.begin,
+                              .step = grid_.step[2],
+                              .before = x.begin,
+                              .count = x.end - x.begin,
+                              .after = line_ - x.end,
+                              .target = target + y.begin * target_stride,
+                              .target_stride = target_stride});
+    pad(y.end, lines);
+  }
+
+  const Gathering& grid_;
+  const std::size_t outer_;
+  const std::int64_t images_;
+  std::int64_t line_;   ///< places of a row, with the gap
+  bool is_dense_;       ///< whether columns lie side by side in the target
+  std::int64_t inner_;  ///< of an image before it is the next one's turn
+  std::int64_t plane_ = 0;
+  std::vector<Lane> lanes_;
+  std::vector<std::int64_t> taps_;
+};
+
+namespace {
 
 /// Of one image and group.
 double operations_of(const Gathering& grid) {
@@ -113,25 +289,40 @@ double operations_of(const Gathering& grid) {
          static_cast<double>(grid.taps.size());
 }
 
-/// The grid in slabs along its outermost axis: large images are not padded as a whole, and a share
-/// of them does not take long.
-void add_slabs(const Gathering& grid, std::vector<Gathering>& slabs) {
-  int axis = 0;
+/// Elements of an image that a share has beside it.
+using Elements = std::int64_t (*)(const Gathering& grid);
+std::int64_t padded_elements(const Gathering& grid) {
+  return grid.depth * Padded(grid).plane;
+}
+std::int64_t lane_elements(const Gathering& grid) {
+  return grid.depth * Lanes(grid, 1).plane();
+}
+
+/// The grid in slabs along its outermost axes: large images are not prepared as a whole, and a
+/// share of them does not take long. Slabs begin with multiples of `unit`.
+void add_slabs(const Gathering& grid, Elements elements, std::int64_t unit,
+               std::vector<Gathering>& slabs) {
+  std::size_t axis = 0;
   while (axis < 2 && grid.grid[axis] == 1) ++axis;
-  const std::int64_t extent = grid.grid[axis];
+  const std::int64_t extent = grid.grid[axis], units = divide_up(extent, unit);
   const double most_operations =
       large_share * static_cast<double>(divide_up(grid.rows, fewest_in_block));
-  const std::int64_t count = std::clamp<std::int64_t>(
-      std::max(divide_up(grid.depth * Padded(grid).plane, most_padded),
-               static_cast<std::int64_t>(operations_of(grid) / most_operations) + 1),
-      1, extent);
-  for (std::int64_t number = 0; number < count; ++number) {
-    const std::int64_t begin = extent * number / count;
+  const std::int64_t count =
+      std::max(divide_up(elements(grid), most_elements),
+               static_cast<std::int64_t>(operations_of(grid) / most_operations) + 1);
+  if (count == 1 || (axis == 2 && units == 1)) return slabs.push_back(grid);
+  for (std::int64_t number = 0; number < std::min(count, units); ++number) {
+    const std::int64_t begin = units * number / std::min(count, units) * unit;
     Gathering slab = grid;
-    slab.grid[axis] = extent * (number + 1) / count - begin;
+    slab.grid[axis] =
+        std::min(extent, units * (number + 1) / std::min(count, units) * unit) - begin;
     slab.start[axis] += begin * grid.spread[axis];
     for (Gathering::Tap& tap : slab.taps) tap.offset[axis] += begin * grid.step[axis];
-    slabs.push_back(std::move(slab));
+    // One row of places may still be large.
+    if (slab.grid[axis] == 1 && axis < 2)
+      add_slabs(slab, elements, unit, slabs);
+    else
+      slabs.push_back(std::move(slab));
   }
 }
 
@@ -151,22 +342,6 @@ void find_runs(const Gathering& grid, std::int64_t begin, std::int64_t end,
     const std::int64_t count = std::min(grid.grid[2] - x, end - column);
     runs.push_back({image, row / grid.grid[1], row % grid.grid[1], x, column - begin, count});
     column += count;
-  }
-}
-
-/// Adds the places of a tile to the target, or puts them there.
-template <class Real>
-void store_runs(const Gathering& grid, const std::vector<Run>& runs, const Real* values,
-                const Real* start, Real* target, std::int64_t image_step) {
-  const std::int64_t spread = grid.spread[2];
-  for (const Run& run : runs) {
-    Real* place = target + run.image * image_step + target_place(grid, run.z, run.y, run.x);
-    const Real* from = values + run.column;
-    if (start) {
-      for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] = *start + from[i];
-    } else {
-      for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] += from[i];
-    }
   }
 }
 
@@ -250,237 +425,243 @@ std::vector<Gathering> transposed_grids(const Windows& windows) {
   return grids;
 }
 
-/// Memory of a thread, handed out piece by piece.
+/// A few rows: each is a filter over what the taps find.
 template <class Real>
-class Room {
+class FilterTask {
  public:
-  /// Behind each piece there is room for whole groups of vectors.
-  static constexpr std::int64_t slack = 64;
+  explicit FilterTask(const GridWork<Real>& work)
+      : work_(work),
+        grid_(work.grid),
+        taps_(static_cast<std::int64_t>(grid_.taps.size())),
+        lanes_(grid_, 1, Lanes::can_have_gaps(grid_)) {}
 
-  explicit Room(std::initializer_list<std::int64_t> pieces) {
-    std::int64_t count = 0;
-    for (const std::int64_t piece : pieces) count += rounded(piece);
-    static thread_local Scratch scratch;
-    next_ = reinterpret_cast<Real*>(scratch.of_size(count * std::int64_t{sizeof(Real)}));
-  }
-  Real* take(std::int64_t piece) {
-    Real* const taken = next_;
-    next_ += rounded(piece);
-    // It is read, though what comes of it is not used.
-    std::fill_n(taken + piece, rounded(piece) - piece, Real(0));
-    return taken;
-  }
-
- private:
-  static std::int64_t rounded(std::int64_t piece) {
-    return (piece + 2 * slack - 1) / slack * slack;
-  }
-
-  Real* next_;
-};
-
-/// One grid of some images, of one group and some of its rows.
-template <class Real>
-class GridTask {
- public:
-  GridTask(const Gathering& grid, const Real* source, std::int64_t source_step, const Real* weight,
-           const Real* bias, Real* target, std::int64_t target_step, std::int64_t images,
-           std::int64_t row_begin, std::int64_t row_end, std::int64_t first_channel,
-           std::int64_t channels, const GatheringPass::Epilogue& epilogue)
-      : grid_(grid),
-        padded_(grid),
-        source_(source),
-        source_step_(source_step),
-        weight_(weight),
-        bias_(bias),
-        target_(target),
-        target_step_(target_step),
-        images_(images),
-        row_begin_(row_begin),
-        row_end_(row_end),
-        first_channel_(first_channel),
-        channels_(channels),
-        epilogue_(epilogue),
-        depth_(grid.depth * static_cast<std::int64_t>(grid.taps.size())) {}
-
-  void run() {
-    if (row_end_ - row_begin_ < fewest_rows || !depth_)
-      filter();
-    else
-      multiply();
-  }
-
- private:
-  /// What is read of an image: all channels, padded.
-  std::int64_t image_size() const { return grid_.depth * padded_.plane; }
-  std::int64_t target_plane() const { return places_in(grid_.target); }
-
-  void fill_image(std::int64_t image, Real* target) const {
-    fill_channels(grid_, padded_, source_ + image * source_step_, grid_.depth, target);
-  }
-
-  Real weight_of(std::int64_t row, std::int64_t step) const {
-    const auto taps = static_cast<std::int64_t>(grid_.taps.size());
-    return weight_[row * grid_.row_step + step / taps * grid_.depth_step +
-                   grid_.taps[static_cast<std::size_t>(step % taps)].weight];
-  }
-  Real bias_of(std::int64_t row) const { return bias_ ? bias_[row] : Real(0); }
-
-  void complete(std::int64_t image, std::int64_t row_begin, std::int64_t row_end,
-                std::int64_t column_begin, std::int64_t column_end) const {
-    const std::int64_t first = image * channels_ + first_channel_;
-    const std::int64_t start = target_place(grid_, 0, 0, 0);
-    if (epilogue_)
-      epilogue_(first + row_begin, first + row_end, start + column_begin, start + column_end);
-  }
-
-  /// A few rows: each is a filter over the padded source.
-  void filter() const {
-    const std::int64_t rows_of_grid = grid_.grid[0] * grid_.grid[1];
-    // Without steps, rows of the grid may as well be taken with what lies between them.
-    const bool is_dense = grid_.step[1] == 1 && grid_.grid[0] == 1;
-    const std::int64_t length =
-        is_dense ? (grid_.grid[1] - 1) * padded_.pitch + grid_.grid[2] : grid_.grid[2];
-    Room<Real> room({image_size(), length, depth_});
-    Real *const image = room.take(image_size()), *const sums = room.take(length),
-                *const weights = room.take(depth_);
+  void run() const {
+    const std::int64_t depth = grid_.depth * taps_, size = grid_.depth * lanes_.plane();
+    const std::int64_t columns = lanes_.columns(), plane = places_in(grid_.source);
+    Room<Real> room({size, columns, depth});
+    Real *const found = room.take(size), *const sums = room.take(columns),
+                *const weights = room.take(depth);
     std::vector<std::int64_t> offsets;
     for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
-      for (const std::int64_t tap : padded_.taps) offsets.push_back(channel * padded_.plane + tap);
-    std::vector<Run> runs(1);
-    for (std::int64_t n = 0; n < images_; ++n) {
-      fill_image(n, image);
-      for (std::int64_t row = row_begin_; row < row_end_; ++row) {
-        for (std::int64_t i = 0; i < depth_; ++i) weights[i] = weight_of(row, i);
-        Real* const target = target_ + row * target_plane();
-        const Real zero = 0;
-        for (std::int64_t each = 0; each < (is_dense ? 1 : rows_of_grid); ++each) {
-          const std::int64_t z = each / grid_.grid[1], y = each % grid_.grid[1];
-          panels<Real>().filter(image + padded_.offset(grid_, z, y, 0), offsets.data(), weights,
-                                depth_, bias_of(row), length, sums);
-          for (std::int64_t line = 0; line < (is_dense ? grid_.grid[1] : 1); ++line) {
-            runs[0] = {n, z, y + line, 0, 0, grid_.grid[2]};
-            store_runs(grid_, runs, sums + line * padded_.pitch, &zero, target, target_step_);
-          }
-        }
-        complete(n, row, row + 1, 0, places_in(grid_.grid));
+      for (const std::int64_t tap : lanes_.taps())
+        offsets.push_back(channel * lanes_.plane() + tap);
+    std::vector<Lanes::Run> runs;
+    lanes_.find_runs(0, columns, runs);
+    for (std::int64_t row = work_.row_begin; row < work_.row_end; ++row) {
+      for (std::int64_t i = 0; i < depth; ++i)
+        weights[i] = work_.weights[row * grid_.row_step + i / taps_ * grid_.depth_step +
+                                   grid_.taps[static_cast<std::size_t>(i % taps_)].weight];
+      for (std::int64_t image = 0; image < work_.images; ++image) {
+        const Real* const source = work_.source + image * work_.source_step;
+        for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
+          lanes_.fill(source + channel * plane, 0, found + channel * lanes_.plane());
+        panels<Real>().filter(found, offsets.data(), weights, depth,
+                              work_.bias ? work_.bias[row] : Real(0), columns, sums);
+        store(runs, sums, work_.target + image * work_.target_step + row * places_in(grid_.target));
+        work_.complete(image, row, row + 1, 0, places_in(grid_.grid));
       }
     }
   }
 
-  /// The product of the rows' weights with a matrix whose columns are the patches.
-  void multiply() {
-    const PanelFunctions<Real>& functions = panels<Real>();
-    const std::int64_t rows = row_end_ - row_begin_, columns = images_ * places_in(grid_.grid);
-    const std::int64_t groups = divide_up(rows, functions.rows);
-    const std::int64_t panel = std::min(depth_, most_depth) * functions.columns;
-    const std::int64_t tile = std::int64_t{functions.rows} * functions.columns;
-    const std::int64_t packed = groups * depth_ * functions.rows;
-    Room<Real> room({images_ * image_size(), packed, panels_together * panel, tile});
-    images_padded_ = room.take(images_ * image_size());
-    left_ = room.take(packed);
-    right_ = room.take(panels_together * panel);
-    tile_ = room.take(tile);
-    for (std::int64_t n = 0; n < images_; ++n) fill_image(n, images_padded_ + n * image_size());
-    pack_weights(functions, groups);
-    std::vector<const Real*> sources;
-    for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
-      for (const std::int64_t tap : padded_.taps)
-        sources.push_back(images_padded_ + channel * padded_.plane + tap);
-    std::vector<std::vector<Run>> runs(panels_together);
-    std::vector<PanelPiece> pieces;
-    const std::int64_t together = panels_together * functions.columns;
-    for (std::int64_t begin = 0; begin < columns; begin += together) {
-      const std::int64_t count = divide_up(std::min(together, columns - begin), functions.columns);
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t first = begin + i * functions.columns;
-        find_runs(grid_, first, std::min(columns, first + functions.columns),
-                  runs[static_cast<std::size_t>(i)]);
-      }
-      for (std::int64_t step = 0; step < depth_; step += most_depth) {
-        const std::int64_t steps = std::min(most_depth, depth_ - step);
-        for (std::int64_t i = 0; i < count; ++i) {
-          pieces.clear();
-          for (const Run& run : runs[static_cast<std::size_t>(i)])
-            pieces.push_back({run.image * image_size() + padded_.offset(grid_, run.z, run.y, run.x),
-                              run.column, run.count});
-          functions.pack(sources.data() + step, steps, pieces.data(),
-                         static_cast<std::int64_t>(pieces.size()), right_ + i * panel);
-        }
-        for (std::int64_t group = 0; group < groups; ++group)
-          for (std::int64_t i = 0; i < count; ++i)
-            run_tile(functions, group, groups, step, steps, right_ + i * panel,
-                     runs[static_cast<std::size_t>(i)]);
-      }
-      const std::int64_t places = places_in(grid_.grid), end = std::min(columns, begin + together);
-      for (std::int64_t n = begin / places; n * places < end; ++n)
-        complete(n, row_begin_, row_end_, std::max<std::int64_t>(0, begin - n * places),
-                 std::min(places, end - n * places));
+ private:
+  void store(const std::vector<Lanes::Run>& runs, const Real* sums, Real* target) const {
+    const std::int64_t spread = grid_.spread[2];
+    if (spread == 1 && (runs.size() == 1 || grid_.grid[0] == 1)) {
+      // Runs are equally long and equally far from each other.
+      const std::int64_t far = std::ssize(runs) > 1;
+      return panels<Real>().pad_lines({.source = sums,
+                                       .source_stride = far ? runs[1].column - runs[0].column : 0,
+                                       .lines = std::ssize(runs),
+                                       .step = 1,
+                                       .before = 0,
+                                       .count = runs[0].count,
+                                       .after = 0,
+                                       .target = target + runs[0].place,
+                                       .target_stride = far ? runs[1].place - runs[0].place : 0});
     }
+    for (const Lanes::Run& run : runs)
+      for (std::int64_t i = 0; i < run.count; ++i)
+        target[run.place + i * spread] = sums[run.column + i];
   }
 
-  /// Groups of rows are about equally large.
-  std::int64_t first_row(std::int64_t group, std::int64_t groups) const {
-    return row_begin_ + (row_end_ - row_begin_) * group / groups;
-  }
-
-  void pack_weights(const PanelFunctions<Real>& functions, std::int64_t groups) {
-    for (std::int64_t group = 0; group < groups; ++group) {
-      const std::int64_t begin = first_row(group, groups), end = first_row(group + 1, groups);
-      Real* target = left_ + group * depth_ * functions.rows;
-      const auto taps = static_cast<std::int64_t>(grid_.taps.size());
-      for (std::int64_t channel = 0; channel < grid_.depth; ++channel) {
-        for (std::int64_t tap = 0; tap < taps; ++tap, target += functions.rows) {
-          const Real* source = weight_ + begin * grid_.row_step + channel * grid_.depth_step +
-                               grid_.taps[static_cast<std::size_t>(tap)].weight;
-          for (std::int64_t row = begin; row < end; ++row, source += grid_.row_step)
-            target[row - begin] = *source;
-        }
-      }
-    }
-  }
-
-  void run_tile(const PanelFunctions<Real>& functions, std::int64_t group, std::int64_t groups,
-                std::int64_t step, std::int64_t steps, const Real* panel,
-                const std::vector<Run>& runs) {
-    const std::int64_t row = first_row(group, groups);
-    const int rows = static_cast<int>(first_row(group + 1, groups) - row);
-    const Run &first = runs.front(), &last = runs.back();
-    const auto columns = static_cast<int>(last.column + last.count);
-    const Real* const left = left_ + (group * depth_ + step) * functions.rows;
-    constexpr Space one = {1, 1, 1};
-    const bool is_direct =
-        grid_.spread == one && first.image == last.image && columns % functions.width == 0;
-    if (!is_direct) {
-      functions.product({steps, left, panel, tile_, functions.columns, rows, columns, false});
-      for (int i = 0; i < rows; ++i) {
-        const Real start = bias_of(row + i);
-        store_runs(grid_, runs, tile_ + i * functions.columns, step ? nullptr : &start,
-                   target_ + (row + i) * target_plane(), target_step_);
-      }
-      return;
-    }
-    Real* const place = target_ + first.image * target_step_ + row * target_plane() +
-                        target_place(grid_, first.z, first.y, first.x);
-    const bool has_start = bias_ && !step;
-    for (int i = 0; has_start && i < rows; ++i)
-      std::fill_n(place + i * target_plane(), columns, bias_[row + i]);
-    functions.product(
-        {steps, left, panel, place, target_plane(), rows, columns, step > 0 || has_start});
-  }
-
+  const GridWork<Real>& work_;
   const Gathering& grid_;
-  const Padded padded_;
-  const Real* source_;
-  std::int64_t source_step_;
-  const Real* weight_;
-  const Real* bias_;
-  Real* target_;
-  std::int64_t target_step_, images_, row_begin_, row_end_;
-  std::int64_t first_channel_, channels_;  ///< of the target: of the group, and of all groups
-  const GatheringPass::Epilogue& epilogue_;
-  const std::int64_t depth_;
-  Real *images_padded_ = nullptr, *left_ = nullptr, *right_ = nullptr, *tile_ = nullptr;
+  const std::int64_t taps_;
+  const Lanes lanes_;
+};
+
+/// The weights of a group in panels: some rows for each step of the sum.
+class PanelWeights {
+ public:
+  explicit PanelWeights(const Gathering& grid, std::int64_t panel_rows)
+      : grid_(grid),
+        panel_rows_(panel_rows),
+        depth_(grid.depth * static_cast<std::int64_t>(grid.taps.size())) {}
+
+  std::int64_t panels() const { return divide_up(grid_.rows, panel_rows_); }
+  /// Panels are about equally large.
+  std::int64_t first_row(std::int64_t panel) const { return grid_.rows * panel / panels(); }
+  std::int64_t panel_size() const { return depth_ * panel_rows_; }
+
+  template <class Real>
+  void pack(const Real* weights, std::int64_t panel, Real* target) const {
+    const std::int64_t begin = first_row(panel), rows = first_row(panel + 1) - begin;
+    const auto taps = static_cast<std::int64_t>(grid_.taps.size());
+    auto* const source = const_cast<Real*>(weights) + begin * grid_.row_step;  // read only
+    target += panel * panel_size();
+    bool in_order = grid_.depth_step == taps;
+    for (std::int64_t tap = 0; tap < taps; ++tap)
+      in_order = in_order && grid_.taps[static_cast<std::size_t>(tap)].weight == tap;
+    const MoveFunction move = move_function(dtype_of<Real>);
+    if (in_order) return move({source, 1, grid_.row_step}, {target, panel_rows_, 1}, depth_, rows);
+    for (std::int64_t channel = 0; channel < grid_.depth; ++channel) {
+      for (std::int64_t tap = 0; tap < taps; ++tap, target += panel_rows_) {
+        const Real* const from =
+            source + channel * grid_.depth_step + grid_.taps[static_cast<std::size_t>(tap)].weight;
+        for (std::int64_t row = 0; row < rows; ++row) target[row] = from[row * grid_.row_step];
+      }
+    }
+  }
+
+ private:
+  const Gathering& grid_;
+  const std::int64_t panel_rows_, depth_;
+};
+
+/// The product of packed weights with a matrix whose columns are what the windows see.
+template <class Real>
+class PanelTask {
+ public:
+  explicit PanelTask(const GridWork<Real>& work)
+      : work_(work),
+        grid_(work.grid),
+        weights_(grid_, panels<Real>().rows),
+        depth_(grid_.depth * static_cast<std::int64_t>(grid_.taps.size())),
+        width_(panels<Real>().gathered_columns(divide_up(grid_.rows, weights_.panels()))) {}
+
+  void run() {
+    constexpr Space one = {1, 1, 1};
+    // Images whose places do not fill vectors go together.
+    constexpr std::int64_t many_places = 1024;
+    const std::int64_t places = places_in(grid_.grid);
+    const bool apart = places % panels<Real>().columns == 0 || places >= many_places;
+    const bool gaps = Lanes::gaps_pay(grid_, work_.row_end - work_.row_begin);
+    const bool in_order = apart && !gaps;
+    const std::int64_t together = apart ? 1 : work_.images;
+    const Lanes lanes(grid_, together, gaps);
+    const std::int64_t size = grid_.depth * lanes.plane();
+    const std::int64_t tile = std::int64_t{panels<Real>().rows} * columns_together;
+    Room<Real> room({size, tile});
+    Real* const found = room.take(size);
+    tile_ = room.take(tile);
+    for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
+      for (const std::int64_t tap : lanes.taps())
+        sources_.push_back(found + channel * lanes.plane() + tap);
+    for (std::int64_t image = 0; image < work_.images; image += together) {
+      for (std::int64_t channel = 0; channel < grid_.depth; ++channel)
+        lanes.fill(work_.source + image * work_.source_step + channel * places_in(grid_.source),
+                   work_.source_step, found + channel * lanes.plane());
+      for (std::int64_t begin = 0; begin < lanes.columns(); begin += columns_together) {
+        const std::int64_t end = std::min(lanes.columns(), begin + columns_together);
+        grid_.spread == one&& in_order ? multiply(lanes, image, begin, end)
+                                       : multiply_apart(lanes, image, begin, end);
+        if (in_order) work_.complete(image, work_.row_begin, work_.row_end, begin, end);
+      }
+    }
+    for (std::int64_t image = 0; !in_order && image < work_.images; ++image)
+      work_.complete(image, work_.row_begin, work_.row_end, 0, places);
+  }
+
+ private:
+  std::int64_t target_plane() const { return places_in(grid_.target); }
+
+  /// Some columns of all rows, which lie side by side in the target.
+  void multiply(const Lanes& lanes, std::int64_t image, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t step = 0; !step || step < depth_; step += most_depth) {
+      const std::int64_t steps = std::min(most_depth, depth_ - step);
+      for_each_panel([&](std::int64_t panel, std::int64_t row, std::int64_t rows) {
+        for (std::int64_t column = begin; column < end; column += width_) {
+          lanes.find_runs(column, std::min(end, column + width_), runs_);
+          run_tile(image, panel, row, rows, step, steps, column, std::min(width_, end - column));
+        }
+      });
+    }
+  }
+
+  /// Columns that do not: they are brought to their places once.
+  void multiply_apart(const Lanes& lanes, std::int64_t image, std::int64_t begin,
+                      std::int64_t end) {
+    for (std::int64_t column = begin; column < end; column += width_) {
+      lanes.find_runs(column, std::min(end, column + width_), runs_);
+      for_each_panel([&](std::int64_t panel, std::int64_t row, std::int64_t rows) {
+        run_tile(image, panel, row, rows, 0, depth_, column, std::min(width_, end - column));
+      });
+    }
+  }
+
+  void for_each_panel(auto work) const {
+    for (std::int64_t panel = work_.first_panel, row = work_.row_begin; row < work_.row_end;
+         ++panel) {
+      const std::int64_t next = weights_.first_row(panel + 1);
+      work(panel, row, next - row);
+      row = next;
+    }
+  }
+
+  void run_tile(std::int64_t image, std::int64_t panel, std::int64_t row, std::int64_t rows,
+                std::int64_t step, std::int64_t steps, std::int64_t column, std::int64_t columns) {
+    const PanelFunctions<Real>& functions = panels<Real>();
+    GatheredProduct<Real> product = {
+        .depth = steps,
+        .a = work_.weights + panel * weights_.panel_size() + step * functions.rows,
+        .sources = sources_.data() + step,
+        .offset = column,
+        .c = tile_,
+        .c_stride = columns_together,
+        .rows = static_cast<int>(rows),
+        .columns = static_cast<int>(columns),
+        .add = false};
+    Real* const target = work_.target + image * work_.target_step + row * target_plane();
+    if (runs_.size() == 1 && runs_[0].count == columns && columns % functions.width == 0 &&
+        grid_.spread[2] == 1) {
+      Real* const place = target + runs_[0].image * work_.target_step + runs_[0].place;
+      const bool has_start = work_.bias && !step;
+      for (std::int64_t i = 0; has_start && i < rows; ++i)
+        std::fill_n(place + i * target_plane(), columns, work_.bias[row + i]);
+      product.c = place;
+      product.c_stride = target_plane();
+      product.add = step > 0 || has_start;
+      return functions.gathered_product(product);
+    }
+    functions.gathered_product(product);
+    for (std::int64_t i = 0; i < rows; ++i)
+      store(tile_ + i * columns_together, work_.bias ? work_.bias[row + i] : Real(0), step > 0,
+            target + i * target_plane());
+  }
+
+  /// Adds a row of the tile to the target, or puts it there.
+  void store(const Real* values, Real start, bool add, Real* target) const {
+    const std::int64_t spread = grid_.spread[2];
+    for (const Lanes::Run& run : runs_) {
+      Real* const place = target + run.image * work_.target_step + run.place;
+      const Real* const from = values + run.column;
+      if (add) {
+        for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] += from[i];
+      } else if (spread == 1) {
+        for (std::int64_t i = 0; i < run.count; ++i) place[i] = start + from[i];
+      } else {
+        for (std::int64_t i = 0; i < run.count; ++i) place[i * spread] = start + from[i];
+      }
+    }
+  }
+
+  const GridWork<Real>& work_;
+  const Gathering& grid_;
+  const PanelWeights weights_;
+  const std::int64_t depth_, width_;  ///< steps of the sums; columns of a tile
+  Real* tile_ = nullptr;
+  std::vector<const Real*> sources_;
+  std::vector<Lanes::Run> runs_;
 };
 
 }  // namespace
@@ -518,56 +699,147 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
       target_(target),
       epilogue_(std::move(epilogue)) {
   if (!batch_ || !groups_ || !grids[0].rows) return;
-  for (const Gathering& grid : grids)
-    if (places_in(grid.grid)) add_slabs(grid, grids_);
+  if (grids[0].rows < fewest_rows || !grids[0].depth)
+    way_ = Way::filter;
+  else if (dtype == DType::float32 && grids.size() == 1 && winograd_pays(grids[0], batch_))
+    way_ = Way::winograd;
+  const Elements elements = way_ == Way::winograd ? padded_elements : lane_elements;
+  for (Gathering& grid : grids) {
+    if (!places_in(grid.grid)) continue;
+    grid.packed = packed_size_;
+    packed_size_ += groups_ * panels_of(grid) * panel_size(grid);
+    kinds_.push_back(grids_.size());
+    add_slabs(grid, elements, way_ == Way::winograd ? winograd_side(grid) : 1, grids_);
+  }
   if (grids_.empty()) return;
+  packed_.of_size(packed_size_ * static_cast<std::int64_t>(size_of(dtype)));
   // Enough images to fill some panels; rows are divided where there are few images.
   const Gathering& grid = grids_[0];
   const double operations = operations_of(grid);
-  constexpr std::int64_t enough_columns = 512, enough_shares = 8;
+  constexpr std::int64_t enough_columns = 512, enough_shares = 8, even = 4;
   const std::int64_t most_images = std::clamp<std::int64_t>(
-      most_padded / std::max<std::int64_t>(1, grid.depth * Padded(grid).plane), 1, batch_);
-  images_ = std::clamp<std::int64_t>(divide_up(enough_columns, places_in(grid.grid)), 1,
-                                     std::min(most_images, divide_up(batch_, 2)));
-  while (images_ < most_images && operations * static_cast<double>(images_) < small_share)
-    images_ = std::min(most_images, 2 * images_);
-  const std::int64_t blocks = std::ssize(grids_) * divide_up(batch_, images_) * groups_;
-  const double block_operations = operations * static_cast<double>(images_);
+      most_elements / std::max<std::int64_t>(1, elements(grid)), 1, batch_);
+  std::int64_t images = std::clamp<std::int64_t>(divide_up(enough_columns, places_in(grid.grid)), 1,
+                                                 std::min(most_images, divide_up(batch_, 2)));
+  while (images < most_images && operations * static_cast<double>(images) < small_share)
+    images = std::min(most_images, 2 * images);
+  image_blocks_ = divide_up(batch_, images);
+  // So that a few threads end at the same time.
+  if (image_blocks_ > even) image_blocks_ = std::min(batch_, divide_up(image_blocks_, even) * even);
+  const std::int64_t blocks = std::ssize(grids_) * image_blocks_ * groups_;
+  const double block_operations = operations * static_cast<double>(images);
   std::int64_t wanted = divide_up(enough_shares, blocks);
   wanted = std::min(wanted, static_cast<std::int64_t>(block_operations / small_share) + 1);
   wanted = std::max(wanted, static_cast<std::int64_t>(block_operations / large_share) + 1);
-  row_blocks_ = std::clamp<std::int64_t>(wanted, 1, divide_up(grid.rows, fewest_in_block));
+  const std::int64_t in_block =
+      way_ == Way::winograd ? 2 * panels<float>().columns : fewest_in_block;
+  row_blocks_ = std::clamp<std::int64_t>(wanted, 1, divide_up(grid.rows, in_block));
   shares_ = static_cast<int>(blocks * row_blocks_);
 }
 
+int GatheringPass::panel_rows() const {
+  return dtype_ == DType::float32 ? panels<float>().rows : panels<double>().rows;
+}
+
+std::int64_t GatheringPass::panels_of(const Gathering& grid) const {
+  if (way_ == Way::filter) return grid.rows;
+  return way_ == Way::winograd ? WinogradWeights(grid).panels()
+                               : PanelWeights(grid, panel_rows()).panels();
+}
+
+std::int64_t GatheringPass::panel_size(const Gathering& grid) const {
+  if (way_ == Way::filter) return 0;
+  return way_ == Way::winograd ? WinogradWeights(grid).panel_size()
+                               : PanelWeights(grid, panel_rows()).panel_size();
+}
+
+std::int64_t GatheringPass::first_row(const Gathering& grid, std::int64_t panel) const {
+  return way_ == Way::winograd ? std::min(grid.rows, panel * panels<float>().columns)
+                               : grid.rows * panel / panels_of(grid);
+}
+
 template <class Real>
-void GatheringPass::run_share(std::int64_t share) const {
+void GatheringPass::pack_panel(std::int64_t number) {
+  std::size_t kind = 0;
+  while (number >= groups_ * panels_of(grids_[kinds_[kind]]))
+    number -= groups_ * panels_of(grids_[kinds_[kind++]]);
+  const Gathering& grid = grids_[kinds_[kind]];
+  const std::int64_t count = panels_of(grid), group = number / count;
+  const Real* const weights = weights_of<Real>(grid, group);
+  Real* const target = packed_of<Real>(grid, group);
+  if constexpr (sizeof(Real) == sizeof(float))
+    if (way_ == Way::winograd) return WinogradWeights(grid).spread(weights, number % count, target);
+  PanelWeights(grid, panel_rows()).pack(weights, number % count, target);
+}
+
+template <class Real>
+const Real* GatheringPass::weights_of(const Gathering& grid, std::int64_t group) const {
+  // A group has filters times channels of them.
+  const std::int64_t size = std::max(grid.row_step * grid.rows, grid.depth_step * grid.depth);
+  return static_cast<const Real*>(weights_) + group * size;
+}
+
+template <class Real>
+Real* GatheringPass::packed_of(const Gathering& grid, std::int64_t group) const {
+  return reinterpret_cast<Real*>(packed_.data()) + grid.packed +
+         group * panels_of(grid) * panel_size(grid);
+}
+
+template <class Real>
+void GatheringPass::pack_weights() {
+  std::int64_t panels = 0;
+  for (const std::size_t kind : kinds_) panels += groups_ * panels_of(grids_[kind]);
+  for (std::int64_t panel = next_panel_++; panel < panels; panel = next_panel_++) {
+    pack_panel<Real>(panel);
+    if (++panels_packed_ == panels) panels_packed_.notify_all();
+  }
+  // What is missing is being made by threads that run.
+  for (std::int64_t packed = panels_packed_; packed < panels; packed = panels_packed_)
+    panels_packed_.wait(packed);
+}
+
+template <class Real>
+void GatheringPass::run_share(std::int64_t share) {
   const std::int64_t row_block = share % row_blocks_;
   share /= row_blocks_;
-  const std::int64_t image_blocks = divide_up(batch_, images_);
-  const std::int64_t first = share % image_blocks * images_;
-  share /= image_blocks;
+  const std::int64_t image_block = share % image_blocks_;
+  share /= image_blocks_;
+  const std::int64_t first = batch_ * image_block / image_blocks_,
+                     last = batch_ * (image_block + 1) / image_blocks_;
   const std::int64_t group = share % groups_;
   const Gathering& grid = grids_[static_cast<std::size_t>(share / groups_)];
   const std::int64_t source_plane = places_in(grid.source), target_plane = places_in(grid.target);
   const std::int64_t source_step = groups_ * grid.depth * source_plane;
   const std::int64_t target_step = groups_ * grid.rows * target_plane;
-  // A group has filters times channels of weights.
-  const std::int64_t weights = std::max(grid.row_step * grid.rows, grid.depth_step * grid.depth);
+  const std::int64_t panels = panels_of(grid);
+  const std::int64_t first_panel = panels * row_block / row_blocks_,
+                     last_panel = panels * (row_block + 1) / row_blocks_;
   const auto* const bias = static_cast<const Real*>(bias_);
-  GridTask<Real>(
-      grid,
-      static_cast<const Real*>(source_) + first * source_step + group * grid.depth * source_plane,
-      source_step, static_cast<const Real*>(weights_) + group * weights,
-      bias ? bias + group * grid.rows : nullptr,
-      static_cast<Real*>(target_) + first * target_step + group * grid.rows * target_plane,
-      target_step, std::min(images_, batch_ - first), grid.rows * row_block / row_blocks_,
-      grid.rows * (row_block + 1) / row_blocks_, (first * groups_ + group) * grid.rows,
-      groups_ * grid.rows, epilogue_)
-      .run();
+  GridWork<Real> work = {
+      .grid = grid,
+      .source = static_cast<const Real*>(source_) + first * source_step +
+                group * grid.depth * source_plane,
+      .source_step = source_step,
+      .weights = way_ == Way::filter ? weights_of<Real>(grid, group) : packed_of<Real>(grid, group),
+      .bias = bias ? bias + group * grid.rows : nullptr,
+      .target =
+          static_cast<Real*>(target_) + first * target_step + group * grid.rows * target_plane,
+      .target_step = target_step,
+      .images = last - first,
+      .row_begin = first_row(grid, first_panel),
+      .row_end = first_row(grid, last_panel),
+      .first_panel = first_panel,
+      .first_channel = (first * groups_ + group) * grid.rows,
+      .channels = groups_ * grid.rows,
+      .epilogue = epilogue_};
+  if (way_ == Way::filter) return FilterTask<Real>(work).run();
+  pack_weights<Real>();
+  if constexpr (sizeof(Real) == sizeof(float))
+    if (way_ == Way::winograd) return run_winograd(work);
+  PanelTask<Real>(work).run();
 }
 
-void GatheringPass::run(int share) const {
+void GatheringPass::run(int share) {
   if (dtype_ == DType::float32)
     run_share<float>(share);
   else
@@ -580,37 +852,77 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   const std::int64_t taps = places_in(windows.kernel), columns = windows.channels * taps;
   const std::int64_t count = windows.groups * windows.filters * columns;
   if (!count) return;
+  Gathering grid = convolution_grid(windows);
   const double operations = 2.0 * static_cast<double>(count) *
                             static_cast<double>(windows.count * places_in(windows.result));
   const auto pieces = [&](double each, std::int64_t others) {
     return static_cast<std::int64_t>(operations / each / static_cast<double>(others)) + 1;
   };
+  // With few filters or weights of one, panels would be packed for little.
+  constexpr std::int64_t few_filters = 12, few_columns = 192, fewest_taps = 3,
+                         nearest_cache = 1 << 13;
+  if (dtype == DType::float32 && winograd_pays(grid, windows.count))
+    way_ = Way::winograd;
+  else if (windows.filters < fewest_rows)
+    way_ = Way::lanes;
+  else if ((windows.filters < few_filters || columns <= few_columns) && taps >= fewest_taps &&
+           places_in(grid.grid) && Lanes(grid, 1).plane() <= nearest_cache)
+    way_ = Way::lanes;
   constexpr std::int64_t most_columns = 512, fewest_columns = 128, enough_shares = 8,
                          most_parts_size = 1 << 22;
-  column_blocks_ = divide_up(columns, most_columns);
-  parts_ =
-      std::min(divide_up(enough_shares, windows.groups * column_blocks_), pieces(small_share, 1));
-  parts_ = std::max(parts_, pieces(large_share, windows.groups * column_blocks_));
-  parts_ = std::clamp<std::int64_t>(std::min(parts_, most_parts_size / count + 1), 1,
-                                    std::max<std::int64_t>(1, windows.count));
-  column_blocks_ = std::clamp(pieces(large_share, windows.groups * parts_), column_blocks_,
-                              std::max(column_blocks_, divide_up(columns, fewest_columns)));
-  block_columns_ = divide_up(columns, column_blocks_);
+  if (way_ != Way::panels) {
+    const std::int64_t most = way_ == Way::winograd
+                                  ? WinogradGradient::block_channels
+                                  : std::max<std::int64_t>(1, most_columns / taps);
+    filter_blocks_ = divide_up(windows.filters, WinogradGradient::block_channels);
+    block_columns_ = divide_up(windows.channels, divide_up(windows.channels, most)) * taps;
+    units_ = way_ == Way::winograd ? WinogradGradient(grid, windows.count).bands() : windows.count;
+    slabs_.push_back(std::move(grid));
+  } else {
+    block_columns_ = divide_up(columns, divide_up(columns, most_columns));
+    grid.depth = std::min(windows.channels, divide_up(block_columns_, taps) + 1);
+    if (places_in(grid.grid)) add_slabs(grid, padded_elements, 1, slabs_);
+    units_ = std::ssize(slabs_) * windows.count;
+  }
   column_blocks_ = divide_up(columns, block_columns_);
-  Gathering grid = convolution_grid(windows);
-  grid.depth = std::min(windows.channels, divide_up(block_columns_, taps) + 1);
-  if (places_in(grid.grid)) add_slabs(grid, slabs_);
+  const std::int64_t blocks = windows.groups * column_blocks_ * filter_blocks_;
+  parts_ = std::min(divide_up(enough_shares, blocks), pieces(small_share, 1));
+  parts_ = std::max(parts_, pieces(large_share, blocks));
+  parts_ = std::clamp<std::int64_t>(std::min(parts_, most_parts_size / count + 1), 1,
+                                    std::max<std::int64_t>(1, units_));
+  if (way_ == Way::panels) {
+    const std::int64_t most = std::max(column_blocks_, divide_up(columns, fewest_columns));
+    column_blocks_ = std::clamp(pieces(large_share, windows.groups * parts_), column_blocks_, most);
+    block_columns_ = divide_up(columns, column_blocks_);
+    column_blocks_ = divide_up(columns, block_columns_);
+  }
   sums_.resize(static_cast<std::size_t>((parts_ - 1) * count) * size_of(dtype));
-  shares_ = static_cast<int>(windows.groups * column_blocks_ * parts_);
+  shares_ = static_cast<int>(windows.groups * column_blocks_ * filter_blocks_ * parts_);
 }
 
 WeightGradientPass::Block WeightGradientPass::block_of(std::int64_t share) const {
   const std::int64_t taps = places_in(windows_.kernel);
-  const std::int64_t begin = share % column_blocks_ * block_columns_, rest = share / column_blocks_;
+  const std::int64_t begin = share % column_blocks_ * block_columns_;
+  share /= column_blocks_;
+  const std::int64_t filter_block = share % filter_blocks_;
+  share /= filter_blocks_;
   const std::int64_t columns = std::min(block_columns_, windows_.channels * taps - begin);
   const std::int64_t first = begin / taps;
-  return {rest / parts_, rest % parts_, begin,
-          columns,       first,         divide_up(begin + columns, taps) - first};
+  return {share / parts_,
+          share % parts_,
+          begin,
+          columns,
+          first,
+          divide_up(begin + columns, taps) - first,
+          windows_.filters * filter_block / filter_blocks_,
+          windows_.filters * (filter_block + 1) / filter_blocks_};
+}
+
+WeightGradientPass::Images WeightGradientPass::images_of(const Block& block,
+                                                         std::size_t slab) const {
+  const auto first = static_cast<std::int64_t>(slab) * windows_.count;
+  return {std::clamp<std::int64_t>(first_unit(block.part) - first, 0, windows_.count),
+          std::clamp<std::int64_t>(first_unit(block.part + 1) - first, 0, windows_.count)};
 }
 
 /// Where the weights of a block that belong to a filter go.
@@ -664,7 +976,9 @@ void WeightGradientPass::run_panels(const Block& block) {
   std::vector<Run> runs;
   std::vector<PanelPiece> pieces;
   const auto first_row = [&](std::int64_t group) { return rows * group / groups; };
-  for (const Gathering& slab : slabs_) {
+  for (std::size_t number = 0; number < slabs_.size(); ++number) {
+    const Gathering& slab = slabs_[number];
+    const Images images = images_of(block, number);
     const Padded padded(slab);
     const std::int64_t places = places_in(slab.grid), row_step = places_in(slab.target);
     sources.clear();
@@ -674,7 +988,7 @@ void WeightGradientPass::run_panels(const Block& block) {
       sources.push_back(image + (column / taps - block.first_channel) * padded.plane +
                         padded.taps[static_cast<std::size_t>(column % taps)]);
     }
-    for (std::int64_t n = first_image(block.part); n < first_image(block.part + 1); ++n) {
+    for (std::int64_t n = images.begin; n < images.end; ++n) {
       fill_channels(slab, padded, image_of<Real>(block, n), block.channels, image);
       const Real* const gradients = gradients_of<Real>(slab, block, n, 0);
       for (std::int64_t place = 0; place < places; place += depth) {
@@ -710,67 +1024,125 @@ void WeightGradientPass::run_panels(const Block& block) {
 }
 
 template <class Real>
-void WeightGradientPass::run_dots(const Block& block) {
+void WeightGradientPass::run_lanes(const Block& block) {
   const PanelFunctions<Real>& functions = panels<Real>();
-  const std::int64_t taps = places_in(windows_.kernel);
-  const std::int64_t lanes = block.columns * functions.width;
-  // Rows of the grid are taken together, with zeros for what lies between them, where they can.
-  const auto is_dense = [](const Gathering& slab) {
-    return slab.step[1] == 1 && slab.grid[0] == 1;
+  const auto taps = static_cast<std::int64_t>(places_in(windows_.kernel));
+  const std::int64_t filters = block.last_filter - block.first_filter, width = functions.width;
+  const std::int64_t sum_stride = block.columns * width;
+  // Long sums, of several images where these are small.
+  const auto together_of = [&](const Gathering& slab) {
+    constexpr std::int64_t enough_places = 1024, most_images = 8;
+    const std::int64_t places = places_in(slab.grid);
+    const bool is_whole = places % width == 0 && 2 * places >= enough_places;
+    return is_whole ? 1 : std::clamp<std::int64_t>(enough_places / places, 1, most_images);
   };
-  const auto length_of = [&](const Gathering& slab, const Padded& padded) {
-    const std::int64_t rows = is_dense(slab) ? slab.grid[1] : 1;
-    return divide_up((rows - 1) * padded.pitch + slab.grid[2], functions.width) * functions.width;
-  };
-  std::int64_t image_size = 0, line_size = 0;
+  std::int64_t lane_size = 0, length = 0;
   for (const Gathering& slab : slabs_) {
-    const Padded padded(slab);
-    image_size = std::max(image_size, block.channels * padded.plane + functions.width);
-    line_size = std::max(line_size, length_of(slab, padded));
+    const std::int64_t together = together_of(slab);
+    lane_size = std::max(lane_size, Lanes(slab, together).plane());
+    length = std::max(length, divide_up(together * places_in(slab.grid), width) * width);
   }
-  Room<Real> room({image_size, line_size, windows_.filters * lanes});
-  Real *const image = room.take(image_size), *const line = room.take(line_size),
-              *const sums = room.take(windows_.filters * lanes);
-  std::fill_n(sums, windows_.filters * lanes, Real(0));
-  std::vector<std::int64_t> offsets;
-  for (const Gathering& slab : slabs_) {
-    const Padded padded(slab);
-    const std::int64_t length = length_of(slab, padded), width = slab.grid[2];
-    const std::int64_t rows = slab.grid[0] * slab.grid[1], together = is_dense(slab) ? rows : 1;
-    std::fill_n(image + block.channels * padded.plane, functions.width, Real(0));
-    std::fill_n(line, length, Real(0));
-    offsets.clear();
-    for (std::int64_t i = block.begin; i < block.begin + block.columns; ++i)
-      offsets.push_back((i / taps - block.first_channel) * padded.plane +
-                        padded.taps[static_cast<std::size_t>(i % taps)]);
-    for (std::int64_t n = first_image(block.part); n < first_image(block.part + 1); ++n) {
-      fill_channels(slab, padded, image_of<Real>(block, n), block.channels, image);
-      for (std::int64_t filter = 0; filter < windows_.filters; ++filter) {
-        const Real* const gradients = gradients_of<Real>(slab, block, n, filter);
-        for (std::int64_t first = 0; first < rows; first += together) {
-          for (std::int64_t y = 0; y < together; ++y)
-            std::copy_n(gradients + (first + y) * width, width, line + y * padded.pitch);
-          const std::int64_t place =
-              padded.offset(slab, first / slab.grid[1], first % slab.grid[1], 0);
-          functions.dots(line, image + place, offsets.data(), block.columns, length,
-                         sums + filter * lanes);
+  Room<Real> room({lane_size, filters * length, filters * sum_stride});
+  Real *const found = room.take(lane_size), *const copied = room.take(filters * length),
+              *const sums = room.take(filters * sum_stride);
+  std::fill_n(sums, filters * sum_stride, Real(0));
+  for (std::size_t number = 0; number < slabs_.size(); ++number) {
+    const Gathering& slab = slabs_[number];
+    const std::int64_t places = places_in(slab.grid), together = together_of(slab);
+    const Images images = images_of(block, number);
+    const Lanes most_lanes(slab, together),
+        last_lanes(slab, std::max<std::int64_t>(1, (images.end - images.begin) % together));
+    for (std::int64_t n = images.begin; n < images.end; n += together) {
+      const Lanes& lanes = n + together <= images.end ? most_lanes : last_lanes;
+      const std::int64_t used = divide_up(lanes.columns(), width) * width;
+      const bool is_copied = lanes.columns() != places || used != places;
+      if (is_copied) copy_gradients(slab, block, n, lanes, length, copied);
+      const Real* const values =
+          is_copied ? copied : gradients_of<Real>(slab, block, n, block.first_filter);
+      const std::int64_t value_stride = is_copied ? length : places_in(slab.target);
+      for (std::int64_t channel = 0; channel < block.channels; ++channel) {
+        lanes.fill(image_of<Real>(block, n) + channel * places_in(slab.source), image_step(),
+                   found);
+        const std::int64_t groups = divide_up(taps, functions.dot_taps);
+        for (std::int64_t filter = 0; filter < filters; filter += functions.dot_rows) {
+          for (std::int64_t group = 0; group < groups; ++group) {
+            const std::int64_t tap = taps * group / groups, last = taps * (group + 1) / groups;
+            functions.lane_dots(
+                {.values = values + filter * value_stride,
+                 .value_stride = value_stride,
+                 .rows =
+                     static_cast<int>(std::min<std::int64_t>(functions.dot_rows, filters - filter)),
+                 .taps = static_cast<int>(last - tap),
+                 .source = found,
+                 .offsets = lanes.taps().data() + tap,
+                 .count = used,
+                 .sums = sums + filter * sum_stride + (channel * taps + tap) * width,
+                 .sum_stride = sum_stride});
+          }
         }
       }
     }
   }
-  for (std::int64_t filter = 0; filter < windows_.filters; ++filter) {
+  for (std::int64_t filter = 0; filter < filters; ++filter) {
     for (std::int64_t column = 0; column < block.columns; ++column) {
-      const Real* const each = sums + filter * lanes + column * functions.width;
-      target_of<Real>(block, filter)[column] =
-          std::accumulate(each, each + functions.width, Real(0));
+      const Real* const each = sums + filter * sum_stride + column * width;
+      target_of<Real>(block, block.first_filter + filter)[column] =
+          std::accumulate(each, each + width, Real(0));
     }
   }
+}
+
+/// In the order of lanes, with zeros behind them.
+template <class Real>
+void WeightGradientPass::copy_gradients(const Gathering& slab, const Block& block,
+                                        std::int64_t image, const Lanes& lanes, std::int64_t stride,
+                                        Real* target) const {
+  const std::int64_t rows = slab.grid[lanes.outer()], row = places_in(slab.grid) / rows;
+  const std::int64_t images = lanes.columns() / places_in(slab.grid);
+  for (std::int64_t filter = block.first_filter; filter < block.last_filter;
+       ++filter, target += stride) {
+    for (std::int64_t i = 0; i < images; ++i)
+      panels<Real>().pad_lines({.source = gradients_of<Real>(slab, block, image + i, filter),
+                                .source_stride = row,
+                                .lines = rows,
+                                .step = 1,
+                                .before = 0,
+                                .count = row,
+                                .after = 0,
+                                .target = target + i * row,
+                                .target_stride = images * row});
+    std::fill(target + lanes.columns(), target + stride, Real(0));
+  }
+}
+
+void WeightGradientPass::run_winograd(const Block& block) {
+  const Gathering& grid = slabs_[0];
+  const std::int64_t image_channels = windows_.groups * windows_.channels,
+                     result_channels = windows_.groups * windows_.filters;
+  WinogradGradient(grid, windows_.count)
+      .run({.images = image_of<float>(block, 0),
+            .image_step = image_channels * places_in(grid.source),
+            .channels = block.channels,
+            .results = gradients_of<float>(grid, block, 0, block.first_filter),
+            .result_step = result_channels * places_in(grid.target),
+            .filters = block.last_filter - block.first_filter,
+            .first_band = first_unit(block.part),
+            .last_band = first_unit(block.part + 1),
+            .weights = target_of<float>(block, block.first_filter),
+            .filter_step = windows_.channels * places_in(windows_.kernel)});
 }
 
 template <class Real>
 void WeightGradientPass::run_block(std::int64_t share) {
   const Block block = block_of(share);
-  windows_.filters < fewest_rows ? run_dots<Real>(block) : run_panels<Real>(block);
+  switch (way_) {
+    case Way::lanes:
+      return run_lanes<Real>(block);
+    case Way::panels:
+      return run_panels<Real>(block);
+    case Way::winograd:
+      return run_winograd(block);
+  }
 }
 
 void WeightGradientPass::run(int share) {

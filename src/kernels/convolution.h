@@ -4,11 +4,13 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "base/dtype.h"
+#include "kernels/scratch.h"
 
 namespace afterglow::kernels {
 
@@ -44,10 +46,12 @@ struct Gathering {
   std::vector<Tap> taps;
   std::int64_t rows, depth;           ///< channels of the target and of the source, of a group
   std::int64_t row_step, depth_step;  ///< between their weights
+  std::int64_t packed = 0;            ///< where its packed weights begin
 };
 
 /// target[n, r, start + g * spread] = bias[r] + the sum over d and taps of weight * source[n, d, g
 /// * step + offset], for one or several grids that make up the target. For float32 and float64.
+/// Windows of 3 by 3 or 5 by 5 without steps, and enough channels, of float32 go Winograd's way.
 class GatheringPass {
  public:
   /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) of the target are
@@ -56,25 +60,46 @@ class GatheringPass {
                                       std::int64_t column_begin, std::int64_t column_end)>;
 
   int shares() const { return shares_; }
-  void run(int share) const;
+  void run(int share);
 
  protected:
   GatheringPass(const Windows& windows, DType dtype, const void* source, const void* weights,
                 const void* bias, void* target, std::vector<Gathering> grids, Epilogue epilogue);
 
  private:
+  enum class Way { filter, panels, winograd };
+
   template <class Real>
-  void run_share(std::int64_t share) const;
+  void run_share(std::int64_t share);
+  /// Rows of packed weights are divided into panels.
+  int panel_rows() const;
+  std::int64_t panels_of(const Gathering& grid) const;
+  std::int64_t panel_size(const Gathering& grid) const;
+  std::int64_t first_row(const Gathering& grid, std::int64_t panel) const;
+  template <class Real>
+  const Real* weights_of(const Gathering& grid, std::int64_t group) const;
+  template <class Real>
+  Real* packed_of(const Gathering& grid, std::int64_t group) const;
+  template <class Real>
+  void pack_panel(std::int64_t number);
+  /// By whichever shares come first, together.
+  template <class Real>
+  void pack_weights();
 
   std::int64_t batch_, groups_;
   DType dtype_;
   const void *source_, *weights_, *bias_;
   void* target_;
-  std::vector<Gathering> grids_;
+  Way way_ = Way::panels;
+  std::vector<Gathering> grids_;    ///< in slabs
+  std::vector<std::size_t> kinds_;  ///< the first slab of each grid
   Epilogue epilogue_;
-  std::int64_t images_ = 1;      ///< that are worked on together
-  std::int64_t row_blocks_ = 1;  ///< that the rows of a group are divided into
+  std::int64_t image_blocks_ = 1;  ///< that the batch is divided into
+  std::int64_t row_blocks_ = 1;    ///< that the rows of a group are divided into
   int shares_ = 0;
+  std::int64_t packed_size_ = 0;
+  Scratch packed_;  ///< weights, as products take them
+  std::atomic<std::int64_t> next_panel_ = 0, panels_packed_ = 0;
 };
 
 /// results = images * weights + bias; without a bias it is nullptr.
@@ -91,6 +116,8 @@ class TransposedConvolutionPass : public GatheringPass {
                             const void* weights, const void* bias, void* images);
 };
 
+class Lanes;
+
 /// The gradient of the weights: for each the sum over all images and places of the result's
 /// gradient times what the weight met.
 class WeightGradientPass {
@@ -103,13 +130,24 @@ class WeightGradientPass {
   void finish();
 
  private:
-  /// What a share computes: some weights of all filters of a group, summed over some images.
+  enum class Way { lanes, panels, winograd };
+
+  /// What a share computes: some weights of some filters of a group, summed over a part of all.
   struct Block {
     std::int64_t group, part, begin, columns;
     std::int64_t first_channel, channels;  ///< that these weights meet
+    std::int64_t first_filter, last_filter;
   };
   Block block_of(std::int64_t share) const;
-  std::int64_t first_image(std::int64_t part) const { return windows_.count * part / parts_; }
+  std::int64_t image_step() const {
+    return windows_.groups * windows_.channels * places_in(windows_.image);
+  }
+  std::int64_t first_unit(std::int64_t part) const { return units_ * part / parts_; }
+  struct Images {
+    std::int64_t begin, end;
+  };
+  /// Whose slab a part has.
+  Images images_of(const Block& block, std::size_t slab) const;
   template <class Real>
   const Real* image_of(const Block& block, std::int64_t number) const;
   template <class Real>
@@ -121,9 +159,14 @@ class WeightGradientPass {
   void run_block(std::int64_t share);
   template <class Real>
   void run_panels(const Block& block);
-  /// Instead, for a few filters.
+  /// Instead, for a few filters or weights.
   template <class Real>
-  void run_dots(const Block& block);
+  void run_lanes(const Block& block);
+  template <class Real>
+  void copy_gradients(const Gathering& slab, const Block& block, std::int64_t image,
+                      const Lanes& lanes, std::int64_t stride, Real* target) const;
+  /// Where that way is shorter.
+  void run_winograd(const Block& block);
   template <class Real>
   void add_parts();
 
@@ -131,8 +174,11 @@ class WeightGradientPass {
   DType dtype_;
   const void *images_, *results_;
   void* weights_;
+  Way way_ = Way::panels;
   std::vector<Gathering> slabs_;    ///< of the results
-  std::int64_t parts_ = 1;          ///< of the batch
+  std::int64_t units_ = 0;          ///< slabs of images, or bands of tiles
+  std::int64_t parts_ = 1;          ///< that these are divided into
+  std::int64_t filter_blocks_ = 1;  ///< of the filters of a group
   std::int64_t column_blocks_ = 1;  ///< of the weights of a filter
   std::int64_t block_columns_ = 1;
   int shares_ = 0;

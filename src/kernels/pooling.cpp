@@ -11,7 +11,7 @@ namespace afterglow::kernels {
 namespace {
 
 constexpr std::int64_t share_size = 32 * block_size;
-constexpr std::int64_t lane_block = 64;
+constexpr std::int64_t most_lanes = 64, fewest_lanes = 16, enough_units = 8;
 
 bool is_whole(const WindowAxis& axis) {
   return axis.results == 1 && axis.pad == 0 && axis.kernel >= axis.extent;
@@ -51,18 +51,22 @@ PoolingPass::PoolingPass(WindowWork work, const PoolingWindows& windows, DType d
       arrays_(arrays),
       places_(windows.depth.extent * windows.rows.extent * windows.columns.extent),
       results_(windows.depth.results * windows.rows.results * windows.columns.results) {
-  units_ = windows.images * divide_up(windows.lanes, lane_block);
+  lane_block_ = most_lanes;
+  while (lane_block_ > fewest_lanes &&
+         windows.images * divide_up(windows.lanes, lane_block_) < enough_units)
+    lane_block_ /= 2;
+  units_ = windows.images * divide_up(windows.lanes, lane_block_);
   const std::int64_t size =
       windows.images * windows.lanes * std::max<std::int64_t>(1, std::max(places_, results_));
   if (units_) shares_ = static_cast<int>(std::min(divide_up(size, share_size), units_));
 }
 
 void PoolingPass::run(int share) const {
-  const std::int64_t blocks = divide_up(windows_.lanes, lane_block);
+  const std::int64_t blocks = divide_up(windows_.lanes, lane_block_);
   const Range range = range_of(units_, shares_, share);
   for (std::int64_t unit = range.begin; unit < range.end; ++unit) {
-    const std::int64_t image = unit / blocks, first = unit % blocks * lane_block;
-    const std::int64_t lanes = std::min(lane_block, windows_.lanes - first);
+    const std::int64_t image = unit / blocks, first = unit % blocks * lane_block_;
+    const std::int64_t lanes = std::min(lane_block_, windows_.lanes - first);
     if (dtype_ == DType::float32)
       run_lanes<float>(image, first, lanes);
     else if (dtype_ == DType::float64)
@@ -77,7 +81,7 @@ namespace {
 /// Rows and results of it that a call may write to in between.
 std::int64_t room_of(const PoolingWindows& windows) {
   const WindowAxis& columns = windows.columns;
-  return 2 * (columns.extent + columns.stride) + 4 * (columns.results + 1) + lane_block;
+  return 2 * (columns.extent + columns.stride) + 4 * (columns.results + 1) + most_lanes;
 }
 
 bool has_values_per_place(WindowWork work) {

@@ -55,6 +55,7 @@ class PoolingPass {
   DType dtype_;
   Arrays arrays_;
   std::int64_t places_, results_;  ///< of an image
+  std::int64_t lane_block_;        ///< lanes of a unit
   std::int64_t units_ = 0;
   int shares_ = 0;
 };

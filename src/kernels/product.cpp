@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -31,6 +32,10 @@ constexpr std::int64_t smallest_part = 4096;
 constexpr std::int64_t largest_length = std::int64_t(1) << 30;
 // Packing one row or column of a panel costs about as much as this many columns of arithmetic.
 constexpr double packing = 64;
+// Matrices of a stack that are no longer than this one way are cut into whole rows.
+constexpr std::int64_t narrow = 256;
+// Elements of the longer rows of such a tile, which stay in the farther caches.
+constexpr std::int64_t tile_elements = std::int64_t(1) << 20;
 
 std::int64_t tile_length(std::int64_t length, std::int64_t pieces) {
   const std::int64_t tile = std::max<std::int64_t>(1, divide_up(length, pieces));
@@ -82,6 +87,20 @@ std::int64_t checked_stride(std::int64_t stride, std::int64_t rows, std::int64_t
 }
 bool suits_library(std::int64_t stride, std::int64_t columns) {
   return stride >= std::max<std::int64_t>(columns, 1) && stride <= std::numeric_limits<int>::max();
+}
+
+/// The shape with strides that the library can take where it takes any; and whether it does.
+std::pair<ProductShape, bool> for_library(ProductShape shape, DType dtype) {
+  const std::int64_t a_rows = shape.transpose_a ? shape.k : shape.m;
+  const std::int64_t a_columns = shape.transpose_a ? shape.m : shape.k;
+  const std::int64_t b_rows = shape.transpose_b ? shape.n : shape.k;
+  const std::int64_t b_columns = shape.transpose_b ? shape.k : shape.n;
+  shape.lda = checked_stride(shape.lda, a_rows, a_columns);
+  shape.ldb = checked_stride(shape.ldb, b_rows, b_columns);
+  const bool suits = is_floating(dtype) && suits_library(shape.lda, a_columns) &&
+                     suits_library(shape.ldb, b_columns) &&
+                     shape.n <= std::numeric_limits<int>::max();
+  return {shape, suits || dtype == DType::float16};
 }
 
 struct Steps {
@@ -228,6 +247,21 @@ DType widened(DType dtype) {
 
 }  // namespace
 
+// The same for both products of attention, whose longer rows are the scores: so what lies between
+// them can be done tile by tile.
+std::int64_t rows_of_tile(const ProductShape& shape, DType dtype, std::int64_t height,
+                          int threads) {
+  const bool real = dtype == DType::float32 || dtype == DType::float64;
+  const std::int64_t longer = std::max(shape.n, shape.k);
+  if (height <= 1 || !real || !shape.m || !shape.n || !shape.k ||
+      std::min(shape.n, shape.k) > narrow || !for_library(shape, dtype).second)
+    return 0;
+  std::int64_t pieces = divide_up(shape.m * longer, tile_elements);
+  if (shape.m * longer * narrow >= smallest_cut_operations)
+    pieces = std::max(pieces, divide_up(std::max(threads, 1), height));
+  return tile_length(shape.m, std::min(pieces, divide_up(shape.m, smallest_side)));
+}
+
 struct ProductPass::Piece {
   std::int64_t row, column, start;  ///< where it begins in m, n and k
   ProductShape shape;               ///< its own lengths, the strides of the whole
@@ -252,15 +286,7 @@ ProductPass::ProductPass(const ProductShape& shape, DType dtype, const void* a, 
       c_(c),
       epilogue_(std::move(epilogue)),
       stack_(std::move(stack)) {
-  const std::int64_t a_rows = shape.transpose_a ? shape.k : shape.m;
-  const std::int64_t a_columns = shape.transpose_a ? shape.m : shape.k;
-  const std::int64_t b_rows = shape.transpose_b ? shape.n : shape.k;
-  const std::int64_t b_columns = shape.transpose_b ? shape.k : shape.n;
-  shape_.lda = checked_stride(shape.lda, a_rows, a_columns);
-  shape_.ldb = checked_stride(shape.ldb, b_rows, b_columns);
-  library_ = dtype == DType::float16 ||
-             (is_floating(dtype) && suits_library(shape_.lda, a_columns) &&
-              suits_library(shape_.ldb, b_columns) && shape.n <= std::numeric_limits<int>::max());
+  std::tie(shape_, library_) = for_library(shape, dtype);
   cut(std::max(threads, 1));
   if (cut_.parts > 1)
     parts_.resize(static_cast<std::size_t>(cut_.parts * shape.m * shape.n) *
@@ -274,7 +300,12 @@ void ProductPass::cut(int threads) {
   const double weight = !library_ ? plain_weight : vector ? vector_weight : 1;
   const auto height = static_cast<std::int64_t>(stack_.size());
   const std::int64_t threads_each = divide_up(threads, std::max<std::int64_t>(1, height));
-  cut_ = choose_cut(shape_, weight, library_ && height == 1, static_cast<int>(threads_each));
+  if (const std::int64_t rows = rows_of_tile(shape_, dtype_, height, threads)) {
+    cut_ = {rows, shape_.n, shape_.k};
+    cut_.row_tiles = divide_up(shape_.m, rows);
+  } else {
+    cut_ = choose_cut(shape_, weight, library_ && height == 1, static_cast<int>(threads_each));
+  }
   pieces_ = cut_.row_tiles * cut_.column_tiles * cut_.parts;
   if (pieces_ == 1 && height > 1) {
     const double operations = 2.0 * shape_.m * shape_.n * shape_.k * weight + call_operations;
@@ -329,9 +360,16 @@ void ProductPass::run_piece(std::int64_t matrix, std::int64_t number) {
     if (dtype_ == DType::float16)
       run_widened(piece, base + place * element, shape_.n);
     else
-      is_finished = run_real(piece, base + place * element, shape_.n, finished);
+      is_finished = run_real(piece, nullptr, base + place * element, shape_.n, finished);
   }
   if (finished && !is_finished) finished(0, piece.shape.m, 0, piece.shape.n);
+}
+
+void ProductPass::run_tile(std::int64_t matrix, std::int64_t row, const void* a,
+                           void* target) const {
+  Piece piece{row, 0, 0, shape_, stack_[static_cast<std::size_t>(matrix)]};
+  piece.shape.m = std::min(cut_.tile_rows, shape_.m - row);
+  run_real(piece, a, target, shape_.n, {});
 }
 
 void ProductPass::run_plain(const Piece& piece, std::int64_t matrix) const {
@@ -342,12 +380,13 @@ void ProductPass::run_plain(const Piece& piece, std::int64_t matrix) const {
                          piece.row + piece.shape.m, piece.column, piece.column + piece.shape.n);
 }
 
-bool ProductPass::run_real(const Piece& piece, void* target, std::int64_t target_stride,
-                           const Epilogue& finished) const {
+bool ProductPass::run_real(const Piece& piece, const void* a, void* target,
+                           std::int64_t target_stride, const Epilogue& finished) const {
   const auto run = [&]<class Real>(Real* c) {
-    return real_product(piece.shape, static_cast<const Real*>(a_) + piece.a_offset(),
-                        static_cast<const Real*>(b_) + piece.b_offset(), c, target_stride, false,
-                        finished);
+    return real_product(
+        piece.shape,
+        a ? static_cast<const Real*>(a) : static_cast<const Real*>(a_) + piece.a_offset(),
+        static_cast<const Real*>(b_) + piece.b_offset(), c, target_stride, false, finished);
   };
   return dtype_ == DType::float32 ? run(static_cast<float*>(target))
                                   : run(static_cast<double*>(target));

@@ -29,6 +29,9 @@ struct ProductCut {
   std::int64_t row_tiles = 1, column_tiles = 1, parts = 1;
 };
 
+/// Of a stack of `height` products that are cut between rows only: the rows of a tile; else 0.
+std::int64_t rows_of_tile(const ProductShape& shape, DType dtype, std::int64_t height, int threads);
+
 /// One product or a stack of them. The cut depends on the shape, on the height of the stack and on
 /// `threads` (the configured limit) only. Each share takes at most about 20 ms. float32 and float64
 /// go by panels or to the library; float16 is widened to float32 and rounded once; integers and
@@ -48,12 +51,18 @@ class ProductPass {
   void run(int share);
   void finish();
 
+  /// Where rows_of_tile() says so: the tile of a matrix of the stack that begins with that row,
+  /// from its rows of the first factor (nullptr: where they were given) to `target`, without gaps.
+  void run_tile(std::int64_t matrix, std::int64_t row, const void* a, void* target) const;
+
  private:
   struct Piece;
   void cut(int threads);
   void run_piece(std::int64_t matrix, std::int64_t number);
   void run_plain(const Piece& piece, std::int64_t matrix) const;
-  bool run_real(const Piece& piece, void* target, std::int64_t target_stride,
+  /// `a`: its rows of the first factor, where they are not those that were given. True: `finished`
+  /// was called for all of the piece.
+  bool run_real(const Piece& piece, const void* a, void* target, std::int64_t target_stride,
                 const Epilogue& finished) const;
   void run_widened(const Piece& piece, void* target, std::int64_t target_stride) const;
 

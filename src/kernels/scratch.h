@@ -2,7 +2,9 @@
 // Memory that a thread keeps from pass to pass.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <new>
 
@@ -22,6 +24,7 @@ class Scratch {
     }
     return data_.get();
   }
+  char* data() const { return data_.get(); }
 
  private:
   struct Free {
@@ -29,6 +32,35 @@ class Scratch {
   };
   std::unique_ptr<char, Free> data_;
   std::int64_t size_ = 0;
+};
+
+/// Memory of a thread, handed out piece by piece.
+template <class Real>
+class Room {
+ public:
+  /// Behind each piece there is room for whole groups of vectors.
+  static constexpr std::int64_t slack = 64;
+
+  explicit Room(std::initializer_list<std::int64_t> pieces) {
+    std::int64_t count = 0;
+    for (const std::int64_t piece : pieces) count += rounded(piece);
+    static thread_local Scratch scratch;
+    next_ = reinterpret_cast<Real*>(scratch.of_size(count * std::int64_t{sizeof(Real)}));
+  }
+  Real* take(std::int64_t piece) {
+    Real* const taken = next_;
+    next_ += rounded(piece);
+    // It is read, though what comes of it is not used.
+    std::fill_n(taken + piece, rounded(piece) - piece, Real(0));
+    return taken;
+  }
+
+ private:
+  static std::int64_t rounded(std::int64_t piece) {
+    return (piece + 2 * slack - 1) / slack * slack;
+  }
+
+  Real* next_;
 };
 
 }  // namespace afterglow::kernels

@@ -12,6 +12,15 @@ namespace {
 constexpr std::int64_t share_size = 64 * block_size;
 }  // namespace
 
+void softmax_of_rows(const void* source, void* target, DType dtype, std::int64_t rows,
+                     std::int64_t columns, bool as_logarithm) {
+  const auto run = [&]<class T>(T) {
+    real_functions<T>().softmax(static_cast<const T*>(source), rows, columns, as_logarithm,
+                                static_cast<T*>(target));
+  };
+  dtype == DType::float32 ? run(float{}) : run(double{});
+}
+
 SoftmaxPass::SoftmaxPass(const void* source, void* target, DType dtype, std::int64_t rows,
                          std::int64_t columns, bool as_logarithm)
     : source_(source),
@@ -24,12 +33,9 @@ SoftmaxPass::SoftmaxPass(const void* source, void* target, DType dtype, std::int
 
 void SoftmaxPass::run(int share) const {
   const Range range = range_of(rows_, shares_, share);
-  const auto run_rows = [&]<class T>(T) {
-    const std::int64_t offset = range.begin * columns_;
-    real_functions<T>().softmax(static_cast<const T*>(source_) + offset, range.end - range.begin,
-                                columns_, as_logarithm_, static_cast<T*>(target_) + offset);
-  };
-  dtype_ == DType::float32 ? run_rows(float{}) : run_rows(double{});
+  const std::int64_t offset = range.begin * columns_ * static_cast<std::int64_t>(size_of(dtype_));
+  softmax_of_rows(static_cast<const char*>(source_) + offset, static_cast<char*>(target_) + offset,
+                  dtype_, range.end - range.begin, columns_, as_logarithm_);
 }
 
 LayerNormPass::LayerNormPass(const void* source, const void* scale, const void* shift, DType dtype,

@@ -9,7 +9,11 @@
 namespace afterglow::kernels {
 
 /// e to the power of the elements, divided by the sum of these in each row; or the logarithm of it.
-/// For float32 and float64. A share is a range of rows.
+/// For float32 and float64. The target may be the source.
+void softmax_of_rows(const void* source, void* target, DType dtype, std::int64_t rows,
+                     std::int64_t columns, bool as_logarithm);
+
+/// The same, where a share is a range of rows.
 class SoftmaxPass {
  public:
   SoftmaxPass(const void* source, void* target, DType dtype, std::int64_t rows,

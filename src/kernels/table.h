@@ -118,9 +118,9 @@ struct WindowsCall {
   const Real *data, *results, *values;
   Real *target, *scratch;
 };
-/// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. The factors
-/// are packed: a in groups of PanelFunctions::rows for each step of depth, b in groups of
-/// PanelFunctions::columns. Whole vectors of c are written.
+/// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. Packed factors
+/// have PanelFunctions::rows of a for each step of depth, and PanelFunctions::columns of b. Whole
+/// vectors of c are written.
 template <class Real>
 struct PanelProduct {
   std::int64_t depth;
@@ -130,6 +130,8 @@ struct PanelProduct {
   std::int64_t c_stride;
   int rows, columns;
   bool add;
+  /// Where a factor is not packed: from row to row, and from one step of depth to the next.
+  std::int64_t a_row = 1, a_step = 0, b_step = 0;
 };
 
 /// Lines of a factor side by side, in panels of so many: target[step * width + i] is element `step`
@@ -142,9 +144,46 @@ struct PanelLines {
   Real* target;
 };
 
+/// As PanelProduct, where row i of b begins at sources[i] + offset, and a is packed.
+template <class Real>
+struct GatheredProduct {
+  std::int64_t depth;
+  const Real* a;
+  const Real* const* sources;
+  std::int64_t offset;
+  Real* c;
+  std::int64_t c_stride;
+  int rows, columns;
+  bool add;
+};
+
 /// A piece of a row that becomes a piece of a panel.
 struct PanelPiece {
   std::int64_t offset, column, count;
+};
+
+/// Adds values[row][i] * source[i + offsets[tap]] to a vector of sums for each row and tap, which
+/// are to be added in the end. `count` is that of whole vectors.
+template <class Real>
+struct LaneDots {
+  const Real* values;
+  std::int64_t value_stride;
+  int rows, taps;
+  const Real* source;
+  const std::int64_t* offsets;
+  std::int64_t count;
+  Real* sums;
+  std::int64_t sum_stride;
+};
+
+/// Lines of an image, of which every `step`-th element is taken, with zeros on both sides.
+template <class Real>
+struct PaddedLines {
+  const Real* source;
+  std::int64_t source_stride, lines, step;
+  std::int64_t before, count, after;
+  Real* target;
+  std::int64_t target_stride;
 };
 
 template <class Real>
@@ -152,6 +191,10 @@ struct PanelFunctions {
   int rows, columns;  ///< of a tile at most
   int width;          ///< of a vector
   void (*product)(const PanelProduct<Real>& product);
+  void (*gathered_product)(const GatheredProduct<Real>& product);
+  /// Columns of a gathered product with so many rows that are best taken at once.
+  std::int64_t (*gathered_columns)(std::int64_t rows);
+  void (*pad_lines)(const PaddedLines<Real>& lines);
   /// Puts the same pieces of `count` rows one below the other. Reads and writes whole vectors.
   void (*pack)(const Real* const* rows, std::int64_t count, const PanelPiece* pieces,
                std::int64_t pieces_used, Real* target);
@@ -159,10 +202,62 @@ struct PanelFunctions {
   /// groups of four vectors.
   void (*filter)(const Real* source, const std::int64_t* offsets, const Real* weights,
                  std::int64_t taps, Real start, std::int64_t count, Real* target);
-  /// Adds values[i] * source[i + offsets[tap]] to a vector of sums for each tap, which are to be
-  /// added in the end. `count` is that of whole vectors.
-  void (*dots)(const Real* values, const Real* source, const std::int64_t* offsets,
-               std::int64_t taps, std::int64_t count, Real* sums);
+  void (*lane_dots)(const LaneDots<Real>& dots);
+  int dot_rows, dot_taps;  ///< of it at most
+};
+
+/// Applies a small matrix to both axes of a square of vectors: to = matrix * from * its transpose.
+/// Each place of a square, row by row, is where `lanes` numbers begin, and whole vectors are read
+/// and written.
+using SquareFunction = void (*)(const float* const* from, float* const* to, std::int64_t lanes);
+
+/// What Winograd's convolution is made of: the ways to where it is a product of 6 by 6 with 6 by 6
+/// numbers, and back.
+struct WinogradFunctions {
+  SquareFunction spread_image;  ///< 6 by 6, what the windows of a tile see
+  SquareFunction spread_weights;
+  SquareFunction gather_result;
+  SquareFunction spread_gradient;  ///< of the result
+  SquareFunction gather_weights;   ///< their gradient
+};
+
+/// target[pixel, column] = start[column] + the sum over taps and channels of source[channel] *
+/// weight, where the channels of a pixel come last. Weights are packed: PixelFunctions::columns for
+/// each channel of each tap.
+template <class Real>
+struct PixelProduct {
+  const Real* const* sources;  ///< what each tap meets for each pixel
+  std::int64_t source_stride;  ///< from tap to tap
+  std::int64_t taps, channels;
+  const Real* weights;
+  const Real* start;  ///< nullptr: zeros
+  Real* target;
+  std::int64_t target_stride;
+  int pixels, columns;
+};
+
+/// target[pixel, channel] = start[channel] + the sum over taps of source[channel] *
+/// weight[channel].
+template <class Real>
+struct PixelFilter {
+  const Real* const* sources;
+  std::int64_t source_stride;
+  std::int64_t taps, channels;
+  const Real* weights;
+  std::int64_t weight_stride;  ///< from tap to tap
+  const Real* start;
+  Real* target;
+  std::int64_t target_stride;
+  int pixels;
+};
+
+template <class Real>
+struct PixelFunctions {
+  int pixels, columns;  ///< of a product at most
+  int width;            ///< of a vector
+  void (*product)(const PixelProduct<Real>& product);
+  int filtered;  ///< pixels of a filter at most
+  void (*filter)(const PixelFilter<Real>& filter);
 };
 
 /// One step of one sample of a recurrent layer: `x` are the products with the data, `sums` those
@@ -203,6 +298,7 @@ struct RealFunctions {
   void (*pack_rows)(const PanelLines<Real>& lines);
   void (*pack_columns)(const PanelLines<Real>& lines);
   PanelFunctions<Real> panels;
+  PixelFunctions<Real> pixels;
   RecurrentFunctions<Real> recurrent;
   void (*windows)(const WindowsCall<Real>& call);
   void (*uniform)(PhiloxPosition position, std::int64_t groups, Real low, Real range, Real largest,
@@ -231,6 +327,8 @@ struct KernelTable {
   LineFunctions<std::uint64_t> long_lines;
   RealFunctions<float> floats;
   RealFunctions<double> doubles;
+  WinogradFunctions winograd;        ///< 4 by 4 places with 3 by 3 weights
+  WinogradFunctions large_winograd;  ///< 2 by 2 places with 5 by 5 weights
   std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
   bool has_fast_panels;     ///< PanelProduct beats the maths library in large products
   FoldFunctions folds[fold_count][dtype_count];

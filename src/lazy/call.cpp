@@ -50,7 +50,7 @@ void Call::destroy(Call* call) {
   call->aggregate.reset();
   call->site.reset();
   call->injected_failure.reset();
-  call->overwrites = false;
+  call->overwrites = call->goes_on = call->passing = false;
   call->function = nullptr;
   if (spare().size() < most_spare) {
     spare().push_back(call);

@@ -86,6 +86,10 @@ struct Call {
   std::int64_t output_bytes = 0;
   /// The output covers its whole storage: nothing of what was there before remains.
   bool overwrites = false;
+  /// Of a replay: the next call goes on with its rows, and both leave the window together.
+  bool goes_on = false;
+  /// Of a replay: only calls that leave together with it read its result, which takes no memory.
+  bool passing = false;
   /// It has entered the window, so its operands are counted as slots of their storages.
   bool joined = false;
   /// Set by tests: the kernel fails with this error.

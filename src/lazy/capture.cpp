@@ -32,7 +32,24 @@ Capture* Capture::of_thread() {
 void Capture::add(const Call& call) {
   OwnedCall copy(Call::create());
   copy_call(call, *copy);
+  for (Operand& output : copy->outputs) {
+    const Storage& storage = *output.storage;
+    // What has a value by now was made by Python; what is small may be kept for its value.
+    // Workers give memory to what has a stand-in already.
+    if (storage.bytes() > largest_constant && has_seen_made(storage) &&
+        !stand_ins_.contains(storage.serial()) && !storage.has_value())
+      stand_ins_[storage.serial()] = Storage::create(storage.bytes(), storage.context());
+    output.storage = written_down(output.storage);
+  }
+  for (Operand& input : copy->inputs) {
+    if (!input.is_immediate()) input.storage = written_down(input.storage);
+  }
   calls_.push_back(std::move(copy));
+}
+
+const Reference<Storage>& Capture::written_down(const Reference<Storage>& storage) const {
+  const auto found = stand_ins_.find(storage->serial());
+  return found == stand_ins_.end() ? storage : found->second;
 }
 
 void Capture::refuse(std::string reason) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "lazy/call.h"
@@ -22,6 +23,9 @@ struct DestroyCall {
   void operator()(Call* call) const { Call::destroy(call); }
 };
 using OwnedCall = std::unique_ptr<Call, DestroyCall>;
+
+/// Larger results without inputs are computed again each time rather than kept.
+inline constexpr std::int64_t largest_constant = 64 << 10;
 
 /// Made, used and destroyed by one thread, with the issuing right; one at a time.
 class Capture {
@@ -47,6 +51,9 @@ class Capture {
   }
 
   void add(const Call& call);
+  /// What stands for a storage in the calls that were written down: itself, or for a large result
+  /// one without memory, so that the result goes when nothing else needs it.
+  const Reference<Storage>& written_down(const Reference<Storage>& storage) const;
   /// What follows is the second part: gradients.
   void begin_second_part() { second_part_ = calls_.size(); }
   /// The calls cannot be issued again for this reason; the first one stays.
@@ -66,6 +73,7 @@ class Capture {
   std::vector<Array> inputs_;
   std::uint32_t first_source_;
   std::vector<OwnedCall> calls_;
+  std::unordered_map<std::uint64_t, Reference<Storage>> stand_ins_;  ///< by serial number
   std::size_t second_part_ = ~std::size_t{0};
   std::string refusal_;
   std::uint64_t first_serial_;

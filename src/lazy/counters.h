@@ -76,6 +76,7 @@ class Counters {
     add_alone(issued_, 1);
     call.output_bytes = 0;
     for (const Operand& output : call.outputs) {
+      if (call.passing) break;
       call.output_bytes += output.size() * static_cast<std::int64_t>(size_of(output.dtype));
     }
     add_alone(issued_bytes_, call.output_bytes);

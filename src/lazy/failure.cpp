@@ -15,6 +15,7 @@ bool earlier(const std::shared_ptr<Failure>& left, const std::shared_ptr<Failure
 }  // namespace
 
 void FailureLog::add(std::shared_ptr<Failure> failure) {
+  count_.fetch_add(1, std::memory_order_relaxed);
   std::lock_guard lock(mutex_);
   failures_.insert(std::ranges::upper_bound(failures_, failure, earlier), failure);
   if (failures_.size() > most_kept) failures_.pop_back();

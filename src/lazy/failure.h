@@ -33,8 +33,11 @@ class FailureLog {
   void add(std::shared_ptr<Failure> failure);
   /// The first in issue order that was not raised yet, marked as raised; or nullptr.
   std::shared_ptr<Failure> take_first();
+  /// How many have been added so far, to all logs.
+  static std::uint64_t count() { return count_.load(std::memory_order_relaxed); }
 
  private:
+  static inline std::atomic<std::uint64_t> count_{0};
   std::mutex mutex_;
   std::vector<std::shared_ptr<Failure>> failures_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lazy/fused.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/engine.h"
@@ -74,6 +75,12 @@ kernels::Operand FusedRun::row_operand(const Operand& operand) const {
   return result;
 }
 
+bool FusedRun::made_before(const Call& reader, const Operand& input) const {
+  return std::ranges::any_of(calls_, [&](const Call* call) {
+    return call != &reader && call->outputs[0].storage.get() == input.storage.get();
+  });
+}
+
 /// The value of an earlier member where it wrote the input, else memory.
 Source FusedRun::source_of(std::size_t reader, const Operand& input) {
   if (!input.is_immediate()) {
@@ -97,8 +104,7 @@ void FusedRun::take_buffers(const std::vector<bool>& stored, const std::vector<S
   try {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       Storage& storage = *calls_[i]->outputs[0].storage;
-      const bool needs_memory = stored[i] || (i == 0 && leads_with_product(calls_));
-      if (!needs_memory || donors[i] || storage.data()) continue;
+      if (!stored[i] || donors[i] || storage.data()) continue;
       storage.take_buffer();
       taken.push_back(&storage);
     }
@@ -133,7 +139,9 @@ void FusedRun::build(const RunTerms& terms, const Dying& dying) {
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     if (!stored[i]) given[i] = nullptr;
   }
-  take_buffers(stored, given);
+  std::vector<bool> in_memory = stored;
+  if (product) in_memory[0] = true;  // parts of it are handed on there
+  take_buffers(in_memory, given);
 
   if (product) {
     for (const Operand& input : calls_[0]->inputs) check_value(input);
@@ -177,11 +185,27 @@ void FusedRun::build(const RunTerms& terms, const Dying& dying) {
   }
 }
 
+/// Of the results on the way only those take memory that somebody reads later.
+void FusedRun::build_rows(const RunTerms& terms, const Dying& dying, RowChain chain) {
+  std::vector<bool> stored = results_to_store(calls_, dying);
+  stored.back() = true;
+  for (const Call* call : {calls_.front(), calls_.back()}) {
+    for (const Operand& input : call->inputs) {
+      if (!made_before(*call, input)) check_value(input);
+    }
+  }
+  take_buffers(stored, std::vector<Storage*>(calls_.size(), nullptr));
+  product_ = std::make_unique<RowChainPass>(calls_, std::move(chain), stored, terms.threads);
+}
+
 int FusedRun::prepare(const RunTerms& terms, const Dying& dying) noexcept {
   log_ = &terms.log;
   try {
     if (!is_poisoned()) {
-      build(terms, dying);
+      if (std::optional<RowChain> chain = row_chain(calls_))
+        build_rows(terms, dying, std::move(*chain));
+      else
+        build(terms, dying);
       return product_ ? product_->shares() : pass_->shares();
     }
   } catch (const Error& error) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/program.h"
+#include "lazy/row_chain.h"
 #include "lazy/run.h"
 
 namespace afterglow::lazy {
@@ -26,7 +27,9 @@ class FusedRun {
  private:
   bool is_poisoned() const;
   void build(const RunTerms& terms, const Dying& dying);
+  void build_rows(const RunTerms& terms, const Dying& dying, RowChain chain);
   void take_buffers(const std::vector<bool>& stored, const std::vector<Storage*>& donors);
+  bool made_before(const Call& reader, const Operand& input) const;
   kernels::Source source_of(std::size_t reader, const Operand& input);
   int add_operand(const kernels::Operand& operand);
   int add_input(const kernels::Operand& operand);
@@ -41,7 +44,7 @@ class FusedRun {
   std::vector<std::int64_t> row_strides_;  ///< of one value per row, over the program's shape
   std::vector<int> loaded_;                ///< operands that are read
   std::optional<kernels::ProgramPass> pass_;
-  std::unique_ptr<Pass> product_;  ///< where a product leads the group
+  std::unique_ptr<Pass> product_;  ///< where a product leads the group, alone or with its rows
   bool one_by_one_ = false;
   std::atomic<bool> failed_{false};
 };

@@ -26,9 +26,10 @@ bool HeldWork::set_times(const Call& newest, bool just) {
     since_ = now;
     no_later_than_ = Clock::time_point::max();
   }
-  if (is_large(newest) && !can_be_fused(newest)) {
+  const bool follows_product = no_later_than_ != Clock::time_point::max();
+  if (is_large(newest) && !can_be_fused(newest) && !(follows_product && newest.op->row_form)) {
     no_later_than_ = now;
-  } else if (is_large_product(newest) || no_later_than_ != Clock::time_point::max()) {
+  } else if (is_large_product(newest) || follows_product) {
     // What follows a product may be followed by more.
     no_later_than_ = now + product_patience;
   }

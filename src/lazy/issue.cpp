@@ -26,15 +26,23 @@ void check_out(const Inference& inference, const Operand& result, const Array& o
 
 /// The kernel may write the view directly: no input is overwritten before it is read.
 bool writable_in_place(const Call& call, const Array& out) {
-  if (!call.op->formula && !out.layout->is_contiguous()) return false;
+  if (!call.is_elementwise() && !out.layout->is_contiguous()) return false;
   return std::all_of(call.inputs.begin(), call.inputs.end(), [&](const Operand& input) {
     if (input.is_immediate()) return true;
-    return (call.op->formula && same_view(input, out)) || !may_overlap(input, out);
+    return (call.is_elementwise() && same_view(input, out)) || !may_overlap(input, out);
   });
 }
 
 void set_output(Operand& output, const Array& array) {
   static_cast<Array&>(output) = array;
+}
+
+/// New memory for what was inferred.
+void make_outputs(Call& call, Context context) {
+  for (Operand& output : call.outputs) {
+    const auto item = static_cast<std::int64_t>(size_of(output.dtype));
+    output.storage = Storage::create(output.layout->size() * item, context);
+  }
 }
 
 void join(Window& window, Draft& draft) {
@@ -51,22 +59,31 @@ void join(Window& window, Draft& draft) {
   }
 }
 
-/// out[...] = source, as one more call; used when a result cannot go there directly. Shape and type
-/// are settled by now, so it needs no more of the op "copy" (ops/shape.cpp) than its formula.
-void issue_copy(Window& window, const Array& source, const Array& out, Site site) {
+/// Shape and type are settled by now, so it needs no more of the op "copy" (ops/shape.cpp) than its
+/// formula.
+void set_copy(Call& call, const Array& source, const Array& out) {
+  set_output(call.inputs.emplace_back(), source);
+  set_output(call.outputs.emplace_back(), out);
+  call.compute = source.dtype == DType::float16 ? DType::float32 : source.dtype;
+  call.formula = kernels::Formula::copy;
+  call.function = kernels::block_function(kernels::Formula::copy, call.compute);
+  call.cost = static_cast<double>(source.size());
+}
+
+const Op& copy_op() {
   static const Op copy = {.name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy};
+  return copy;
+}
+
+/// out[...] = source, as one more call; used when a result cannot go there directly.
+void issue_copy(Window& window, const Array& source, const Array& out, Site site) {
   // Never fused with the call that made the source: what that reads of shared memory may be what
   // this writes, under the name of another storage.
   static const Op apart = {
       .name = "copy", .inputs = {"data"}, .formula = kernels::Formula::copy, .may_fail = true};
-  Draft draft(out.storage->is_shared() ? apart : copy);
+  Draft draft(out.storage->is_shared() ? apart : copy_op());
   draft->site = std::move(site);
-  set_output(draft->inputs.emplace_back(), source);
-  set_output(draft->outputs.emplace_back(), out);
-  draft->compute = source.dtype == DType::float16 ? DType::float32 : source.dtype;
-  draft->formula = kernels::Formula::copy;
-  draft->function = kernels::block_function(kernels::Formula::copy, draft->compute);
-  draft->cost = static_cast<double>(source.size());
+  set_copy(*draft, source, out);
   join(window, draft);
 }
 
@@ -91,6 +108,24 @@ Array issue_update(Window& window, Draft& draft) {
 
 void issue_again(Window& window, Draft& draft) {
   join(window, draft);
+}
+
+OwnedCall inferred(const Op& op, std::span<const Array> inputs,
+                   std::span<const Argument> arguments) {
+  OwnedCall call(Call::create());
+  call->op = &op;
+  for (const Array& input : inputs) set_output(call->inputs.emplace_back(), input);
+  Inference inference{op, *call, arguments, false, inputs[0].context()};
+  op.infer(inference);
+  make_outputs(*call, inference.context);
+  return call;
+}
+
+OwnedCall copying(const Array& source, const Array& out) {
+  OwnedCall call(Call::create());
+  call->op = &copy_op();
+  set_copy(*call, source, out);
+  return call;
 }
 
 void inject_failure(std::int64_t calls_from_now, ErrorKind kind) {
@@ -119,9 +154,8 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options,
   if (call.op->updates) return issue_update(window, draft);
   Operand& output = call.outputs[0];
   if (!options.out) {
-    for (Operand& each : call.outputs) {
-      const auto item = static_cast<std::int64_t>(size_of(each.dtype));
-      each.storage = Storage::create(each.layout->size() * item, inference.context);
+    make_outputs(call, inference.context);
+    for (const Operand& each : call.outputs) {
       if (&each != &output) more_outputs->push_back(each);
     }
     Array result = output;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lazy/call.h"
+#include "lazy/capture.h"
 #include "lazy/composing.h"
 #include "lazy/layer.h"
 #include "lazy/trace.h"
@@ -53,6 +54,13 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options,
 /// Issues a draft whose outputs are settled: nothing is inferred or checked. Needs the issuing
 /// right.
 void issue_again(Window& window, Draft& draft);
+
+/// A call of an op whose inputs are arrays, and its results, written down and not issued. Needs the
+/// issuing right, as do copies.
+OwnedCall inferred(const Op& op, std::span<const Array> inputs,
+                   std::span<const Argument> arguments);
+/// out[...] = source, likewise.
+OwnedCall copying(const Array& source, const Array& out);
 
 /// For tests: the call issued after that many others fails when it runs.
 void inject_failure(std::int64_t calls_from_now, ErrorKind kind);

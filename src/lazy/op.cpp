@@ -23,7 +23,11 @@ bool is_used(const Op& op, std::span<const Argument> arguments, std::string_view
 }  // namespace
 
 void Completion::refuse(const std::string& what, ErrorKind kind) const {
-  throw Error(kind, "[" + std::string(op.name) + "] " + what);
+  std::string seen;
+  for (const std::optional<Shape>& shape : shapes) {
+    if (shape) seen += (seen.empty() ? "; inputs: " : ", ") + to_string(*shape);
+  }
+  throw Error(kind, "[" + std::string(op.name) + "] " + what + seen);
 }
 
 std::vector<std::string> numbered_outputs(std::int64_t count) {

@@ -29,6 +29,7 @@ class Value;
 namespace afterglow::lazy {
 
 struct Call;
+struct Prediction;
 
 /// Work cut into shares, ready to run: see engine::Task.
 class Pass {
@@ -42,6 +43,26 @@ class Pass {
 /// Called for parts of a product: rows [begin, end), columns [begin, end).
 using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                     std::int64_t column_begin, std::int64_t column_end)>;
+
+/// How a call goes from rows to rows: those of its result need the same rows of its first input,
+/// and whatever they like of the others.
+struct RowForm {
+  std::int64_t rows = 0;
+  std::int64_t length = 0, results = 0;  ///< elements of a row of the first input, of the result
+  /// Rows belong to matrices of so many, which are cut into tiles of so many; with tiles of 0 it
+  /// does not go by rows.
+  std::int64_t matrix = 1, tile = 1;
+  bool reads_rows = true;  ///< the first input has its rows one behind the other
+};
+
+/// Some rows of such a call.
+class RowKernel {
+ public:
+  virtual ~RowKernel() = default;
+  /// Rows [begin, end), whole tiles, from `source` (nullptr: from where the first input is) to
+  /// `target`, which may be the same where rows are as long.
+  virtual void run(std::int64_t begin, std::int64_t end, const void* source, void* target) = 0;
+};
 
 /// What an op's `infer` sees and decides: outputs, compute type, settled values and cost of
 /// the call.
@@ -69,7 +90,7 @@ struct Completion {
   /// inputs.
   std::vector<Shape> results = {};
 
-  /// An error that starts with the op's name.
+  /// An error that starts with the op's name, and ends with the shapes that are known.
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
 };
 
@@ -154,12 +175,23 @@ struct Op {
   std::optional<kernels::Formula> formula = {};
   /// All others make a pass over whole arrays.
   std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
+  /// Instead of both: infer shows the input through a view, which is copied (ops/seen.h).
+  bool copies_view = false;
   /// Reductions say what they are, so that they can end a fused pass; the kernel takes the set of
   /// reduced axes from Call::reduced_axes.
   std::optional<kernels::Reduction> reduction = {};
   /// Products can hand each finished part of their result, rows by columns, to what follows; infer
   /// then sets Call::row_axes.
   std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
+  /// Of a convolution, in a block for prediction: adds the calls that compute it, and what is
+  /// multiplied and added afterwards, with channels last, and returns the result; an array without
+  /// a storage where it cannot. See lazy/prediction.h.
+  Array (*predict)(Prediction&) = nullptr;
+  /// Of others that images pass through: settles a call whose operands have channels last.
+  void (*put_channels_last)(Call&) = nullptr;
+  /// Both or none: a call that goes from rows to rows, which can be part of a RowChain.
+  RowForm (*row_form)(const Call&) = nullptr;
+  std::unique_ptr<RowKernel> (*row_kernel)(const Call&) = nullptr;
   /// The kernel itself can refuse its data (an index out of range): never fused.
   bool may_fail = false;
   /// The call changes elements of its first input and returns that; it has no array of its own.
@@ -170,8 +202,8 @@ struct Op {
   /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own unless
   /// it has some.
   autograd::Value (*compose)(autograd::Composition&) = nullptr;
-  /// Of a composition of an array that is given alone: the op that is all of it, if one is.
-  const Op* (*instead)(const Array&) = nullptr;
+  /// Of a composition of arrays that are given alone: the op that is all of it, if one is.
+  const Op* (*instead)(std::span<const Array* const>) = nullptr;
   /// Whether a function takes such inputs; its other forms have the others (see Spelling).
   bool (*is_plain)(const Call&) = nullptr;
   /// So many of the last inputs need not be given.
@@ -205,8 +237,13 @@ struct Declaration {
   void (*infer)(Inference&, const Parameters&) = nullptr;
   std::optional<kernels::Formula> formula = {};
   std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
+  bool copies_view = false;
   std::optional<kernels::Reduction> reduction = {};
   std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
+  Array (*predict)(Prediction&) = nullptr;
+  void (*put_channels_last)(Call&) = nullptr;
+  RowForm (*row_form)(const Call&) = nullptr;
+  std::unique_ptr<RowKernel> (*row_kernel)(const Call&) = nullptr;
   bool may_fail = false;
   bool updates = false;
   std::vector<GradientRule> gradients = {};
@@ -257,8 +294,13 @@ Op make_op(Declaration<Parameters> declaration) {
               },
           .formula = declaration.formula,
           .kernel = declaration.kernel,
+          .copies_view = declaration.copies_view,
           .reduction = declaration.reduction,
           .kernel_then = declaration.kernel_then,
+          .predict = declaration.predict,
+          .put_channels_last = declaration.put_channels_last,
+          .row_form = declaration.row_form,
+          .row_kernel = declaration.row_kernel,
           .may_fail = declaration.may_fail,
           .updates = declaration.updates,
           .gradients = std::move(declaration.gradients),

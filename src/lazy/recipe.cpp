@@ -9,12 +9,11 @@
 #include <utility>
 
 #include "lazy/issue.h"
+#include "lazy/prediction.h"
 #include "lazy/random_stream.h"
+#include "lazy/row_chain.h"
 
 namespace afterglow::lazy {
-
-// Larger results without inputs are computed again each time rather than kept.
-constexpr std::int64_t largest_constant = 64 << 10;
 
 /// Turns captured calls into a recipe.
 class RecipeMaker {
@@ -23,6 +22,7 @@ class RecipeMaker {
 
   std::unique_ptr<Recipe> make() {
     if (!capture_.refusal().empty()) return nullptr;
+    if (is_prediction()) rewrite_for_prediction(capture_, ends_.outputs);
     name_ends();
     for (std::size_t i = 0; i < calls().size(); ++i) name_operands(*calls()[i]);
     name_results();
@@ -31,6 +31,9 @@ class RecipeMaker {
     merge_equal(0, first_part());
     merge_equal(first_part(), calls().size());
     drop_unneeded();
+    if (is_prediction()) find_ahead();
+    join_chains(0, first_part());
+    join_chains(first_part(), calls().size());
     build();
     return std::move(recipe_);
   }
@@ -43,6 +46,7 @@ class RecipeMaker {
     std::int32_t writes = 0;
     bool result = false;         ///< somebody gets a handle of it
     bool from_host = false;      ///< made while capturing, but by no call: a constant
+    bool ahead = false;          ///< made by a call that reads nothing but memory from outside
     std::int32_t same_as = -1;   ///< the slot that has the same value
     Reference<Storage> storage;  ///< the captured one
   };
@@ -51,6 +55,9 @@ class RecipeMaker {
   std::size_t first_part() const {
     return std::min(capture_.second_part(), capture_.calls().size());
   }
+
+  /// Nothing is computed but the outputs.
+  bool is_prediction() const { return capture_.second_part() > capture_.calls().size(); }
 
   // --- which memory is which ---
 
@@ -177,9 +184,6 @@ class RecipeMaker {
   bool is_steady(std::int32_t slot) {
     return slot_at(slot).kind == Kind::made ? use(slot).writes == 1 : use(slot).writes == 0;
   }
-  static bool is_function_of_inputs(const Call& call) {
-    return !call.host && !call.drawn_blocks && !call.op->updates;
-  }
   std::span<std::int32_t> inputs_of(std::size_t i) {
     return std::span(slots_of_calls_[i]).first(calls()[i]->inputs.size());
   }
@@ -303,7 +307,107 @@ class RecipeMaker {
     }
   }
 
+  /// Results that stay the same while nobody writes to memory outside. They must not take much more
+  /// than what they are made of.
+  void find_ahead() {
+    for (std::size_t i = 0; i < calls().size(); ++i) {
+      if (!calls()[i] || !is_function_of_inputs(*calls()[i]) || calls()[i]->op->may_fail) continue;
+      const auto inputs = inputs_of(i), outputs = outputs_of(i);
+      const auto is_known = [&](std::int32_t slot) {
+        return slot < 0 || use(slot).ahead ||
+               (slot_at(slot).kind == Kind::outside && is_steady(slot));
+      };
+      const auto is_kept = [&](std::int32_t slot) { return is_value(slot) && !use(slot).result; };
+      if (!std::ranges::all_of(inputs, is_known) || !std::ranges::all_of(outputs, is_kept))
+        continue;
+      const auto bytes_of = [&](std::span<const std::int32_t> slots) {
+        std::int64_t bytes = 0;
+        for (const std::int32_t slot : slots) bytes += slot < 0 ? 0 : slot_at(slot).bytes;
+        return bytes;
+      };
+      if (bytes_of(outputs) > 2 * bytes_of(inputs) + largest_constant) continue;
+      for (const std::int32_t slot : outputs) use(slot).ahead = true;
+    }
+  }
+
+  bool is_ahead(std::size_t i) { return use(outputs_of(i)[0]).ahead; }
+
+  // --- calls that go together ---
+
+  /// Chains of rows are put side by side, to leave the window together.
+  void join_chains(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!calls()[i] || calls()[i]->goes_on || is_ahead(i)) continue;
+      std::vector<std::size_t> members = chain_from(i, end);
+      if (members.size() < 2) continue;
+      for (std::size_t k = 0; k + 1 < members.size(); ++k) {
+        Call& call = *calls()[members[k]];
+        call.goes_on = true;
+        call.passing = is_passing(outputs_of(members[k])[0], members);
+      }
+      move_to_last(members);
+      --i;  // another call is here now
+    }
+  }
+
+  std::vector<std::size_t> chain_from(std::size_t first, std::size_t end) {
+    std::vector<std::size_t> members = {first};
+    std::vector<Call*> chain = {calls()[first].get()};
+    for (std::size_t i = first + 1; i < end && chain[0]->op->row_form; ++i) {
+      if (!calls()[i] || calls()[i]->goes_on || is_ahead(i)) continue;
+      const std::int32_t result = outputs_of(members.back())[0];
+      if (std::ranges::find(inputs_of(i), result) == inputs_of(i).end()) continue;
+      members.push_back(i);
+      chain.push_back(calls()[i].get());
+      if (row_chain(chain) && can_move_to_last(members)) continue;
+      members.pop_back();
+      chain.pop_back();
+    }
+    return members;
+  }
+
+  /// All members but the last change places with nobody that minds.
+  bool can_move_to_last(std::span<const std::size_t> members) {
+    const auto contains = [](std::span<const std::int32_t> slots, std::int32_t slot) {
+      return slot >= 0 && std::ranges::find(slots, slot) != slots.end();
+    };
+    for (const std::size_t member : members.first(members.size() - 1)) {
+      for (std::size_t i = member + 1; i < members.back(); ++i) {
+        if (!calls()[i] || std::ranges::find(members, i) != members.end()) continue;
+        for (const std::int32_t slot : slots_of_calls_[i]) {
+          const bool written = contains(outputs_of(i), slot);
+          if (contains(outputs_of(member), slot) || (written && contains(inputs_of(member), slot)))
+            return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  bool is_passing(std::int32_t slot, std::span<const std::size_t> members) {
+    if (slot_at(slot).kind != Kind::made || use(slot).result) return false;
+    for (std::size_t i = 0; i < calls().size(); ++i) {
+      if (!calls()[i] || std::ranges::find(members, i) != members.end()) continue;
+      if (std::ranges::find(slots_of_calls_[i], slot) != slots_of_calls_[i].end()) return false;
+    }
+    return true;
+  }
+
+  void move_to_last(std::span<const std::size_t> members) {
+    std::size_t to = members.back();
+    for (std::size_t k = members.size() - 1; k-- > 0;) {
+      const auto move = [&](auto& list) {
+        const auto first = list.begin() + static_cast<std::ptrdiff_t>(members[k]);
+        std::rotate(first, first + 1, list.begin() + static_cast<std::ptrdiff_t>(to));
+      };
+      move(calls());
+      move(slots_of_calls_);
+      --to;
+    }
+  }
+
   void build() {
+    std::unordered_set<std::int32_t> read_ahead, made_ahead;
     std::unordered_set<std::int32_t> made_in_second, kept;
     const auto keep_if_earlier = [&](std::int32_t slot) {
       const bool earlier = slot >= 0 && slot_at(slot).kind != Kind::head &&
@@ -318,15 +422,30 @@ class RecipeMaker {
         std::ranges::for_each(inputs, keep_if_earlier);
         made_in_second.insert(outputs.begin(), outputs.end());
       }
+      const bool ahead = is_ahead(i);
+      for (const std::int32_t slot : inputs) {
+        if (slot < 0) continue;
+        if (ahead && slot_at(slot).kind == Kind::outside && read_ahead.insert(slot).second)
+          recipe_->read_ahead_.push_back(slot);
+        if (!ahead && use(slot).ahead && made_ahead.insert(slot).second)
+          recipe_->made_ahead_.push_back(slot);
+      }
       Recipe::Step step;
       step.call = std::move(calls()[i]);
       for (Operand& input : step.call->inputs) static_cast<Array&>(input) = without_memory(input);
       for (Operand& output : step.call->outputs)
         static_cast<Array&>(output) = without_memory(output);
       step.slots = std::move(slots_of_calls_[i]);
-      (second ? recipe_->differentiate_ : recipe_->compute_).push_back(std::move(step));
+      (second  ? recipe_->differentiate_
+       : ahead ? recipe_->ahead_
+               : recipe_->compute_)
+          .push_back(std::move(step));
     }
     for (const Recipe::View& view : recipe_->gradients_) keep_if_earlier(view.slot);
+    std::vector<std::int32_t> used_later;
+    for (const Recipe::Step& step : recipe_->compute_)
+      used_later.insert(used_later.end(), step.slots.begin(), step.slots.end());
+    find_lasts(recipe_->ahead_, recipe_->outputs_, used_later);
     find_lasts(recipe_->compute_, recipe_->outputs_, recipe_->kept_);
     find_lasts(recipe_->differentiate_, recipe_->gradients_, {});
     // What nothing reads any more need not be held.
@@ -356,7 +475,14 @@ class RecipeMaker {
 };
 
 std::unique_ptr<Recipe> Recipe::make(Capture& capture, const Ends& ends) {
-  return RecipeMaker(capture, ends).make();
+  const auto written_down = [&](std::span<const Array> arrays) {
+    std::vector<Array> result(arrays.begin(), arrays.end());
+    for (Array& array : result) array.storage = capture.written_down(array.storage);
+    return result;
+  };
+  const std::vector<Array> outputs = written_down(ends.outputs),
+                           gradients = written_down(ends.gradients);
+  return RecipeMaker(capture, {outputs, ends.heads, gradients}).make();
 }
 
 // --- issuing again ---
@@ -369,6 +495,33 @@ Recipe::Memory Recipe::start() const {
     if (slots_[i].kind == Slot::Kind::outside) memory.storages[i] = slots_[i].outside.storage;
   }
   return memory;
+}
+
+void Recipe::prepare(Window& window, Memory& memory, MakeRoom make_room) const {
+  if (ahead_.empty()) return;
+  const auto storage_of = [&](std::int32_t slot) -> Reference<Storage>& {
+    return memory.storages[static_cast<std::size_t>(slot)];
+  };
+  Ahead now;
+  now.failures = FailureLog::count();
+  bool is_shared = false;  // and may be written unseen
+  for (const std::int32_t slot : read_ahead_) {
+    const Storage& storage = *slots_[static_cast<std::size_t>(slot)].outside.storage;
+    now.versions.push_back(storage.version);
+    is_shared = is_shared || storage.is_shared();
+  }
+  if (!is_shared && kept_ahead_.storages.size() == made_ahead_.size() &&
+      kept_ahead_.versions == now.versions && kept_ahead_.failures == now.failures) {
+    for (std::size_t i = 0; i < made_ahead_.size(); ++i)
+      storage_of(made_ahead_[i]) = kept_ahead_.storages[i];
+    return;
+  }
+  // What is there for earlier versions goes first.
+  kept_ahead_ = {};
+  replay(window, ahead_, memory, make_room);
+  if (is_shared) return;
+  for (const std::int32_t slot : made_ahead_) now.storages.push_back(storage_of(slot));
+  kept_ahead_ = std::move(now);
 }
 
 void Recipe::place(Memory& memory, std::int32_t slot, const Array& array) const {
@@ -395,10 +548,13 @@ Array Recipe::at(const View& view, const Memory& memory) {
 
 void Recipe::replay(Window& window, std::span<const Step> steps, Memory& memory,
                     MakeRoom make_room) const {
+  bool goes_on = false;
   for (const Step& step : steps) {
-    if (window.is_full()) make_room();
+    if (!goes_on && window.is_full()) make_room();
     Draft draft(*step.call->op);
     copy_call(*step.call, *draft);
+    goes_on = draft->goes_on = step.call->goes_on;
+    draft->passing = step.call->passing;
     const std::int32_t* slot = step.slots.data();
     const auto fill = [&](Operand& operand) {
       if (*slot >= 0) {
@@ -413,9 +569,10 @@ void Recipe::replay(Window& window, std::span<const Step> steps, Memory& memory,
     for (Operand& input : draft->inputs) fill(input);
     for (Operand& output : draft->outputs) fill(output);
     if (draft->drawn_blocks) draw_random(*draft, draft->outputs[0].context(), draft->drawn_blocks);
-    issue_again(window, draft);
-    // Only the calls hold it now, so that its memory can be used again before the replay ends.
+    // Only the calls hold it now, so that its memory can be used again before the replay ends; when
+    // the call runs, which may be at once, that is known.
     for (const std::int32_t last : step.lasts) memory.storages[static_cast<std::size_t>(last)] = {};
+    issue_again(window, draft);
   }
 }
 
@@ -423,6 +580,7 @@ Recipe::Results Recipe::compute(Window& window, std::span<const Array> inputs,
                                 MakeRoom make_room) const {
   Memory memory = start();
   for (std::size_t i = 0; i < inputs.size(); ++i) place(memory, inputs_[i], inputs[i]);
+  prepare(window, memory, make_room);
   replay(window, compute_, memory, make_room);
   Results results;
   results.outputs.reserve(outputs_.size());

@@ -8,7 +8,9 @@
 // those that compute the gradients of the inputs from the gradients of the outputs ("heads").
 //
 // Invariant: whatever a replay makes is its own. Arrays from outside (parameters, captured arrays)
-// are taken by reference, never by value; only results of calls without inputs are kept as values.
+// are taken by reference, never by value. Results of calls without inputs are kept as values; those
+// of calls that read nothing but arrays from outside are, where there are no gradients, until such
+// an array is written.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +58,7 @@ class Recipe {
   bool has_new_origins() const;
   /// It does more than computing its results: draws random numbers or writes outside.
   bool has_effects() const { return draws_ || writes_outside_; }
-  std::size_t size() const { return compute_.size() + differentiate_.size(); }
+  std::size_t size() const { return ahead_.size() + compute_.size() + differentiate_.size(); }
 
  private:
   friend class RecipeMaker;
@@ -88,15 +90,26 @@ class Recipe {
     std::vector<std::int64_t> shifts;          ///< what operands' offsets differ by, by slot
   };
 
+  /// Results that depend on arrays from outside alone, and what those were.
+  struct Ahead {
+    std::vector<Reference<Storage>> storages;  ///< in the order of `made_ahead_`
+    std::vector<std::uint32_t> versions;       ///< in the order of `read_ahead_`
+    std::uint64_t failures = 0;                ///< seen when they were computed
+  };
+
   Memory start() const;
+  /// Puts the results of the calls made ahead in their places; issues these if they are not there.
+  void prepare(Window& window, Memory& memory, MakeRoom make_room) const;
   void replay(Window& window, std::span<const Step> steps, Memory& memory,
               MakeRoom make_room) const;
   void place(Memory& memory, std::int32_t slot, const Array& array) const;
   static Array at(const View& view, const Memory& memory);
 
   std::vector<Slot> slots_;
-  std::vector<Step> compute_, differentiate_;
-  std::vector<std::int32_t> inputs_, heads_;  ///< their slots
+  std::vector<Step> ahead_, compute_, differentiate_;
+  std::vector<std::int32_t> read_ahead_, made_ahead_;  ///< slots
+  mutable Ahead kept_ahead_;                           ///< guarded by the issuing right
+  std::vector<std::int32_t> inputs_, heads_;           ///< their slots
   std::vector<View> outputs_, gradients_;
   std::vector<std::int32_t> kept_;  ///< slots of the first part, or outside, that the second reads
   bool draws_ = false;

@@ -20,6 +20,8 @@ struct RunTerms {
   bool must = true;
   /// Results may take over the buffers of dying inputs.
   bool reuse = false;
+  /// So many shares run at once at most.
+  int threads = 1;
 };
 
 /// Runs one call, in shares. Never throws: a failure poisons the outputs and goes to the log.

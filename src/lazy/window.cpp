@@ -7,6 +7,7 @@
 #include "lazy/aggregate.h"
 #include "lazy/costs.h"
 #include "lazy/debug.h"
+#include "lazy/row_chain.h"
 #include "lazy/trace.h"
 
 namespace afterglow::lazy {
@@ -58,24 +59,42 @@ void Window::append(Call* call) {
   }
   debug_call(*call);
   trace::note_issued(*call);
-  if (serial_) {
-    for_each_storage(*call, [](Storage& storage) { add_alone(storage.slots.all, 1); });
-    Plan plan;
-    plan.calls = {call};
-    plan.separate();
-    push(std::move(plan), call->cost);
-    retire();
-    return;
-  }
+  if (serial_) return push_at_once(call);
   std::unique_lock lock(lock_);
   // What is due goes before a product comes, so that the product can be held for what follows it.
-  if (is_large_product(*call) && held_.is_worth_a_thread() && has_little_to_do() &&
-      HeldWork::Clock::now() >= held_.due()) {
+  if (together_.empty() && is_large_product(*call) && held_.is_worth_a_thread() &&
+      has_little_to_do() && HeldWork::Clock::now() >= held_.due()) {
     drop_unobserved(false);
     publish(take_pending(), false);
   }
   pending_.add(call);
-  hold(*call, lock);
+  if (call->goes_on) {
+    together_.push_back(call);
+  } else {
+    hold(*call, lock);
+  }
+}
+
+// Serially: with the calls that leave together with it.
+void Window::push_at_once(Call* call) {
+  for_each_storage(*call, [](Storage& storage) { add_alone(storage.slots.all, 1); });
+  together_.push_back(call);
+  if (call->goes_on) return;
+  Plan plan;
+  plan.calls.swap(together_);
+  plan.ends = {static_cast<std::uint32_t>(plan.calls.size())};
+  const double cost = total_cost(plan.calls);
+  if (plan.calls.size() == 1 || (switches_.fuse && row_chain(plan.calls))) {
+    push(std::move(plan), cost);
+  } else {
+    for (Call* each : plan.calls) {
+      Plan alone;
+      alone.calls = {each};
+      alone.separate();
+      push(std::move(alone), each->cost);
+    }
+  }
+  retire();
 }
 
 // Decides what becomes of the held calls now that one more has come.
@@ -83,6 +102,8 @@ void Window::hold(const Call& call, std::unique_lock<ForkLock>& lock) {
   const bool crowded = is_crowded(call);
   const bool full = crowded || pending_.size() >= most_pending;
   const bool was_worth = held_.is_worth_a_thread();
+  for (const Call* before : together_) held_.add(*before);
+  together_.clear();
   held_.add(call);
   const bool is_worth = held_.is_worth_a_thread();
   bool urgent = false;
@@ -108,7 +129,7 @@ void Window::hold(const Call& call, std::unique_lock<ForkLock>& lock) {
 
 nanoseconds Window::when_idle() {
   std::unique_lock lock(lock_, std::try_to_lock);
-  if (!lock) return 20us;
+  if (!lock || !together_.empty()) return 20us;
   if (!held_.is_worth_a_thread()) return nanoseconds::max();
   auto now = HeldWork::Clock::now();
   // So short a sleep would last several times as long.
@@ -119,6 +140,7 @@ nanoseconds Window::when_idle() {
     now = HeldWork::Clock::now();
   }
   if (!held_.is_worth_a_thread()) return nanoseconds::max();
+  if (!together_.empty()) return 20us;
   if (now < held_.due()) return held_.due() - now;
   drop_unobserved(false);
   if (!pending_.empty()) publish(take_pending(), false);
@@ -219,7 +241,14 @@ std::vector<Dying> Window::look_before_start(GroupTask& task) {
   const Plan& plan = task.plan();
   std::vector<Dying> dying(plan.groups());
   // A thread that issues serially may be inside append(), which holds no lock then.
-  if (serial_ || !lock_.lock_unless_forking()) return dying;
+  if (serial_) {
+    for (const Call* call : plan.calls) {
+      if (call->passing && plan.groups() == 1) dying[0].add(*call->outputs[0].storage);
+    }
+    dying[0].sort();
+    return dying;
+  }
+  if (!lock_.lock_unless_forking()) return dying;
   std::lock_guard lock(lock_, std::adopt_lock);
   if (task.cost() >= worth_a_look) drop_unobserved(true);
   for (std::size_t i = 0; i < plan.groups(); ++i) {

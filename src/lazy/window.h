@@ -136,11 +136,14 @@ class Window {
   std::vector<Dying> look_before_start(GroupTask& task);
   /// Gives buffers back that nobody can read any more, and counts the calls as run.
   void look_after_end(GroupTask& task);
-  RunTerms run_terms(bool must) { return {failures_, must, switches_.reuse}; }
+  RunTerms run_terms(bool must) {
+    return {failures_, must, switches_.reuse, engine_->thread_limit()};
+  }
 
   // --- when calls leave ---
   std::chrono::nanoseconds when_idle();
   void hold(const Call& call, std::unique_lock<ForkLock>& lock);
+  void push_at_once(Call* call);
   bool has_little_to_do() const { return tasks_.alive() < engine_->thread_limit(); }
   bool is_crowded(const Call& newest);
 
@@ -171,6 +174,7 @@ class Window {
   // Guarded by lock_:
   PendingCalls pending_;
   HeldWork held_;
+  std::vector<Call*> together_;  ///< pending calls that leave together with the next one
 
   TaskRegister tasks_;
   Counters counters_;

@@ -81,8 +81,8 @@ const lazy::Op& rows_op() {
 }
 
 template <bool logarithm>
-const lazy::Op* rows_op_for(const Array& array) {
-  return has_rows(array) ? &rows_op<logarithm>() : nullptr;
+const lazy::Op* rows_op_for(std::span<const Array* const> data) {
+  return has_rows(*data[0]) ? &rows_op<logarithm>() : nullptr;
 }
 
 Value softmax_of_rows(const Value& x, bool logarithm) {
@@ -226,6 +226,7 @@ Value sequence_last(Composition& c, const Sequence& given) {
     const Value mask = equal(steps_like(lengths, shape_of(x), given.axis), lengths - 1);
     return in_type(sum(where(mask, x, 0), {given.axis}, false), x.array.dtype);
   }
+  if (!shape_of(x)[static_cast<std::size_t>(given.axis)]) c.refuse("needs at least one step");
   Part last = whole(x.array);
   last.offset = (last.shape[static_cast<std::size_t>(given.axis)] - 1) *
                 last.strides[static_cast<std::size_t>(given.axis)];

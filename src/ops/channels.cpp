@@ -8,6 +8,7 @@
 #include "ops/common.h"
 #include "ops/compose.h"
 #include "ops/compositions.h"
+#include "ops/elementwise_infer.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
 #include "ops/views.h"
@@ -148,7 +149,22 @@ Value scale_channels(const Value& x, const Value& mean, const Value& factor, con
   return call(the_op<"scale_channels">(), inputs, {arguments, {}, nullptr}, false);
 }
 
+Value multiply_add(const Value& x, const Value& factor, const Value& shift) {
+  return apply(the_op<"multiply_add">(), {}, x, factor, shift);
+}
+
 void declare_channels(Table& table) {
+  table.add({.name = "multiply_add",
+             .inputs = {"data", "factor", "shift"},
+             .infer =
+                 [](Inference& inference) {
+                   const DType type = common_type(inference);
+                   if (!is_floating(type)) inference.refuse("needs reals", ErrorKind::type);
+                   add_result(inference, type, type);
+                 },
+             .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
+                           reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); }),
+                           reading_nothing([](Gradient& c) { return fit(c, 2, c.g); })}});
   table.add<Along>(
       {.name = "channel_moments",
        .inputs = {"data"},

@@ -14,4 +14,7 @@ Value channel_moments(const Value& x, std::int64_t axis);
 Value scale_channels(const Value& x, const Value& mean, const Value& factor, const Value& shift,
                      std::int64_t axis);
 
+/// x * factor + shift, each element of them.
+Value multiply_add(const Value& x, const Value& factor, const Value& shift);
+
 }  // namespace afterglow::ops

@@ -28,8 +28,9 @@ inline Value in_type(const Value& x, DType dtype) {
   return x.array.dtype == dtype ? x : copy(x, dtype);
 }
 
-/// Counted from the front.
-inline std::int64_t normal_axis(const Composition& c, std::int64_t axis, int rank) {
+/// Counted from the front. `c` is a composition, or a view that is to be copied.
+template <class Refusing>
+std::int64_t normal_axis(const Refusing& c, std::int64_t axis, int rank) {
   if (axis < -rank || axis >= rank)
     c.refuse("axis " + std::to_string(axis) + " is out of bounds for an array of " +
                  std::to_string(rank) + " dimensions",

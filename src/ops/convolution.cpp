@@ -3,6 +3,8 @@
 // op too, so there are gradients of any order. Ops with kernels take channels behind the batch,
 // float32 and float64; the public ones bring everything else into that form.
 #include "kernels/convolution.h"
+#include "kernels/pixels.h"
+#include "lazy/prediction.h"
 
 #include <string>
 #include <utility>
@@ -230,6 +232,114 @@ const std::vector<lazy::GradientRule> through_filter_gradient = {
 std::vector<lazy::GradientRule> and_bias(std::vector<lazy::GradientRule> rules) {
   rules.push_back(through_bias);
   return rules;
+}
+
+// --- prediction: channels last, and weights that are packed ahead ---
+
+/// As the kernel takes shapes: channels behind the batch.
+Shape channels_behind_batch(std::span<const std::int64_t> shape) {
+  Shape first = {shape.front(), shape.back()};
+  first.insert(first.end(), shape.begin() + 1, shape.end() - 1);
+  return first;
+}
+
+Windows pixel_windows(const Settled& settled, std::span<const std::int64_t> images,
+                      std::span<const std::int64_t> weights,
+                      std::span<const std::int64_t> results) {
+  return windows_of(settled, channels_behind_batch(images), weights,
+                    channels_behind_batch(results));
+}
+
+/// What weights alone tell.
+Windows filters_of(std::span<const std::int64_t> weights, std::int64_t groups) {
+  Windows windows;
+  windows.groups = groups;
+  windows.channels = weights[1];
+  windows.filters = weights[0] / groups;
+  windows.kernel = as_space(space_of(weights), 1);
+  return windows;
+}
+
+struct Groups {
+  std::int64_t num_group = 1;
+  static constexpr auto fields =
+      std::tuple{required("num_group", &Groups::num_group, "that the channels are divided into")};
+};
+
+void pack_infer(Inference& inference, const Groups& given) {
+  const Operand& weights = inference.call.inputs[0];
+  const Shape size = {
+      kernels::packed_filters_size(filters_of(weights.shape(), given.num_group), weights.dtype)};
+  inference.call.settled.set(given.num_group);
+  inference.call.cost = 500 + static_cast<double>(weights.size());
+  inference.add_output(size, weights.dtype);
+}
+
+std::unique_ptr<lazy::Pass> pack_kernel(const Call& call) {
+  const Operand& weights = call.inputs[0];
+  return kernel_pass<kernels::PackFiltersPass>(
+      filters_of(weights.shape(), call.settled.get<std::int64_t>()), weights.dtype, weights.data(),
+      call.inputs.size() > 1 ? call.inputs[1].data() : nullptr, call.outputs[0].data());
+}
+
+/// The weights themselves are there for their shape.
+void convolve_pixels_infer(Inference& inference, const Sliding& given) {
+  const Operand &images = inference.call.inputs[0], &weights = inference.call.inputs[1];
+  const Settled settled = {as_space(given.stride, 1), as_space(given.dilate, 1),
+                           as_space(given.pad, 0), given.num_group};
+  Shape result = {images.shape()[0]};
+  result.insert(result.end(), given.extents.begin(), given.extents.end());
+  result.push_back(weights.shape()[0]);
+  finish(inference, settled, pixel_windows(settled, images.shape(), weights.shape(), result));
+  inference.call.row_axes = static_cast<int>(result.size()) - 1;
+  inference.add_output(result, images.dtype);
+}
+
+std::unique_ptr<lazy::Pass> convolve_pixels_kernel_then(const Call& call, lazy::Epilogue epilogue) {
+  const Operand &images = call.inputs[0], &results = call.outputs[0];
+  return kernel_pass<kernels::PixelConvolutionPass>(
+      pixel_windows(call.settled.get<Settled>(), images.shape(), call.inputs[1].shape(),
+                    results.shape()),
+      results.dtype, images.data(), call.inputs[2].data(),
+      call.inputs.size() > 3 ? call.inputs[3].data() : nullptr, results.data(),
+      std::move(epilogue));
+}
+
+std::unique_ptr<lazy::Pass> convolve_pixels_kernel(const Call& call) {
+  return convolve_pixels_kernel_then(call, {});
+}
+
+Array predict_convolution(lazy::Prediction& prediction) {
+  const Call& call = prediction.call;
+  const auto settled = call.settled.get<Settled>();
+  const Operand& weights = call.inputs[1];
+  const Windows windows =
+      windows_of(settled, call.inputs[0].shape(), weights.shape(), call.outputs[0].shape());
+  // Small groups do not fill vectors.
+  constexpr std::int64_t smallest_group = 8;
+  if (settled.groups > 1 && !kernels::is_depthwise(windows) &&
+      std::min(windows.channels, windows.filters) < smallest_group)
+    return {};
+  const auto axes = static_cast<std::ptrdiff_t>(weights.shape().size()) - 2;
+  const auto numbers = [&](const Space& space) { return Shape(space.end() - axes, space.end()); };
+  const auto extents = space_of(call.outputs[0].shape());
+  const lazy::Argument sliding[] = {numbers(settled.stride), numbers(settled.dilate),
+                                    numbers(settled.pad), Shape(extents.begin(), extents.end()),
+                                    settled.groups};
+  const lazy::Argument groups[] = {settled.groups};
+  const Array &factor = prediction.factor, &shift = prediction.shift;
+  const Array packed =
+      factor.storage ? prediction.add(the_op<"pack_scaled_filters">(), {weights, factor}, groups)
+                     : prediction.add(the_op<"pack_filters">(), {weights}, groups);
+  Array bias = shift;
+  if (call.inputs.size() > 2)
+    bias = factor.storage
+               ? prediction.add(the_op<"multiply_add">(), {call.inputs[2], factor, shift})
+               : Array(call.inputs[2]);
+  return bias.storage ? prediction.add(the_op<"convolve_pixels_biased">(),
+                                       {prediction.images, weights, packed, bias}, sliding)
+                      : prediction.add(the_op<"convolve_pixels">(),
+                                       {prediction.images, weights, packed}, sliding);
 }
 
 // --- public ops ---
@@ -475,13 +585,31 @@ void declare_convolution(Table& table) {
                       .infer = convolve_infer,
                       .kernel = convolve_kernel,
                       .kernel_then = convolve_kernel_then,
+                      .predict = predict_convolution,
                       .gradients = through_convolve});
   table.add<Sliding>({.name = "convolve_images_biased",
                       .inputs = {"images", "weights", "bias"},
                       .infer = convolve_infer,
                       .kernel = convolve_kernel,
                       .kernel_then = convolve_kernel_then,
+                      .predict = predict_convolution,
                       .gradients = and_bias(through_convolve)});
+  table.add<Groups>(
+      {.name = "pack_filters", .inputs = {"weights"}, .infer = pack_infer, .kernel = pack_kernel});
+  table.add<Groups>({.name = "pack_scaled_filters",
+                     .inputs = {"weights", "factor"},
+                     .infer = pack_infer,
+                     .kernel = pack_kernel});
+  table.add<Sliding>({.name = "convolve_pixels",
+                      .inputs = {"images", "weights", "packed"},
+                      .infer = convolve_pixels_infer,
+                      .kernel = convolve_pixels_kernel,
+                      .kernel_then = convolve_pixels_kernel_then});
+  table.add<Sliding>({.name = "convolve_pixels_biased",
+                      .inputs = {"images", "weights", "packed", "bias"},
+                      .infer = convolve_pixels_infer,
+                      .kernel = convolve_pixels_kernel,
+                      .kernel_then = convolve_pixels_kernel_then});
   table.add<Sliding>({.name = "deconvolve_images",
                       .inputs = {"results", "weights"},
                       .infer = deconvolve_infer,

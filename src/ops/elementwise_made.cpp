@@ -84,6 +84,10 @@ Value where_nonzero(Composition& c) {
   return where(mask(c), c[1], c[2]);
 }
 
+const lazy::Op* select_for(std::span<const Array* const> inputs) {
+  return inputs[0]->dtype == DType::boolean ? &the_op<"select">() : nullptr;
+}
+
 Value where_rows(Composition& c) {
   const Layout &x = *c[1].array.layout, &condition = *c[0].array.layout;
   const bool has_one_shape = same_shape(x, *c[2].array.layout);
@@ -238,7 +242,8 @@ its :func:`nonzero`.
 array([1., 5.]))",
        .inputs = {"condition", "x", "y"},
        .takes_numbers = true,
-       .compose = where_nonzero});
+       .compose = where_nonzero,
+       .instead = select_for});
   table.add(
       {.name = "where_rows",
        .mxnet_names = {"where"},

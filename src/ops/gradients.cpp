@@ -87,6 +87,7 @@ std::vector<Value> views_along(const Value& array, std::int64_t axis) {
   part.shape.erase(part.shape.begin() + axis);
   part.strides.erase(part.strides.begin() + axis);
   std::vector<Value> result;
+  result.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i, part.offset += step) result.push_back(view(array, part));
   return result;
 }

@@ -13,13 +13,20 @@
 namespace afterglow::ops {
 namespace {
 
-/// A parameter of a layer, one number for each place of an axis of the data, as it lies along that.
-Value along(const Composition& c, const Value& vector, const Value& x, std::int64_t axis) {
+/// Refuses a parameter of a layer that has not one number for each place of an axis of the data.
+std::int64_t need_vector(const Composition& c, const Value& vector, const Value& x,
+                         std::int64_t axis) {
   const std::int64_t extent = x.array.shape()[static_cast<std::size_t>(axis)];
   if (shape_of(vector) != Shape{extent})
     c.refuse("got a parameter of shape " + to_string(vector.array.shape()) + " for axis " +
              std::to_string(axis) + " of data of shape " + to_string(x.array.shape()) +
              "; needs shape " + to_string(Shape{extent}));
+  return extent;
+}
+
+/// A parameter of a layer as it lies along an axis of the data.
+Value along(const Composition& c, const Value& vector, const Value& x, std::int64_t axis) {
+  const std::int64_t extent = need_vector(c, vector, x, axis);
   Shape shape(static_cast<std::size_t>(rank_of(x)), 1);
   shape[static_cast<std::size_t>(axis)] = extent;
   return shaped(vector, shape);
@@ -226,6 +233,7 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   const Value x = narrow ? copy(c[0], DType::float32) : c[0];
   const Value& gamma = c[1];
   const std::int64_t axis = normal_axis(c, given.axis, rank_of(x));
+  for (std::size_t i = 1; i < c.inputs().size(); ++i) need_vector(c, c[i], x, axis);
   const autograd::State state = autograd::state();
   const bool is_training = state.training && !given.use_global_stats;
   // The gradient of a gamma that is fixed is 0, not missing.
@@ -233,8 +241,14 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   const Value shift = is_variable ? c[2] + gamma * 0 : c[2];
   const Value scale = along(c, gamma, x, axis), added = along(c, shift, x, axis);
   Value mean, variance, deviation, result;
-  if (is_training && has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
-      shift.array.dtype == x.array.dtype) {
+  if (!is_training) {
+    mean = along(c, c[3], x, axis);
+    variance = along(c, c[4], x, axis);
+    deviation = sqrt(variance + given.eps);
+    const Value factor = given.fix_gamma ? 1 / deviation : scale / deviation;
+    result = multiply_add(x, factor, added - mean * factor);
+  } else if (has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
+             shift.array.dtype == x.array.dtype) {
     const Value moments = channel_moments(x, axis);
     const std::int64_t count = moments.array.shape()[1];
     mean = contiguous_view(moments, 0, {count});
@@ -243,19 +257,11 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
     result =
         scale_channels(x, mean, given.fix_gamma ? 1 / deviation : gamma / deviation, shift, axis);
   } else {
-    Value distance;
-    if (is_training) {
-      const Moments moments(x, all_axes_but(x, {axis}));
-      distance = moments.distance;
-      mean = moments.mean;
-      variance = moments.variance;
-    } else {
-      mean = along(c, c[3], x, axis);
-      variance = along(c, c[4], x, axis);
-      distance = x - mean;
-    }
+    const Moments moments(x, all_axes_but(x, {axis}));
+    mean = moments.mean;
+    variance = moments.variance;
     deviation = sqrt(variance + given.eps);
-    result = distance / deviation;
+    result = moments.distance / deviation;
     if (!given.fix_gamma) result = result * scale;
     result = result + added;
   }

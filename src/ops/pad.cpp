@@ -68,16 +68,17 @@ class Padding {
     constexpr std::int64_t small = 1 << 15;  // up to so many a pass more costs less than calls
     const Value& x = c_[0];
     const DType dtype = x.array.dtype;
+    if (std::ranges::find(shape_, 0) != shape_.end()) return shaped(copy(x), shape_);
     if (mode_ == PadMode::constant && x.array.size() < small) {
       whole_ = full(constant_, shape_, dtype, x.array.context());
     } else {
       whole_ = empty(shape_, dtype, x.array.context());
     }
-    if (x.array.size()) write_to(inside(0), x);
+    if (x.array.size()) write(whole_, x, middle(0));
     if (mode_ == PadMode::constant && x.array.size() < small) return whole_;
     // Axis by axis: the earlier ones are complete, the later ones still hold the middle only.
     for (std::size_t axis = 0; axis < margins_.size(); ++axis) {
-      const Value band = inside(axis + 1);
+      const Value band = view(whole_, middle(axis + 1));
       if (band.array.size() && (margins_[axis].before || margins_[axis].after))
         pad_axis(band, static_cast<std::int64_t>(axis));
     }
@@ -91,14 +92,13 @@ class Padding {
   }
 
   /// The middle of the axes from `first` on.
-  Value inside(std::size_t first) const {
-    Value result = whole_;
+  Part middle(std::size_t first) const {
+    Part part = whole(whole_.array);
     for (std::size_t axis = first; axis < margins_.size(); ++axis) {
-      const Margin& margin = margins_[axis];
-      result = between(result, static_cast<std::int64_t>(axis), margin.before,
-                       margin.before + margin.extent);
+      part.shape[axis] = margins_[axis].extent;
+      if (whole_.array.size()) part.offset += margins_[axis].before * part.strides[axis];
     }
-    return result;
+    return part;
   }
 
   /// To a view of the whole; the tape knows it for a write to all.

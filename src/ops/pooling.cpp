@@ -196,11 +196,18 @@ Value through_maximum_taken(Gradient& c) {
   return apply(the_op<"max_windows_gradient">(), arguments, contiguous(c.g), c[1], c[2]);
 }
 
+void put_channels_last(Call& call) {
+  auto settled = call.settled.get<Settled>();
+  settled.channels_last = true;
+  call.settled.set(settled);
+}
+
 void declare_windows(Table& table) {
   table.add<Windows>({.name = "max_windows",
                       .inputs = {"data"},
                       .infer = windows_infer<WindowWork::maximum>,
                       .kernel = windows_kernel<WindowWork::maximum>,
+                      .put_channels_last = put_channels_last,
                       .gradients = {reading_output_and({0}, through_maximum)}});
   table.add<Windows>({.name = "max_windows_gradient",
                       .inputs = {"values", "data", "maxima"},
@@ -216,6 +223,7 @@ void declare_windows(Table& table) {
                       .inputs = {"data"},
                       .infer = windows_infer<WindowWork::sum>,
                       .kernel = windows_kernel<WindowWork::sum>,
+                      .put_channels_last = put_channels_last,
                       .gradients = {reading_nothing(through_sum)}});
   table.add<Windows>({.name = "sum_windows_gradient",
                       .inputs = {"values"},

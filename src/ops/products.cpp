@@ -83,34 +83,89 @@ std::vector<kernels::StackPlace> stack_places(const Layout& a, const Layout& b) 
   return places;
 }
 
-std::unique_ptr<lazy::Pass> product_kernel_then(const Call& call, lazy::Epilogue epilogue) {
-  const auto product = call.settled.get<Product>();
-  const Operand &left = call.inputs[0], &right = call.inputs[1], &output = call.outputs[0];
+kernels::ProductShape shape_of_product(const Call& call, const Product& product) {
   kernels::ProductShape shape;
   shape.m = product.m;
   shape.n = product.n;
   shape.k = product.k;
   shape.transpose_a = product.transpose_a;
   shape.transpose_b = product.transpose_b;
-  std::vector<kernels::StackPlace> places(1);
   if (product.is_stack) {
-    const MatrixView a = *matrix_view(*left.layout), b = *matrix_view(*right.layout);
+    const MatrixView a = *matrix_view(*call.inputs[0].layout);
+    const MatrixView b = *matrix_view(*call.inputs[1].layout);
     shape.transpose_a = a.transposed != product.transpose_a;
     shape.transpose_b = b.transposed != product.transpose_b;
     shape.lda = a.stride;
     shape.ldb = b.stride;
-    places = stack_places(*left.layout, *right.layout);
   } else {
     shape.lda = shape.transpose_a ? shape.m : shape.k;
     shape.ldb = shape.transpose_b ? shape.k : shape.n;
   }
-  return kernel_pass<kernels::ProductPass>(shape, output.dtype, left.data(), right.data(),
-                                           output.data(), product.threads, std::move(epilogue),
-                                           std::move(places));
+  return shape;
+}
+
+kernels::ProductPass product_pass(const Call& call, std::byte* target, lazy::Epilogue epilogue) {
+  const auto product = call.settled.get<Product>();
+  const Operand &left = call.inputs[0], &right = call.inputs[1];
+  std::vector<kernels::StackPlace> places(1);
+  if (product.is_stack) places = stack_places(*left.layout, *right.layout);
+  return {shape_of_product(call, product),
+          left.dtype,
+          left.data(),
+          right.data(),
+          target,
+          product.threads,
+          std::move(epilogue),
+          std::move(places)};
+}
+
+std::unique_ptr<lazy::Pass> product_kernel_then(const Call& call, lazy::Epilogue epilogue) {
+  return kernel_pass<kernels::ProductPass>(
+      product_pass(call, call.outputs[0].data(), std::move(epilogue)));
 }
 
 std::unique_ptr<lazy::Pass> product_kernel(const Call& call) {
   return product_kernel_then(call, {});
+}
+
+lazy::RowForm product_form(const Call& call) {
+  const auto product = call.settled.get<Product>();
+  if (!product.is_stack || !product.m) return {.tile = 0};
+  const Operand& left = call.inputs[0];
+  const std::int64_t height = left.size() / std::max<std::int64_t>(1, product.m * product.k);
+  return {.rows = height * product.m,
+          .length = product.k,
+          .results = product.n,
+          .matrix = product.m,
+          .tile = kernels::rows_of_tile(shape_of_product(call, product), left.dtype, height,
+                                        product.threads),
+          .reads_rows = !product.transpose_a && left.layout->is_contiguous()};
+}
+
+class ProductOfRows : public lazy::RowKernel {
+ public:
+  explicit ProductOfRows(const Call& call)
+      : form_(product_form(call)),
+        item_(static_cast<std::int64_t>(size_of(call.inputs[0].dtype))),
+        pass_(product_pass(call, nullptr, {})) {}
+
+  void run(std::int64_t begin, std::int64_t end, const void* source, void* target) override {
+    for (std::int64_t row = begin; row < end; row += std::min(form_.tile, form_.matrix)) {
+      const auto* const from = static_cast<const std::byte*>(source);
+      pass_.run_tile(row / form_.matrix, row % form_.matrix,
+                     from ? from + (row - begin) * form_.length * item_ : nullptr,
+                     static_cast<std::byte*>(target) + (row - begin) * form_.results * item_);
+    }
+  }
+
+ private:
+  const lazy::RowForm form_;
+  const std::int64_t item_;
+  const kernels::ProductPass pass_;
+};
+
+std::unique_ptr<lazy::RowKernel> product_of_rows(const Call& call) {
+  return std::make_unique<ProductOfRows>(call);
 }
 
 void set_product(const Inference& inference, Product product) {
@@ -647,6 +702,8 @@ array([21., 43.]))",
        .infer = batch_infer,
        .kernel = product_kernel,
        .kernel_then = product_kernel_then,
+       .row_form = product_form,
+       .row_kernel = product_of_rows,
        .gradients = {reading({1}, through_batch_dot), reading({0}, through_batch_dot)}});
   table.add<Matmul>(
       {.name = "matmul",
@@ -661,6 +718,8 @@ array([21., 43.]))",
        .infer = matmul_infer,
        .kernel = product_kernel,
        .kernel_then = product_kernel_then,
+       .row_form = product_form,
+       .row_kernel = product_of_rows,
        .gradients = {reading({1}, through_matmul), reading({0}, through_matmul)},
        .node = [](lazy::NodeForm& node, const Matmul&) { node.outputs = {"out"}; }});
   table.add(

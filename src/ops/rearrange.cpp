@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ops/compositions.h"
+#include "ops/seen.h"
 #include "ops/table.h"
-#include "ops/views.h"
 
 namespace afterglow::ops {
 namespace {
@@ -18,12 +18,12 @@ using lazy::field;
 using lazy::required;
 
 /// Counted from the front, each once.
-Shape different_axes(const Composition& c, const Shape& axes, int rank, std::string_view name) {
+Shape different_axes(const Viewed& x, const Shape& axes, std::string_view name) {
   Shape result;
   for (const std::int64_t axis : axes) {
-    result.push_back(normal_axis(c, axis, rank));
+    result.push_back(normal_axis(x, axis, x.layout.rank()));
     if (std::ranges::count(result, result.back()) > 1)
-      c.refuse(std::string(name) + " " + to_string(axes) + " must not repeat an axis");
+      x.refuse(std::string(name) + " " + to_string(axes) + " must not repeat an axis");
   }
   return result;
 }
@@ -36,12 +36,12 @@ struct Transpose {
       std::tuple{field("axes", &Transpose::axes, "their order; reversed where none is given")};
 };
 
-Value transpose(Composition& c, const Transpose& given) {
-  const int rank = rank_of(c[0]);
+Part transpose(const Viewed& x, const Transpose& given) {
+  const int rank = x.layout.rank();
   Shape order(static_cast<std::size_t>(rank));
   if (!given.axes || given.axes->empty()) {
     std::iota(order.rbegin(), order.rend(), 0);
-    return copy(reordered(c[0], order));
+    return reordered(x.layout, order);
   }
   bool fits = static_cast<int>(given.axes->size()) == rank;
   for (std::size_t i = 0; fits && i < order.size(); ++i) {
@@ -50,15 +50,14 @@ Value transpose(Composition& c, const Transpose& given) {
     fits = order[i] >= 0 && order[i] < rank &&
            std::ranges::count(order.begin(), &order[i], order[i]) == 0;
   }
-  if (!fits) c.refuse("axes " + to_string(*given.axes) + " must name every axis once");
-  return copy(reordered(c[0], order));
+  if (!fits) x.refuse("axes " + to_string(*given.axes) + " must name every axis once");
+  return reordered(x.layout, order);
 }
 
-Shape swapped(int rank, std::int64_t first, std::int64_t second) {
-  Shape order(static_cast<std::size_t>(rank));
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[static_cast<std::size_t>(first)], order[static_cast<std::size_t>(second)]);
-  return order;
+void swap_axes(Part& part, std::int64_t first, std::int64_t second) {
+  const auto one = static_cast<std::size_t>(first), other = static_cast<std::size_t>(second);
+  std::swap(part.shape[one], part.shape[other]);
+  std::swap(part.strides[one], part.strides[other]);
 }
 
 struct Swapaxes {
@@ -67,10 +66,11 @@ struct Swapaxes {
                                             field("dim2", &Swapaxes::dim2, "the second axis")};
 };
 
-Value swapaxes(Composition& c, const Swapaxes& given) {
-  const int rank = rank_of(c[0]);
-  const std::int64_t first = normal_axis(c, given.dim1, rank);
-  return copy(reordered(c[0], swapped(rank, first, normal_axis(c, given.dim2, rank))));
+Part swapaxes(const Viewed& x, const Swapaxes& given) {
+  const int rank = x.layout.rank();
+  Part part = whole(x.layout);
+  swap_axes(part, normal_axis(x, given.dim1, rank), normal_axis(x, given.dim2, rank));
+  return part;
 }
 
 struct Moveaxis {
@@ -81,14 +81,13 @@ struct Moveaxis {
 };
 
 /// Axes moved to other places; the others keep their order.
-Value moved(Composition& c, const Shape& source, const Shape& destination) {
-  const int rank = rank_of(c[0]);
+Part moved(const Viewed& x, const Shape& source, const Shape& destination) {
   if (source.size() != destination.size())
-    c.refuse("source " + to_string(source) + " and destination " + to_string(destination) +
+    x.refuse("source " + to_string(source) + " and destination " + to_string(destination) +
              " must be equally long");
-  const Shape origins = different_axes(c, source, rank, "source");
-  const Shape places = different_axes(c, destination, rank, "destination");
-  Shape order(static_cast<std::size_t>(rank), -1);
+  const Shape origins = different_axes(x, source, "source");
+  const Shape places = different_axes(x, destination, "destination");
+  Shape order(static_cast<std::size_t>(x.layout.rank()), -1);
   for (std::size_t i = 0; i < places.size(); ++i)
     order[static_cast<std::size_t>(places[i])] = origins[i];
   std::int64_t next = 0;
@@ -97,11 +96,11 @@ Value moved(Composition& c, const Shape& source, const Shape& destination) {
     while (std::ranges::find(origins, next) != origins.end()) ++next;
     axis = next++;
   }
-  return copy(reordered(c[0], order));
+  return reordered(x.layout, order);
 }
 
-Value moveaxis(Composition& c, const Moveaxis& given) {
-  return moved(c, given.source, given.destination);
+Part moveaxis(const Viewed& x, const Moveaxis& given) {
+  return moved(x, given.source, given.destination);
 }
 
 struct Rollaxis {
@@ -111,11 +110,11 @@ struct Rollaxis {
                  field("start", &Rollaxis::start, "the axis that it comes to stand before")};
 };
 
-Value rollaxis(Composition& c, const Rollaxis& given) {
-  const int rank = rank_of(c[0]);
-  const std::int64_t origin = normal_axis(c, given.axis, rank);
-  const std::int64_t place = normal_axis(c, given.start, given.start >= 0 ? rank + 1 : rank);
-  return moved(c, {origin}, {origin < place ? place - 1 : place});
+Part rollaxis(const Viewed& x, const Rollaxis& given) {
+  const int rank = x.layout.rank();
+  const std::int64_t origin = normal_axis(x, given.axis, rank);
+  const std::int64_t place = normal_axis(x, given.start, given.start >= 0 ? rank + 1 : rank);
+  return moved(x, {origin}, {origin < place ? place - 1 : place});
 }
 
 // --- elements in another order ---
@@ -126,24 +125,28 @@ struct Flip {
       std::tuple{field("axis", &Flip::axis, "one or several; all where none is given")};
 };
 
-Value flip(Composition& c, const Flip& given) {
-  const int rank = rank_of(c[0]);
+Part flip(const Viewed& x, const Flip& given) {
+  const int rank = x.layout.rank();
   Shape axes;
   if (given.axis) {
     for (const std::int64_t one : *given.axis) {
-      const std::int64_t axis = normal_axis(c, one, rank);
+      const std::int64_t axis = normal_axis(x, one, rank);
       if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
     }
   } else {
     axes.resize(static_cast<std::size_t>(rank));
     std::iota(axes.begin(), axes.end(), 0);
   }
-  return copy(reversed(c[0], axes));
+  return reversed(x.layout, axes);
 }
 
+struct Nothing {
+  static constexpr std::tuple<> fields = {};
+};
+
 template <std::int64_t axis>
-Value flip_along(Composition& c) {
-  return copy(reversed(c[0], {normal_axis(c, axis, rank_of(c[0]))}));
+Part flip_along(const Viewed& x, const Nothing&) {
+  return flip(x, {Shape{axis}});
 }
 
 struct Rot90 {
@@ -154,22 +157,16 @@ struct Rot90 {
                  field("axes", &Rot90::axes, "the plane: from the first axis to the second")};
 };
 
-Value rot90(Composition& c, const Rot90& given) {
-  const int rank = rank_of(c[0]);
+Part rot90(const Viewed& x, const Rot90& given) {
   Shape plane;
-  for (const std::int64_t axis : given.axes) plane.push_back(normal_axis(c, axis, rank));
+  for (const std::int64_t axis : given.axes) plane.push_back(normal_axis(x, axis, x.layout.rank()));
   if (plane.size() != 2 || plane[0] == plane[1])
-    c.refuse("needs two different axes, but got " + to_string(given.axes));
-  switch (given.k % 4 + (given.k % 4 < 0 ? 4 : 0)) {
-    case 0:
-      return copy(c[0]);
-    case 1:
-      return copy(reordered(reversed(c[0], {plane[1]}), swapped(rank, plane[0], plane[1])));
-    case 2:
-      return copy(reversed(c[0], plane));
-    default:
-      return copy(reordered(reversed(c[0], {plane[0]}), swapped(rank, plane[0], plane[1])));
-  }
+    x.refuse("needs two different axes, but got " + to_string(given.axes));
+  const Shape backwards[] = {{}, {plane[1]}, plane, {plane[0]}};  // for so many right angles
+  const std::int64_t turns = given.k % 4 + (given.k % 4 < 0 ? 4 : 0);
+  Part part = reversed(x.layout, backwards[turns]);
+  if (turns % 2) swap_axes(part, plane[0], plane[1]);
+  return part;
 }
 
 struct Roll {
@@ -205,6 +202,7 @@ Value roll(Composition& c, const Roll& given) {
     for (const std::int64_t shift : given.shift)
       distance = (distance + remainder(shift, x.array.size())) % x.array.size();
     if (!distance) return copy(x);
+    if (rank_of(x) == 1) return rolled(x, 0, distance);
     return shaped(rolled(shaped(x, {x.array.size()}), 0, distance), shape_of(x));
   }
   const Shape &shifts = given.shift, &axes = *given.axis;
@@ -256,22 +254,22 @@ Value stored(const Value& view, const Shape& shape) {
 }
 
 /// The whole array several times along its axes.
-Value tiled(const Value& x, Shape counts) {
-  Part part = whole(x.array);
-  const std::size_t rank = std::max(part.shape.size(), counts.size());
-  part.strides.insert(part.strides.begin(), rank - part.strides.size(), 0);
-  part.shape.insert(part.shape.begin(), rank - part.shape.size(), 1);
-  counts.insert(counts.begin(), rank - counts.size(), 1);
+Value tiled(const Value& x, const Shape& counts) {
+  const auto extents = x.array.shape(), strides = x.array.layout->strides();
+  const std::size_t rank = std::max(extents.size(), counts.size());
+  const std::size_t new_axes = rank - extents.size(), uncounted = rank - counts.size();
   Part repeated;
   Shape shape;
   for (std::size_t axis = 0; axis < rank; ++axis) {
-    if (counts[axis] != 1) {
-      repeated.shape.push_back(counts[axis]);
+    const std::int64_t count = axis < uncounted ? 1 : counts[axis - uncounted];
+    const std::int64_t extent = axis < new_axes ? 1 : extents[axis - new_axes];
+    if (count != 1) {
+      repeated.shape.push_back(count);
       repeated.strides.push_back(0);
     }
-    repeated.shape.push_back(part.shape[axis]);
-    repeated.strides.push_back(part.strides[axis]);
-    shape.push_back(extent_product(counts[axis], part.shape[axis]));
+    repeated.shape.push_back(extent);
+    repeated.strides.push_back(axis < new_axes ? 0 : strides[axis - new_axes]);
+    shape.push_back(extent_product(count, extent));
   }
   return stored(view(x, repeated), shape);
 }
@@ -393,19 +391,20 @@ Value space_to_depth(Composition& c, const BlockSize& given) {
 // --- diagonals ---
 
 /// The other axes come first, the diagonal is the last one.
-Part diagonal_part(const Composition& c, const Array& array, std::int64_t offset,
-                   std::int64_t axis1, std::int64_t axis2) {
-  const int rank = array.layout->rank();
+template <class Refusing>
+Part diagonal_part(const Refusing& c, const Layout& layout, std::int64_t offset, std::int64_t axis1,
+                   std::int64_t axis2) {
+  const int rank = layout.rank();
   const auto first = static_cast<std::size_t>(normal_axis(c, axis1, rank));
   const auto second = static_cast<std::size_t>(normal_axis(c, axis2, rank));
   if (first == second)
     c.refuse("axis1 and axis2 must be different, but both are " + std::to_string(first));
-  Part part = whole(array);
+  Part part = whole(layout);
   const std::int64_t rows = part.shape[first], columns = part.shape[second];
   const std::int64_t length = offset >= 0 ? std::min(rows, columns - std::min(offset, columns))
                                           : std::min(rows + std::max(offset, -rows), columns);
   const std::int64_t step = part.strides[first] + part.strides[second];
-  if (length && array.size())
+  if (length && layout.size())
     part.offset = offset >= 0 ? offset * part.strides[second] : -offset * part.strides[first];
   for (const std::size_t axis : {std::max(first, second), std::min(first, second)}) {
     part.shape.erase(part.shape.begin() + axis);
@@ -422,7 +421,8 @@ Value diagonal_matrix(const Composition& c, const Value& x, std::int64_t offset)
   const std::int64_t extent = extent_sum(x.array.size(), std::abs(offset));
   Value result = full(0, {extent, extent}, x.array.dtype, x.array.context());
   if (x.array.size())
-    write(result, shaped(x, {x.array.size()}), diagonal_part(c, result.array, offset, 0, 1));
+    write(result, shaped(x, {x.array.size()}),
+          diagonal_part(c, *result.array.layout, offset, 0, 1));
   return result;
 }
 
@@ -434,9 +434,9 @@ struct Diagonal {
       field("axis2", &Diagonal::axis2, "of the columns")};
 };
 
-Value diagonal(Composition& c, const Diagonal& given) {
-  if (rank_of(c[0]) < 2) c.refuse("needs two axes");
-  return copy(view(c[0], diagonal_part(c, c[0].array, given.offset, given.axis1, given.axis2)));
+Part diagonal(const Viewed& x, const Diagonal& given) {
+  if (x.layout.rank() < 2) x.refuse("needs two axes");
+  return diagonal_part(x, x.layout, given.offset, given.axis1, given.axis2);
 }
 
 struct Diag {
@@ -449,7 +449,7 @@ struct Diag {
 /// Of a vector the matrix with it on a diagonal.
 Value diag(Composition& c, const Diag& given) {
   if (rank_of(c[0]) == 1) return diagonal_matrix(c, c[0], given.k);
-  return copy(view(c[0], diagonal_part(c, c[0].array, given.k, given.axis1, given.axis2)));
+  return copy(view(c[0], diagonal_part(c, *c[0].array.layout, given.k, given.axis1, given.axis2)));
 }
 
 struct DiagonalNumber {
@@ -466,7 +466,7 @@ Value numpy_diag(Composition& c, const DiagonalNumber& given) {
 }  // namespace
 
 void declare_rearrange(Table& table) {
-  table.compose<Transpose>(
+  table.add(seen<Transpose, transpose>(
       {.name = "transpose",
        .mxnet_names = {"transpose", "_np_transpose"},
        .spellings = {"np.transpose(a, axes=None)",
@@ -481,9 +481,8 @@ void declare_rearrange(Table& table) {
 >>> nd.transpose(nd.zeros((2, 3, 4)), axes=(1, 0, 2)).shape
 (3, 2, 4))",
 
-       .inputs = {"data"},
-       .compose = transpose});
-  table.compose<Swapaxes>(
+       .inputs = {"data"}}));
+  table.add(seen<Swapaxes, swapaxes>(
       {.name = "swapaxes",
        .mxnet_names = {"SwapAxis", "swapaxes", "_npi_swapaxes"},
        .spellings = {"np.swapaxes(a, axis1:dim1, axis2:dim2)",
@@ -498,9 +497,8 @@ void declare_rearrange(Table& table) {
 >>> nd.swapaxes(nd.zeros((2, 3, 4)), 0, 2).shape
 (4, 3, 2))",
 
-       .inputs = {"data"},
-       .compose = swapaxes});
-  table.compose<Moveaxis>(
+       .inputs = {"data"}}));
+  table.add(seen<Moveaxis, moveaxis>(
       {.name = "moveaxis",
        .mxnet_names = {"_np_moveaxis"},
        .spellings = {"np.moveaxis(a, source, destination)",
@@ -514,18 +512,17 @@ void declare_rearrange(Table& table) {
 >>> from afterglow import nd
 >>> nd.moveaxis(nd.zeros((2, 3, 4)), 0, 2).shape
 (3, 4, 2))",
-       .inputs = {"a"},
-       .compose = moveaxis});
-  table.compose<Rollaxis>({.name = "rollaxis",
-                           .spellings = {"np.rollaxis(a, axis, start=0)"},
-                           .doc = R"(Return a copy with one axis moved before another one.
+       .inputs = {"a"}}));
+  table.add(
+      seen<Rollaxis, rollaxis>({.name = "rollaxis",
+                                .spellings = {"np.rollaxis(a, axis, start=0)"},
+                                .doc = R"(Return a copy with one axis moved before another one.
 
 >>> from afterglow import np
 >>> np.rollaxis(np.zeros((2, 3, 4)), 2).shape
 (4, 2, 3))",
-                           .inputs = {"a"},
-                           .compose = rollaxis});
-  table.compose<Flip>(
+                                .inputs = {"a"}}));
+  table.add(seen<Flip, flip>(
       {.name = "flip",
        .mxnet_names = {"reverse", "flip", "_npi_flip"},
        .spellings = {"np.flip(m, axis=None, out=None)",
@@ -542,28 +539,25 @@ array([[2., 1.],
 array([[2., 1.],
        [4., 3.]], dtype=float32))",
 
-       .inputs = {"data"},
-       .compose = flip});
-  table.add({.name = "fliplr",
-             .spellings = {"np.fliplr(m)"},
-             .doc = R"(Return the columns in reverse order.
+       .inputs = {"data"}}));
+  table.add(seen<Nothing, flip_along<1>>({.name = "fliplr",
+                                          .spellings = {"np.fliplr(m)"},
+                                          .doc = R"(Return the columns in reverse order.
 
 >>> from afterglow import np
 >>> np.fliplr(np.array([[1, 2], [3, 4]]))
 array([[2., 1.],
        [4., 3.]]))",
-             .inputs = {"m"},
-             .compose = flip_along<1>});
-  table.add({.name = "flipud",
-             .spellings = {"np.flipud(m)"},
-             .doc = R"(Return the rows in reverse order.
+                                          .inputs = {"m"}}));
+  table.add(seen<Nothing, flip_along<0>>({.name = "flipud",
+                                          .spellings = {"np.flipud(m)"},
+                                          .doc = R"(Return the rows in reverse order.
 
 >>> from afterglow import np
 >>> np.flipud(np.array([1, 2, 3]))
 array([3., 2., 1.]))",
-             .inputs = {"m"},
-             .compose = flip_along<0>});
-  table.compose<Rot90>(
+                                          .inputs = {"m"}}));
+  table.add(seen<Rot90, rot90>(
       {.name = "rot90",
        .mxnet_names = {"_npi_rot90"},
        .spellings = {"np.rot90(m, k=1, axes=(0, 1))"},
@@ -574,8 +568,7 @@ array([3., 2., 1.]))",
 >>> np.rot90(np.array([[1, 2], [3, 4]]))
 array([[2., 4.],
        [1., 3.]]))",
-       .inputs = {"m"},
-       .compose = rot90});
+       .inputs = {"m"}}));
   table.compose<Roll>(
       {.name = "roll",
        .mxnet_names = {"_np_roll"},
@@ -670,7 +663,7 @@ array([[1., 2.],
 
        .inputs = {"data"},
        .compose = space_to_depth});
-  table.compose<Diagonal>(
+  table.add(seen<Diagonal, diagonal>(
       {.name = "diagonal",
        .mxnet_names = {"_np_diagonal"},
        .spellings = {"np.diagonal(a, offset=0, axis1=0, axis2=1)"},
@@ -679,8 +672,7 @@ array([[1., 2.],
 >>> from afterglow import np
 >>> np.diagonal(np.array([[1, 2], [3, 4]]))
 array([1., 4.]))",
-       .inputs = {"a"},
-       .compose = diagonal});
+       .inputs = {"a"}}));
   table.compose<Diag>(
       {.name = "diag",
        .mxnet_names = {"diag"},

@@ -504,8 +504,7 @@ Value run_through(const RNN& given, const Weights& weights, const Value& x, cons
                   bool backwards, bool keeps, State& state) {
   const Shape shape = shape_of(x);
   const std::int64_t steps = shape[0], samples = shape[1], rows = weights.i2h.array.shape()[0];
-  if (!steps)
-    return full(0, {0, samples, state.hidden.array.shape()[1]}, x.array.dtype, x.array.context());
+  if (!steps) return shaped(copy(x), {0, samples, state.hidden.array.shape()[1]});
   const Value biases =
       given.mode == Cell::gru ? weights.i2h_bias : weights.i2h_bias + weights.h2h_bias;
   const Value products =

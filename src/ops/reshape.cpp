@@ -355,27 +355,6 @@ Value at_least(Composition& c) {
 
 // --- one behind the other ---
 
-struct Stack {
-  std::int64_t axis = 0;
-  std::optional<std::int64_t> num_args;
-  static constexpr auto fields = std::tuple{
-      field("axis", &Stack::axis, "of the result, a new one"),
-      field("num_args", &Stack::num_args, "how many arrays there are: is taken and has no effect")};
-};
-
-Value stack(Composition& c, const Stack& given) {
-  if (c.inputs().empty()) c.refuse("needs at least one array");
-  Shape shape = shape_of(c[0]);
-  const std::int64_t axis = normal_axis(c, given.axis, rank_of(c[0]) + 1);
-  shape.insert(shape.begin() + axis, 1);
-  std::vector<Value> rows;
-  for (const Value& array : c.inputs()) {
-    if (!same_shape(*array.array.layout, *c[0].array.layout)) c.refuse("the shapes must be equal");
-    rows.push_back(shaped(array, shape));
-  }
-  return concat(rows, axis);
-}
-
 /// Each in a shape of its own, along an axis.
 template <Shape (*new_shape)(Shape)>
 Value concat_as(const Composition& c, std::int64_t axis) {
@@ -602,24 +581,6 @@ array([3.]))",
              .inputs = {"arys"},
              .variadic = true,
              .compose = at_least<three_axes>});
-  table.compose<Stack>(
-      {.name = "stack",
-       .mxnet_names = {"stack", "_npi_stack"},
-       .spellings = {"np.stack(arrays, axis=0, out=None)",
-                     "nd.stack(*data, axis=0, num_args=None, out=None, name=None)"},
-       .doc = R"(Return the arrays one behind the other along a new axis.
-
->>> from afterglow import np
->>> np.stack([np.zeros((3,)), np.ones((3,))], axis=1).shape
-(3, 2)
-
->>> from afterglow import nd
->>> nd.stack(nd.zeros((3,)), nd.ones((3,)), axis=1).shape
-(3, 2))",
-
-       .inputs = {"data"},
-       .variadic = true,
-       .compose = stack});
   table.add({.name = "vstack",
              .mxnet_names = {"_npi_vstack"},
              .spellings = {"np.vstack|row_stack(arrays, out=None)"},

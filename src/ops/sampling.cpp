@@ -228,6 +228,8 @@ Value interpolated(const Composition& c, const UpSampling& given) {
   const lazy::Op& op = the_op<"Deconvolution">();
   const std::int64_t window = 2 * given.scale - given.scale % 2,
                      pad = (given.scale - 1) / 2 + (given.scale - 1) % 2;
+  const Shape needed = {shape_of(c[0]).at(1), 1, window, window};
+  if (shape_of(c[1]) != needed) c.refuse("weight needs shape " + to_string(needed));
   std::vector<lazy::Argument> arguments = op.defaults;
   const auto set = [&](std::string_view name, lazy::Argument value) {
     const auto at = std::ranges::find(op.parameters, name, &lazy::Parameter::name);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies in all their forms, and concatenation. (Views are no ops: bindings make them from a
-// layout.)
+// Copies in all their forms, and arrays that are joined. (Views are no ops: bindings make them from
+// a layout.)
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "kernels/interleave.h"
@@ -111,12 +112,31 @@ std::unique_ptr<lazy::Pass> concat_kernel(const Call& call) {
                                               output.data());
 }
 
-void concat_infer(Inference& inference, const Concat& given) {
-  Call& call = inference.call;
-  if (!call.inputs.size()) inference.refuse("needs at least one array");
-  for (const Operand& input : call.inputs) {
+void need_arrays(const Inference& inference) {
+  if (!inference.call.inputs.size()) inference.refuse("needs at least one array");
+  for (const Operand& input : inference.call.inputs) {
     if (input.is_immediate()) inference.refuse("joins arrays, not numbers", ErrorKind::type);
   }
+}
+
+/// The inputs, which differ in extent along one axis at most, one behind the other.
+void join_along(Inference& inference, int axis) {
+  Call& call = inference.call;
+  Shape shape(call.inputs[0].shape().begin(), call.inputs[0].shape().end());
+  DType dtype = call.inputs[0].dtype;
+  shape[axis] = 0;
+  for (const Operand& input : call.inputs) {
+    dtype = promote(dtype, input.dtype);
+    shape[axis] = extent_sum(shape[axis], input.shape()[axis]);
+  }
+  inference.add_output(shape, dtype);
+  call.settled.set(axis);
+  call.cost = 100 + 0.3 * static_cast<double>(call.outputs[0].size());
+}
+
+void concat_infer(Inference& inference, const Concat& given) {
+  Call& call = inference.call;
+  need_arrays(inference);
   if (!given.axis) {
     for (Operand& input : call.inputs) {
       if (input.layout->rank() == 1) continue;
@@ -127,23 +147,39 @@ void concat_infer(Inference& inference, const Concat& given) {
   }
   const Operand& first = call.inputs[0];
   const int axis = checked_axis(inference, given.axis.value_or(0), first.layout->rank());
-  Shape shape(first.shape().begin(), first.shape().end());
-  DType dtype = first.dtype;
-  shape[axis] = 0;
   for (const Operand& input : call.inputs) {
     bool fits = input.layout->rank() == first.layout->rank();
     for (int other = 0; fits && other < input.layout->rank(); ++other) {
       fits = other == axis || input.shape()[other] == first.shape()[other];
     }
     if (!fits) inference.refuse("all dimensions but axis " + std::to_string(axis) + " must agree");
-    if (inference.legacy && input.dtype != dtype)
+    if (inference.legacy && input.dtype != first.dtype)
       inference.refuse("inputs must have the same type");
-    dtype = promote(dtype, input.dtype);
-    shape[axis] = extent_sum(shape[axis], input.shape()[axis]);
   }
-  inference.add_output(shape, dtype);
-  call.settled.set(axis);
-  call.cost = 100 + 0.3 * static_cast<double>(call.outputs[0].size());
+  join_along(inference, axis);
+}
+
+struct Stack {
+  std::int64_t axis = 0;
+  std::optional<std::int64_t> num_args;
+  static constexpr auto fields = std::tuple{
+      field("axis", &Stack::axis, "of the result, a new one"),
+      field("num_args", &Stack::num_args, "how many arrays there are: is taken and has no effect")};
+};
+
+/// Each with an axis more, of one element.
+void stack_infer(Inference& inference, const Stack& given) {
+  need_arrays(inference);
+  const Reference<Layout> first = inference.call.inputs[0].layout;
+  const int axis = checked_axis(inference, given.axis, first->rank() + 1);
+  for (Operand& input : inference.call.inputs) {
+    if (!same_shape(*input.layout, *first)) inference.refuse("the shapes must be equal");
+    Part part = whole(input);
+    part.shape.insert(part.shape.begin() + axis, 1);
+    part.strides.insert(part.strides.begin() + axis, 0);
+    input.given = std::exchange(input.layout, Layout::strided(part.shape, part.strides));
+  }
+  join_along(inference, axis);
 }
 
 /// The part of the gradient that one of the inputs is.
@@ -162,6 +198,16 @@ Value part_of_concat(Gradient& c) {
   part.shape[axis] = extent(c.index);
   const Value own = copy(view(c.g, part));
   return fit(c, c.index, given ? own : Value(shaped(own, c.shape(c.index))));
+}
+
+Value part_of_stack(Gradient& c) {
+  Part part = whole(c.g.array);
+  const std::int64_t given = c.parameters<Stack>().axis;
+  const std::int64_t axis = given < 0 ? given + std::ssize(part.shape) : given;
+  part.offset = static_cast<std::int64_t>(c.index) * part.strides[static_cast<std::size_t>(axis)];
+  part.shape.erase(part.shape.begin() + axis);
+  part.strides.erase(part.strides.begin() + axis);
+  return fit(c, c.index, copy(view(c.g, part)));
 }
 
 }  // namespace
@@ -191,6 +237,25 @@ void declare_shape(Table& table) {
        .infer = concat_infer,
        .kernel = concat_kernel,
        .gradients = {reading_nothing(part_of_concat)}});
+  table.add<Stack>({.name = "stack",
+                    .mxnet_names = {"stack", "_npi_stack"},
+                    .spellings = {"np.stack(arrays, axis=0, out=None)",
+                                  "nd.stack(*data, axis=0, num_args=None, out=None, name=None)"},
+                    .doc = R"(Return the arrays one behind the other along a new axis.
+
+>>> from afterglow import np
+>>> np.stack([np.zeros((3,)), np.ones((3,))], axis=1).shape
+(3, 2)
+
+>>> from afterglow import nd
+>>> nd.stack(nd.zeros((3,)), nd.ones((3,)), axis=1).shape
+(3, 2))",
+
+                    .inputs = {"data"},
+                    .variadic = true,
+                    .infer = stack_infer,
+                    .kernel = concat_kernel,
+                    .gradients = {reading_nothing(part_of_stack)}});
 }
 
 }  // namespace afterglow::ops

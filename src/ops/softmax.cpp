@@ -46,6 +46,29 @@ std::unique_ptr<lazy::Pass> softmax_kernel(const Call& call) {
                                            rows_of(data), data.shape().back(), logarithm);
 }
 
+lazy::RowForm softmax_form(const Call& call) {
+  const Operand& data = call.inputs[0];
+  return {.rows = rows_of(data), .length = data.shape().back(), .results = data.shape().back()};
+}
+
+template <bool logarithm>
+class SoftmaxOfRows : public lazy::RowKernel {
+ public:
+  explicit SoftmaxOfRows(const Operand& data) : data_(data) {}
+  void run(std::int64_t begin, std::int64_t end, const void* source, void* target) override {
+    kernels::softmax_of_rows(source, target, data_.dtype, end - begin, data_.shape().back(),
+                             logarithm);
+  }
+
+ private:
+  const Operand& data_;
+};
+
+template <bool logarithm>
+std::unique_ptr<lazy::RowKernel> softmax_of_rows(const Call& call) {
+  return std::make_unique<SoftmaxOfRows<logarithm>>(call.inputs[0]);
+}
+
 void softmax_infer(Inference& inference) {
   Call& call = inference.call;
   const Operand& data = call.inputs[0];
@@ -150,11 +173,15 @@ void declare_softmax(Table& table) {
              .inputs = {"data"},
              .infer = softmax_infer,
              .kernel = softmax_kernel<false>,
+             .row_form = softmax_form,
+             .row_kernel = softmax_of_rows<false>,
              .gradients = {reading_output(through_softmax)}});
   table.add({.name = "log_softmax_of_rows",
              .inputs = {"data"},
              .infer = softmax_infer,
              .kernel = softmax_kernel<true>,
+             .row_form = softmax_form,
+             .row_kernel = softmax_of_rows<true>,
              .gradients = {reading_output(through_log_softmax)}});
   table.add<LayerNorm>(
       {.name = "layer_norm",

@@ -251,6 +251,11 @@ Value searchsorted(Composition& c, const Searchsorted& given) {
                in_type(values, dtype));
 }
 
+const lazy::Op* search_for(std::span<const Array* const> inputs) {
+  const bool is_plain = inputs[0]->layout->rank() == 1 && inputs[0]->dtype == inputs[1]->dtype;
+  return is_plain ? &the_op<"search">() : nullptr;
+}
+
 struct Diff {
   std::int64_t n = 1, axis = -1;
   static constexpr auto fields =
@@ -338,7 +343,8 @@ array([[3., 2.]], dtype=float32))",
 array([2, 3], dtype=int64))",
        .inputs = {"a", "v", "sorter"},
        .optional_inputs = 1,
-       .compose = searchsorted});
+       .compose = searchsorted,
+       .instead = search_for});
   table.compose<Diff>(
       {.name = "diff",
        .mxnet_names = {"_npi_diff"},

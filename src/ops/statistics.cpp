@@ -98,6 +98,13 @@ Value decide(Composition& c, const Truth& given) {
   return full(nothing, shape, DType::boolean, x.array.context());
 }
 
+/// Of truth values that is the reduction itself.
+template <Name reduction>
+const lazy::Op* deciding(std::span<const Array* const> data) {
+  const bool is_truth = data[0]->dtype == DType::boolean && data[0]->size();
+  return is_truth ? &the_op<reduction>() : nullptr;
+}
+
 /// MXNet's nodes have a second output, which programs cannot use: the mean.
 void name_result(lazy::NodeForm& node, const char* name) {
   node.outputs = {name, "mean"};
@@ -139,7 +146,8 @@ array([1., 2.]))",
 >>> np.any(np.array([[1, 0], [3, 0]]), axis=0)
 array([ True, False]))",
                         .inputs = {"a"},
-                        .compose = decide<max, false>});
+                        .compose = decide<max, false>,
+                        .instead = deciding<"max">});
   table.compose<Truth>({.name = "all",
                         .mxnet_names = {"_np_all"},
                         .spellings = {"np.all(a, axis=None, keepdims=False, out=None, where=True)"},
@@ -148,7 +156,8 @@ array([ True, False]))",
 >>> np.all(np.array([[1, 0], [3, 4]]), axis=0)
 array([ True, False]))",
                         .inputs = {"a"},
-                        .compose = decide<min, true>});
+                        .compose = decide<min, true>,
+                        .instead = deciding<"min">});
 }
 
 }  // namespace afterglow::ops

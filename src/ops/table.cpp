@@ -21,6 +21,11 @@ std::optional<kernels::Formula> formula_of(std::string_view op) {
   return static_cast<kernels::Formula>(found - names);
 }
 
+/// In place of what a composition does not have: a draft of it would find nothing to infer.
+void refuse_draft(Inference& inference) {
+  inference.refuse("is made of other ops, which ops::call issues", ErrorKind::mxnet);
+}
+
 Table& the_table() {
   static Table* const instance = [] {
     auto* all = new Table;
@@ -46,11 +51,13 @@ Table& the_table() {
 
 void Table::add(lazy::Op op) {
   const std::string name(op.name);
-  if (!op.compose && !op.kernel && !op.formula) op.formula = formula_of(op.name);
-  if (name.empty() || (!op.compose && (!op.infer || (!op.formula && !op.kernel)))) {
+  const bool is_elementwise = !op.compose && !op.kernel && !op.copies_view;
+  if (is_elementwise && !op.formula) op.formula = formula_of(op.name);
+  if (name.empty() || (!op.compose && !op.infer) || (is_elementwise && !op.formula)) {
     throw std::logic_error("op '" + name +
                            "' needs a name, and infer and a kernel or a composition");
   }
+  if (op.compose) op.infer = refuse_draft;
   if (op.formula && op.inputs.size() == 1) op.in_graphs.alike = true;
   for (const lazy::Parameter& parameter : op.parameters)
     op.defaults.push_back(parameter.default_value);

@@ -50,29 +50,6 @@ Value seen_through(const Gradient& call, const Value& gradient, const Part& part
   return result;
 }
 
-/// Zeros in the shape of the array with the gradient of its part in place.
-Value unviewed(Gradient& call) {
-  const auto part = call.parameters<Part>();
-  const Shape shape = call.shape(0);
-  const bool is_contiguous = call.saved(0).layout->is_contiguous();
-  if (is_contiguous && part.offset == 0 && product(part.shape) == product(shape) &&
-      part.strides == strides_of(part.shape))
-    return shaped(call.g, shape);
-  Value gradient = call.g;
-  Shape repeated;
-  for (std::size_t axis = 0; axis < part.strides.size(); ++axis) {
-    if (part.strides[axis] == 0 && gradient.array.shape()[axis] > 1)
-      repeated.push_back(static_cast<std::int64_t>(axis));
-  }
-  if (!repeated.empty()) gradient = sum(gradient, repeated, true);
-  if (!is_contiguous) return seen_through(call, gradient, part);
-  Value result = empty(shape, gradient.array.dtype, gradient.array.context());
-  if (gradient.array.size() != product(shape)) assign(result, 0);
-  const auto extents = gradient.array.shape();
-  write(result, gradient, {part.offset, Shape(extents.begin(), extents.end()), part.strides});
-  return result;
-}
-
 /// The gradient of what was there before a part was written: none in that part.
 Value outside_part(Gradient& call) {
   Value result = copy(call.g);
@@ -105,7 +82,9 @@ const lazy::Op& view_op() {
   static const lazy::Op op = {.name = "view",
                               .inputs = {"data"},
                               .parameters = lazy::parameters_of<Part>(),
-                              .gradients = {reading_nothing(unviewed)}};
+                              .gradients = {reading_nothing([](Gradient& call) {
+                                return unviewed(call, call.parameters<Part>());
+                              })}};
   return op;
 }
 
@@ -118,9 +97,50 @@ const lazy::Op& write_op() {
   return op;
 }
 
-Part whole(const Array& array) {
-  const auto shape = array.shape(), strides = array.layout->strides();
+Part whole(const Layout& layout) {
+  const auto shape = layout.shape(), strides = layout.strides();
   return {0, {shape.begin(), shape.end()}, {strides.begin(), strides.end()}};
+}
+
+Part reordered(const Layout& layout, const Shape& order) {
+  Part part;
+  for (const std::int64_t axis : order) {
+    if (axis < 0 || axis >= layout.rank()) throw Error(ErrorKind::value, "there is no such axis");
+    part.shape.push_back(layout.shape()[static_cast<std::size_t>(axis)]);
+    part.strides.push_back(layout.strides()[static_cast<std::size_t>(axis)]);
+  }
+  return part;
+}
+
+Part reversed(const Layout& layout, const Shape& axes) {
+  Part part = whole(layout);
+  for (const std::int64_t axis : axes) {
+    const auto position = static_cast<std::size_t>(axis);
+    if (layout.size()) part.offset += (part.shape[position] - 1) * part.strides[position];
+    part.strides[position] = -part.strides[position];
+  }
+  return part;
+}
+
+Value unviewed(Gradient& call, const Part& part) {
+  const Shape shape = call.shape(0);
+  const bool is_contiguous = call.saved(0).layout->is_contiguous();
+  if (is_contiguous && part.offset == 0 && product(part.shape) == product(shape) &&
+      part.strides == strides_of(part.shape))
+    return shaped(call.g, shape);
+  Value gradient = call.g;
+  Shape repeated;
+  for (std::size_t axis = 0; axis < part.strides.size(); ++axis) {
+    if (part.strides[axis] == 0 && gradient.array.shape()[axis] > 1)
+      repeated.push_back(static_cast<std::int64_t>(axis));
+  }
+  if (!repeated.empty()) gradient = sum(gradient, repeated, true);
+  if (!is_contiguous) return seen_through(call, gradient, part);
+  Value result = empty(shape, gradient.array.dtype, gradient.array.context());
+  if (gradient.array.size() != product(shape)) assign(result, 0);
+  const auto extents = gradient.array.shape();
+  write(result, gradient, {part.offset, Shape(extents.begin(), extents.end()), part.strides});
+  return result;
 }
 
 Array part_of(const Array& array, const Part& part) {
@@ -138,24 +158,11 @@ Handle view(const Handle& whole, const Part& part) {
 }
 
 Handle reordered(const Handle& array, const Shape& order) {
-  const Layout& layout = *array.array.layout;
-  Part part;
-  for (const std::int64_t axis : order) {
-    if (axis < 0 || axis >= layout.rank()) throw Error(ErrorKind::value, "there is no such axis");
-    part.shape.push_back(layout.shape()[static_cast<std::size_t>(axis)]);
-    part.strides.push_back(layout.strides()[static_cast<std::size_t>(axis)]);
-  }
-  return view(array, part);
+  return view(array, reordered(*array.array.layout, order));
 }
 
 Handle reversed(const Handle& array, const Shape& axes) {
-  Part part = whole(array.array);
-  for (const std::int64_t axis : axes) {
-    const auto position = static_cast<std::size_t>(axis);
-    if (array.array.size()) part.offset += (part.shape[position] - 1) * part.strides[position];
-    part.strides[position] = -part.strides[position];
-  }
-  return view(array, part);
+  return view(array, reversed(*array.array.layout, axes));
 }
 
 Part part_between(const Array& array, std::int64_t axis, std::int64_t begin, std::int64_t end) {

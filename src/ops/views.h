@@ -3,6 +3,7 @@
 // the tape knows views and writes like calls.
 #pragma once
 
+#include "autograd/gradient.h"
 #include "autograd/handle.h"
 
 namespace afterglow::ops {
@@ -22,7 +23,14 @@ const lazy::Op& view_op();
 const lazy::Op& write_op();
 
 /// All of an array.
-Part whole(const Array& array);
+Part whole(const Layout& layout);
+inline Part whole(const Array& array) {
+  return whole(*array.layout);
+}
+/// With the axes in another order, each named once.
+Part reordered(const Layout& layout, const Shape& order);
+/// Backwards along some axes, each named once.
+Part reversed(const Layout& layout, const Shape& axes);
 /// The array that a part is; refuses one that reaches outside.
 Array part_of(const Array& array, const Part& part);
 
@@ -38,6 +46,9 @@ autograd::Handle between(const autograd::Handle& array, std::int64_t axis, std::
                          std::int64_t end);
 /// The same as a part.
 Part part_between(const Array& array, std::int64_t axis, std::int64_t begin, std::int64_t end);
+/// The gradient of an array from that of a part of it, which was the first input of a call: zeros
+/// with the part in place.
+autograd::Value unviewed(autograd::Gradient& call, const Part& part);
 /// Of a part without gaps.
 autograd::Handle contiguous_view(const autograd::Handle& whole, std::int64_t offset,
                                  const Shape& shape);

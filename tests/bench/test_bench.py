@@ -87,6 +87,27 @@ def test_real_rows_beside_numpy(tmp_path: Path) -> None:
     assert "foundation/value" in done.stderr
 
 
+def test_networks_by_themselves_and_beside_onnx_runtime(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    file = tmp_path / "figures.json"
+    chosen = [
+        "networks/convolution 64,6,14,14 -> 16, 5",
+        "networks/average pooling 2x2 of 64,64,32,32, backward",
+        "networks/LeNet, hybridized",
+        "networks/MobileNetV2 prediction, batch 1",
+    ]
+    words = [word for name in chosen for word in ("--rows", name)]
+    done = bench(*words, "--rounds", "1", "--json", str(file))
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(file)
+    assert list(rows) == chosen
+    for name, row in rows.items():
+        assert row["failures"] == {}, name
+        assert row["samples"]["afterglow"]["as it is"][0] > 0
+    # Afterglow wrote its model, and both agree upon the answer.
+    assert set(rows[chosen[-1]]["samples"]) == {"afterglow", "onnxruntime"}
+
+
 def test_peers_that_are_well_fail_and_break_off(tmp_path: Path, pretender: MakePeer) -> None:
     answers = {
         "torch": 'reply = {"seconds": 0.25 if "GLIBC_TUNABLES" in os.environ else 0.5}',
@@ -199,7 +220,7 @@ def test_the_list_names_every_group(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     groups = {line[2:].split("/")[0] for line in lines[:-1]}
     assert {"foundation", "window", "latency", "threads", "arrays", "training"} <= groups
-    assert {"memory", "hybridize"} <= groups
+    assert {"memory", "hybridize", "networks"} <= groups
     assert sum(line.startswith("*") for line in lines[:-1]) == 16
 
 

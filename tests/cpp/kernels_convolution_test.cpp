@@ -2,6 +2,7 @@
 // Convolutions against the definition.
 #include "kernels/convolution.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -49,6 +50,18 @@ Buffer filled(DType dtype, std::int64_t size) {
   return buffer;
 }
 
+/// Reals, whose channels differ in scale by up to a million.
+Buffer uneven(DType dtype, std::int64_t size, std::int64_t channels, std::int64_t plane) {
+  std::vector<double> scales;
+  for (std::int64_t i = 0; i < channels; ++i)
+    scales.push_back(std::pow(10.0, random_integer(-3000, 3000) / 1000.0));
+  Buffer buffer(dtype, size);
+  for (std::int64_t i = 0; i < size; ++i)
+    buffer.set(i, random_integer(-1000, 1000) / 1000.0 *
+                      scales[static_cast<std::size_t>(i / plane % channels)]);
+  return buffer;
+}
+
 Buffer unset(DType dtype, std::int64_t size) {
   Buffer buffer(dtype, size);
   for (std::int64_t i = 0; i < size; ++i) buffer.set(i, std::numeric_limits<double>::quiet_NaN());
@@ -60,29 +73,34 @@ void run_backwards(Pass& pass) {
   for (int share = pass.shares() - 1; share >= 0; --share) pass.run(share);
 }
 
-void check_equal(const Windows& w, const char* what, const Buffer& found,
-                 const std::vector<long double>& wanted) {
+/// Equal, or as near as `bound` times the largest of all.
+void check_near(const Windows& w, const char* what, const Buffer& found,
+                const std::vector<long double>& wanted, long double bound) {
+  long double largest = 0;
+  for (const long double value : wanted) largest = std::max(largest, std::abs(value));
   for (std::int64_t i = 0; i < found.size(); ++i) {
-    if (found[i] == wanted[static_cast<std::size_t>(i)]) continue;
+    if (std::abs(found[i] - wanted[static_cast<std::size_t>(i)]) <= bound * largest) continue;
     std::ostringstream text;
     text << what << " of " << w.count << " images, " << w.groups << " groups, " << w.channels
          << " channels, " << w.filters << " filters: " << found[i] << " instead of "
-         << wanted[static_cast<std::size_t>(i)] << " at " << i
-         << "; image, kernel, stride, dilate, pad:";
+         << wanted[static_cast<std::size_t>(i)] << " at " << i << ", where the largest is "
+         << largest << "; image, kernel, stride, dilate, pad:";
     for (const Space& space : {w.image, w.kernel, w.stride, w.dilate, w.pad})
       text << " (" << space[0] << ", " << space[1] << ", " << space[2] << ")";
     check::fail(__FILE__, __LINE__, text.str());
   }
 }
 
-/// Small integers, so that every order of the sums gives the same bits.
-void check_windows(const Windows& w, DType dtype) {
-  const std::int64_t images = w.count * w.groups * w.channels * places_in(w.image);
-  const std::int64_t results = w.count * w.groups * w.filters * places_in(w.result);
-  const std::int64_t weights = w.groups * w.filters * w.channels * places_in(w.kernel);
-  Buffer image = filled(dtype, images), weight = filled(dtype, weights),
-         gradient = filled(dtype, results), bias = filled(dtype, w.groups * w.filters),
-         image_bias = filled(dtype, w.groups * w.channels);
+/// What Winograd's way may differ by; without multiply-adds it does by 1e-5.
+constexpr long double winograd_bound = 5e-5L;
+
+struct Operands {
+  Buffer image, weight, gradient, bias, image_bias;
+};
+
+void check_windows(const Windows& w, DType dtype, const Operands& given, long double bound) {
+  const auto& [image, weight, gradient, bias, image_bias] = given;
+  const std::int64_t images = image.size(), results = gradient.size(), weights = weight.size();
   std::vector<long double> result_wanted(static_cast<std::size_t>(results)),
       image_wanted(static_cast<std::size_t>(images)),
       weight_wanted(static_cast<std::size_t>(weights));
@@ -101,6 +119,7 @@ void check_windows(const Windows& w, DType dtype) {
   Buffer result = unset(dtype, results), image_found = unset(dtype, images),
          weight_found = unset(dtype, weights);
   std::vector<int> told(static_cast<std::size_t>(results));
+  std::vector<long double> told_values(static_cast<std::size_t>(results));
   ConvolutionPass forward(
       w, dtype, image.data(), weight.data(), bias.data(), result.data(),
       [&](std::int64_t row, std::int64_t row_end, std::int64_t column, std::int64_t column_end) {
@@ -108,20 +127,53 @@ void check_windows(const Windows& w, DType dtype) {
           for (std::int64_t i = column; i < column_end; ++i) {
             const std::int64_t place = row * places_in(w.result) + i;
             ++told[static_cast<std::size_t>(place)];
-            CHECK(result[place] == result_wanted[static_cast<std::size_t>(place)]);
+            told_values[static_cast<std::size_t>(place)] = result[place];
           }
       });
   run_backwards(forward);
-  check_equal(w, "convolution", result, result_wanted);
+  check_near(w, "convolution", result, result_wanted, bound);
   for (const int times : told) CHECK(times == 1);
+  check_near(w, "convolution when it was told of", result, told_values, 0);
   TransposedConvolutionPass back(w, dtype, gradient.data(), weight.data(), image_bias.data(),
                                  image_found.data());
   run_backwards(back);
-  check_equal(w, "transposed convolution", image_found, image_wanted);
+  check_near(w, "transposed convolution", image_found, image_wanted, bound);
   WeightGradientPass learn(w, dtype, image.data(), gradient.data(), weight_found.data());
   run_backwards(learn);
   learn.finish();
-  check_equal(w, "gradient of the weights", weight_found, weight_wanted);
+  check_near(w, "gradient of the weights", weight_found, weight_wanted, bound);
+}
+
+struct Sizes {
+  std::int64_t images, results, weights;
+};
+Sizes sizes_of(const Windows& w) {
+  return {w.count * w.groups * w.channels * places_in(w.image),
+          w.count * w.groups * w.filters * places_in(w.result),
+          w.groups * w.filters * w.channels * places_in(w.kernel)};
+}
+
+/// Small integers, so that every order of the sums gives the same bits; but Winograd's way has
+/// thirds in it.
+void check_windows(const Windows& w, DType dtype, long double bound = 0) {
+  const Sizes sizes = sizes_of(w);
+  check_windows(
+      w, dtype,
+      {filled(dtype, sizes.images), filled(dtype, sizes.weights), filled(dtype, sizes.results),
+       filled(dtype, w.groups * w.filters), filled(dtype, w.groups * w.channels)},
+      bound);
+}
+
+void check_uneven_windows(const Windows& w, long double bound) {
+  constexpr DType dtype = DType::float32;
+  const Sizes sizes = sizes_of(w);
+  const std::int64_t channels = w.groups * w.channels, filters = w.groups * w.filters;
+  check_windows(w, dtype,
+                {uneven(dtype, sizes.images, channels, places_in(w.image)),
+                 uneven(dtype, sizes.weights, filters, w.channels * places_in(w.kernel)),
+                 uneven(dtype, sizes.results, filters, places_in(w.result)),
+                 uneven(dtype, filters, filters, 1), uneven(dtype, channels, channels, 1)},
+                bound);
 }
 
 Windows windows(std::int64_t count, std::int64_t groups, std::int64_t channels,
@@ -155,6 +207,8 @@ TEST("convolutions of any windows are sums over what these see") {
 
 TEST("long sums, many rows and panels across images") {
   check_windows(windows(3, 1, 70, 40, {1, 9, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}),
+                DType::float64);
+  check_windows(windows(3, 1, 70, 40, {1, 9, 7}, {1, 4, 2}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}),
                 DType::float32);
   check_windows(windows(9, 1, 33, 65, {1, 5, 5}, {1, 1, 1}), DType::float32);
   check_windows(windows(2, 20, 1, 1, {1, 33, 35}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}),
@@ -174,6 +228,44 @@ TEST("images that are too large to be padded as a whole are cut") {
   check_windows(windows(1, 1, 2, 1, {1, 1, 600000}, {1, 1, 3}, one, one, {0, 0, 1}),
                 DType::float32);
   check_windows(windows(1, 1, 3, 2, {1, 700, 600}, {1, 2, 1}, one, one, {0, 1, 0}), DType::float32);
+}
+
+TEST("windows of 3 by 3 and 5 by 5 over many channels are as near as Winograd's way allows") {
+  const Space one = {1, 1, 1};
+  for (int i = 0; i < 12; ++i) {
+    const std::int64_t extent = i % 3 ? 3 : 5;
+    const Space window = {1, extent, extent};
+    Space image = {1, random_integer(1, 20), random_integer(1, 20)}, pad = {0, 0, 0};
+    for (int axis = 1; axis < 3; ++axis)
+      pad[axis] = std::max<std::int64_t>(random_integer(0, 3), extent - image[axis]);
+    const Windows w = windows(random_integer(1, 6), random_integer(1, 2), random_integer(16, 50),
+                              random_integer(16, 50), image, window, one, one, pad);
+    check_windows(w, DType::float32, winograd_bound);
+    check_uneven_windows(w, winograd_bound);
+  }
+  const Space window = {1, 3, 3};
+  // Rows of more tiles than are worked on together, and images of which several are.
+  check_windows(windows(1, 1, 16, 33, {1, 6, 230}, window, one, one, {0, 1, 1}), DType::float32,
+                winograd_bound);
+  check_windows(windows(70, 1, 40, 20, {1, 4, 4}, window, one, one, {0, 1, 1}), DType::float32,
+                winograd_bound);
+  // In slabs, and in several blocks of rows.
+  check_windows(windows(1, 1, 300, 16, {1, 61, 66}, window, one, one, {0, 1, 1}), DType::float32,
+                winograd_bound);
+  check_windows(windows(1, 1, 40, 150, {1, 17, 14}, window, one, one, {0, 1, 1}), DType::float32,
+                winograd_bound);
+}
+
+TEST("a few filters, or a few weights of each") {
+  const Space one = {1, 1, 1};
+  for (int i = 0; i < 20; ++i) {
+    const Space image = {i % 4 ? 1 : 3, random_integer(5, 40), random_integer(5, 40)};
+    const Space kernel = {i % 4 ? 1 : 2, random_integer(1, 5), random_integer(1, 5)};
+    check_windows(windows(random_integer(1, 10), random_integer(1, 4), random_integer(1, 4),
+                          random_integer(3, i % 2 ? 80 : 10), image, kernel,
+                          i % 5 ? one : Space{1, 2, 2}, one, {0, 1, 2}),
+                  i % 3 ? DType::float32 : DType::float64);
+  }
 }
 
 TEST("without images, channels or filters there is nothing, or only the bias") {

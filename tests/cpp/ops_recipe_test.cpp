@@ -184,6 +184,8 @@ TEST("an op made of others: value, gradient without a rule of its own") {
   CHECK(is_close(number(found[1], 1), 4 / root));
   CHECK_THROWS("[rms_norm] got one number",
                called(op("rms_norm"), {sum(x, {0}, false), gamma}, op("rms_norm").defaults));
+  CHECK_THROWS("[rms_norm] is made of other ops",
+               apply(op("rms_norm"), op("rms_norm").defaults, x, gamma));
 }
 
 TEST("an op made of others: the shapes of weights") {

@@ -66,6 +66,27 @@ def test_pixel_shuffle_refuses() -> None:
             wrong()
 
 
+def test_graphs_of_pixel_shuffle_have_axes_that_mxnet_takes() -> None:
+    graph = nn.PixelShuffle3D((2, 1, 2))(mx.sym.var("data"))
+    inner = graph.get_internals()
+    _, shapes, _ = inner.infer_shape(data=(1, 8, 2, 3, 4))
+    turned = [
+        shape
+        for name, shape in zip(inner.list_outputs(), shapes, strict=True)
+        if "swapaxes" in name or "transpose" in name
+    ]
+    assert len(turned) == 3
+    assert all(len(shape) <= 6 for shape in turned)
+
+
+def test_what_sync_batch_norm_says_of_itself() -> None:
+    layer = nn.SyncBatchNorm(num_devices=2, momentum=0.8, prefix="norm_")
+    assert repr(layer) == (
+        "SyncBatchNorm(eps=1e-05, momentum=0.8, fix_gamma=False, use_global_stats=False, "
+        "ndev=2, key='norm_', in_channels=None)"
+    )
+
+
 def test_interval_sampler() -> None:
     sampler = gluon.contrib.data.IntervalSampler
     assert list(sampler(7, 3)) == [0, 3, 6, 1, 4, 2, 5]

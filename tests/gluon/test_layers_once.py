@@ -274,6 +274,8 @@ def test_symbols_arrays_and_files_agree(name: str, world: Any, tmp_path: Path) -
     read = gluon.SymbolBlock.imports(str(tmp_path / "net.json"), names, file)
     onp.testing.assert_allclose(read(*inputs).asnumpy(), wanted, rtol=1e-5, atol=1e-6)
 
+    # Contract 1: equal bits, but for products that are prepared ahead.
+    rounding = {"rtol": 1e-5, "atol": 1e-6} if "Conv" in name else {"rtol": 0, "atol": 0}
     layer.hybridize()
     for _ in range(4):
-        assert onp.array_equal(layer(*inputs).asnumpy(), wanted)
+        onp.testing.assert_allclose(layer(*inputs).asnumpy(), wanted, **rounding)

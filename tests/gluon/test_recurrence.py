@@ -610,6 +610,22 @@ def test_what_cells_refuse() -> None:
         rnn.GRUCell(3).unroll(3, [nd.ones((2, 3))])
     with pytest.raises(AssertionError, match="deprecated"):
         rnn.GRUCell(3).unroll(3, None)
+    one = nd.ones((2, 3))
+    with pytest.raises(ValueError, match=r"\[LSTMCell\] got 1 states; it needs 2"):
+        rnn.LSTMCell(3)(one, [one])
+    stack = rnn.SequentialRNNCell()
+    stack.add(rnn.GRUCell(3))
+    with pytest.raises(ValueError, match=r"\[SequentialRNNCell\] got 2 states; it needs 1"):
+        stack(one, [one, one])
+    stack.add(rnn.BidirectionalCell(rnn.GRUCell(3), rnn.GRUCell(3)))
+    with pytest.raises(AssertionError, match="cannot be stepped; use unroll"):
+        stack(one, [one] * 3)
+    with pytest.raises(AssertionError, match="input_shape needs 3 extents"):
+        gluon.contrib.rnn.Conv2DLSTMCell((2, 5), 3, 3, 3)
+    layer = rnn.LSTM(3)
+    layer.initialize()
+    with pytest.raises(ValueError, match="Expecting 2, got 1"):
+        layer(nd.ones((5, 2, 3)), [nd.ones((1, 2, 3))])
 
 
 def test_stacks_are_sequences() -> None:

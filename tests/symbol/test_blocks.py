@@ -70,6 +70,36 @@ def test_own_blocks(tmp_path: Path) -> None:
         assert onp.allclose(found.asnumpy(), one.asnumpy(), rtol=1e-5)
 
 
+class _Sum(gluon.HybridBlock):
+    """Adds whatever it is given."""
+
+    def hybrid_forward(self, F: Any, *args: Any) -> Any:
+        return F.add_n(*args)
+
+
+def test_a_hybridized_block_is_exported_with_the_inputs_that_it_was_given(tmp_path: Path) -> None:
+    path, one = str(tmp_path / "net"), nd.ones((2, 3))
+    net = _Sum()
+    net.hybridize()
+    net(one, one, one)
+    net.export(path)
+    names = ["data0", "data1", "data2"]
+    assert mx.sym.load(f"{path}-symbol.json").list_arguments() == names
+    again = gluon.SymbolBlock.imports(f"{path}-symbol.json", names)
+    assert (again(one, one, one).asnumpy() == 3).all()
+
+    layer = gluon.rnn.LSTM(4)
+    layer.initialize()
+    layer.hybridize()
+    x, states = nd.ones((5, 2, 3)), layer.begin_state(2)
+    wanted, (state, cell) = layer(x, states)
+    layer.export(path)
+    again = gluon.SymbolBlock.imports(f"{path}-symbol.json", names, f"{path}-0000.params")
+    found = again(x, *states)
+    for result, other in zip(found, (wanted, state, cell), strict=True):
+        assert (result.asnumpy() == other.asnumpy()).all()
+
+
 def test_export_needs_values(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="has not been initialized"):
         nn.Dense(3).export(str(tmp_path / "net"))

@@ -100,12 +100,15 @@ class _PixelShuffle(HybridBlock):
                 f"[{type(self).__name__}] the input has shape {x.shape}; it needs {rank + 2} axes "
                 f"and channels that {group} divides"
             )
-        # Axes: samples, channels, the factors, the extents; each factor goes behind its extent.
+        # Axes: samples, channels, the factors, the extents. All factors go behind the next extent,
+        # and the first of them joins it: MXNet, which reads such graphs, has no more than six axes.
         x = ops.reshape(x, (0, -4, -1, group, -2))
-        for place, factor in enumerate(self._factors[:-1], 2):
-            x = ops.reshape(x, (*(0,) * place, -4, factor, -1, -2))
-        order = (0, 1, *(axis for i in range(2, 2 + rank) for axis in (i + rank, i)))
-        return ops.reshape(ops.transpose(x, order), (0, 0, *(-3,) * rank))
+        for place, factor in enumerate(self._factors, 2):
+            x = ops.swapaxes(x, place, place + 1)
+            if place < rank + 1:
+                x = ops.reshape(x, (*(0,) * (place + 1), -4, factor, -1, -2))
+            x = ops.reshape(x, (*(0,) * place, -3, -2))
+        return x
 
 
 class PixelShuffle1D(_PixelShuffle):
@@ -179,4 +182,13 @@ class SyncBatchNorm(BatchNorm):
             running_variance_initializer=running_variance_initializer,
             in_channels=in_channels,
             **kwargs,
+        )
+        self._num_devices = num_devices or 1
+
+    def __repr__(self) -> str:
+        channels = (self.gamma.shape or (0,))[0]
+        return (
+            f"SyncBatchNorm(eps={self._epsilon}, momentum={self._momentum}, "
+            f"fix_gamma={not self._scale}, use_global_stats={self._use_global_stats}, "
+            f"ndev={self._num_devices}, key='{self.prefix}', in_channels={channels or None})"
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import ndarray, symbol
 from ..._arrays.shapes import Shape
+from ...error import ArrayValueError
 from .._functions import functions
 from ..block import Block, HybridBlock
 from ..nn import LeakyReLU
@@ -138,8 +139,17 @@ class RecurrentCell(Block):
 
     def forward(self, inputs: Any, states: Any) -> Any:
         """Take one step."""
-        self._counter += 1
+        self._count_step(states)
         return super().forward(inputs, states)
+
+    def _count_step(self, states: Any) -> None:
+        count = len(self.state_info())
+        if len(states) != count:
+            raise ArrayValueError(
+                f"[{type(self).__name__}] got {len(states)} states; it needs {count}, as "
+                f"begin_state() returns them"
+            )
+        self._counter += 1
 
 
 class HybridRecurrentCell(RecurrentCell, HybridBlock):
@@ -417,7 +427,9 @@ class _Stack(RecurrentCell):
 
     def _climb(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
         """Take one step from cell to cell."""
-        assert not any(isinstance(cell, BidirectionalCell) for cell in self._cells())
+        assert not any(isinstance(cell, BidirectionalCell) for cell in self._cells()), (
+            f"{type(self).__name__} has a BidirectionalCell, which cannot be stepped; use unroll"
+        )
         after: list[Any] = []
         for cell in self._cells():
             count = len(cell.state_info())
@@ -485,7 +497,7 @@ class SequentialRNNCell(_Stack):
 
     def forward(self, inputs: Any, states: Any) -> Any:
         """Take one step."""
-        self._counter += 1
+        self._count_step(states)
         return self._climb(inputs, states)
 
 

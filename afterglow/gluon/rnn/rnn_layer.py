@@ -255,8 +255,12 @@ class _RNNLayer(HybridBlock):
     def _check(self, inputs: Any, states: list[Any]) -> None:
         if not isinstance(inputs, Array):
             return
-        batch_size = inputs.shape[self._layout.find("N")]
-        for state, info in zip(states, self.state_info(batch_size), strict=True):
+        needed = self.state_info(inputs.shape[self._layout.find("N")])
+        if len(states) != len(needed):
+            raise ValueError(
+                f"Invalid number of recurrent states. Expecting {len(needed)}, got {len(states)}."
+            )
+        for state, info in zip(states, needed, strict=True):
             if state.shape != info["shape"]:
                 raise ValueError(
                     f"Invalid recurrent state shape. Expecting {info['shape']}, got {state.shape}."

@@ -16,6 +16,7 @@ from . import (  # noqa: F401 - each registers its converters
     products,
     recurrence,
     reduce,
+    sequences,
     shape,
 )
 from .registry import find

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as onp
 
+from ... import ndarray
 from .._graph import Call
 from .registry import Function, converts
 
@@ -38,3 +39,13 @@ def _arange(call: Call) -> Any:
     values = onp.arange(start, stop, step) if stop is not None else onp.arange(0, start, step)
     values = onp.repeat(values, int(call.get("repeat", 1)))
     return call.add("Identity", call.constant(values, call.output_types[0]))
+
+
+@converts("arange_like", "index_array", "MultiBoxPrior")
+def _of_a_shape(call: Call) -> Any:
+    """Write what an op makes of the shape of its input as a constant."""
+    like = ndarray.zeros(call.static(call.shapes[0]), dtype=call.types[0])
+    given = {key: call.get(key) for key in call.attrs if not key.startswith("__")}
+    function = getattr(ndarray.contrib, call.op.removeprefix("_contrib_"))
+    values = function(like, **given).asnumpy()
+    return call.add("Identity", call.constant(values, values.dtype))

@@ -194,9 +194,53 @@ def _pooling(call: Call) -> Any:
 
 @converts("AdaptiveAvgPooling2D")
 def _adaptive_pooling(call: Call) -> Any:
-    if call.output_shapes[0][2:] != (1, 1):
-        raise call.refuse("only output_size 1 is supported")
-    return call.add("GlobalAveragePool", call.inputs[0])
+    if call.output_shapes[0][2:] == (1, 1):
+        return call.add("GlobalAveragePool", call.inputs[0])
+    down, right = (
+        call.constant(_windows_between(before, after))
+        for before, after in zip(
+            call.static(call.shapes[0])[2:], call.output_shapes[0][2:], strict=True
+        )
+    )
+    across = call.add("Transpose", right, perm=[1, 0])
+    return call.add("MatMul", call.add("MatMul", down, call.inputs[0]), across)
+
+
+def _windows_between(before: int, after: int) -> Any:
+    """Return the matrix that takes the means of windows, which cover an axis evenly."""
+    matrix = onp.zeros((after, before))
+    for place in range(after):
+        start, end = place * before // after, -(-(place + 1) * before // after)
+        matrix[place, start:end] = 1 / (end - start)
+    return matrix
+
+
+@converts("Crop")
+def _crop(call: Call) -> Any:
+    extents, sizes = call.static(call.shapes[0])[2:], call.output_shapes[0][2:]
+    offset = call.get("offset", (0, 0))
+    if call.get("center_crop", False):
+        offset = [(whole - part) // 2 for whole, part in zip(extents, sizes, strict=True)]
+    ends = [start + part for start, part in zip(offset, sizes, strict=True)]
+    return call.add(
+        "Slice",
+        call.inputs[0],
+        call.integers(*offset),
+        call.integers(*ends),
+        call.integers(2, 3),
+    )
+
+
+@converts("GridGenerator")
+def _grid(call: Call) -> Any:
+    if call.get("transform_type") != "affine":
+        raise call.refuse("only transform_type 'affine' is supported")
+    height, width = call.get("target_shape")
+    rows, columns = onp.meshgrid(*(onp.linspace(-1, 1, n) for n in (height, width)), indexing="ij")
+    places = onp.stack([columns, rows, onp.ones_like(rows)]).reshape(3, -1)
+    matrices = call.add("Reshape", call.inputs[0], call.integers(-1, 2, 3))
+    grid = call.add("MatMul", matrices, call.constant(places))
+    return call.add("Reshape", grid, call.integers(-1, 2, height, width))
 
 
 @converts("UpSampling")

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/isa/types.h"
@@ -51,15 +52,23 @@ struct PanelTiles {
   template <int rows, int vectors>
   [[gnu::noinline]] static void run_tile(const PanelProduct<Real>& p) {
     Vector sums[rows][vectors] = {};
-    const Real *a = p.a, *b = p.b;
-    for (std::int64_t i = 0; i < p.depth; ++i, a += most_rows, b += columns) {
+    // Addresses reach two rows further by themselves.
+    constexpr int bases = (rows + 2) / 3;
+    const Real* a[bases];
+    for (int i = 0; i < bases; ++i) a[i] = p.a + 3 * i * p.a_row;
+    const std::int64_t a_step = p.a_step ? p.a_step : most_rows;
+    const std::int64_t b_step = p.b_step ? p.b_step : columns;
+    const Real* b = p.b;
+    for (std::int64_t i = 0; i < p.depth; ++i, b += b_step) {
       Vector right[vectors];
       for (int v = 0; v < vectors; ++v) right[v] = load(b + v * width);
 #pragma GCC unroll 12
       for (int r = 0; r < rows; ++r) {
-        const Vector left = a[r] - Vector{};
+        const Vector left = a[r / 3][r % 3 * p.a_row] - Vector{};
         for (int v = 0; v < vectors; ++v) sums[r][v] = multiply_add(left, right[v], sums[r][v]);
       }
+#pragma GCC unroll 4
+      for (int r = 0; r < bases; ++r) a[r] += a_step;
     }
     Real* c = p.c;
 #pragma GCC unroll 12
@@ -80,6 +89,162 @@ struct PanelTiles {
   static void product(const PanelProduct<Real>& p) {
     constexpr auto all_rows = std::make_integer_sequence<int, most_rows>();
     p.columns > width ? run<2>(p, all_rows) : run<1>(p, all_rows);
+  }
+
+  /// Vectors of each row that fill the registers.
+  static constexpr int most_vectors(int rows) {
+    int vectors = 2;
+    while (vectors < 8 && rows * vectors <= most_rows) vectors *= 2;
+    return vectors;
+  }
+
+  template <int rows, int vectors>
+  [[gnu::noinline]] static void run_gathered(const GatheredProduct<Real>& p) {
+    Vector sums[rows][vectors] = {};
+    const Real* a = p.a;
+    for (std::int64_t i = 0; i < p.depth; ++i, a += most_rows) {
+      const Real* const b = p.sources[i] + p.offset;
+      if constexpr (rows < vectors) {
+        Vector left[rows];
+#pragma GCC unroll 12
+        for (int r = 0; r < rows; ++r) left[r] = a[r] - Vector{};
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) {
+          const Vector right = load(b + v * width);
+#pragma GCC unroll 12
+          for (int r = 0; r < rows; ++r) sums[r][v] = multiply_add(left[r], right, sums[r][v]);
+        }
+      } else {
+        Vector right[vectors];
+#pragma GCC unroll 8
+        for (int v = 0; v < vectors; ++v) right[v] = load(b + v * width);
+#pragma GCC unroll 12
+        for (int r = 0; r < rows; ++r) {
+          const Vector left = a[r] - Vector{};
+#pragma GCC unroll 8
+          for (int v = 0; v < vectors; ++v) sums[r][v] = multiply_add(left, right[v], sums[r][v]);
+        }
+      }
+    }
+    Real* c = p.c;
+#pragma GCC unroll 12
+    for (int r = 0; r < rows; ++r, c += p.c_stride) {
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; ++v) {
+        if (p.add) sums[r][v] += load(c + v * width);
+        __builtin_memcpy(c + v * width, &sums[r][v], sizeof(Vector));
+      }
+    }
+  }
+
+  template <int rows>
+  static void run_all_gathered(GatheredProduct<Real> p) {
+    constexpr int most = most_vectors(rows);
+    for (int left = (p.columns + width - 1) / width; left > 0;) {
+      int taken = 1;
+      if (most >= 8 && left >= 8)
+        run_gathered<rows, most >= 8 ? 8 : 1>(p), taken = 8;
+      else if (most >= 4 && left >= 4)
+        run_gathered<rows, most >= 4 ? 4 : 1>(p), taken = 4;
+      else if (left >= 2)
+        run_gathered<rows, 2>(p), taken = 2;
+      else
+        run_gathered<rows, 1>(p);
+      left -= taken;
+      p.offset += taken * width;
+      p.c += taken * width;
+    }
+  }
+
+  template <int... rows>
+  static void dispatch_gathered(const GatheredProduct<Real>& p,
+                                std::integer_sequence<int, rows...>) {
+    static constexpr void (*functions[])(GatheredProduct<Real>) = {&run_all_gathered<rows + 1>...};
+    functions[p.rows - 1](p);
+  }
+
+  static void gathered_product(const GatheredProduct<Real>& p) {
+    dispatch_gathered(p, std::make_integer_sequence<int, most_rows>());
+  }
+
+  static std::int64_t gathered_columns(std::int64_t rows) {
+    return most_vectors(static_cast<int>(rows)) * width;
+  }
+
+  /// The last elements, fewer than 2 * size: nothing beyond them is read.
+  template <int size>
+  AFTERGLOW_INLINE static void copy_end(const Real* from, std::int64_t count, Real* to) {
+    if constexpr (size > 0) {
+      if (count >= size) {
+        __builtin_memcpy(to, from, size * sizeof(Real));
+        from += size;
+        to += size;
+        count -= size;
+      }
+      copy_end<size / 2>(from, count, to);
+    }
+  }
+
+  AFTERGLOW_INLINE static void copy_line(const Real* from, std::int64_t count, Real* to) {
+    for (; count >= width; count -= width, from += width, to += width) {
+      const Vector vector = load(from);
+      __builtin_memcpy(to, &vector, sizeof(Vector));
+    }
+    copy_end<width / 2>(from, count, to);
+  }
+
+  AFTERGLOW_INLINE static void write_zeros(Real* target, std::int64_t count) {
+    constexpr Vector zeros = {};
+    for (; count >= width; count -= width, target += width)
+      __builtin_memcpy(target, &zeros, sizeof(Vector));
+    alignas(Vector) constexpr Real source[width] = {};
+    copy_end<width / 2>(source, count, target);
+  }
+
+  AFTERGLOW_INLINE static void copy_every_other(const Real* from, std::int64_t count, Real* to) {
+    using Index [[gnu::vector_size(vector_size)]] =
+        std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+    // The second vector begins one element early, so that it ends with the last that is needed.
+    Index places;
+    for (int i = 0; i < width; ++i) places[i] = 2 * i < width ? 2 * i : 2 * i + 1;
+    for (; count >= width; count -= width, from += 2 * width, to += width) {
+      const Vector vector = __builtin_shuffle(load(from), load(from + width - 1), places);
+      __builtin_memcpy(to, &vector, sizeof(Vector));
+    }
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
+  }
+
+  static void pad_lines(const PaddedLines<Real>& p) {
+    std::int64_t line = 0;
+    // Whole vectors may go too far where lines follow that are written later.
+    if (p.step == 1 && p.target_stride == p.before + p.count + p.after) {
+      constexpr Vector zeros = {};
+      const std::int64_t least =
+          p.source_stride < p.target_stride ? p.source_stride : p.target_stride;
+      for (; p.before <= width && p.after <= width && (p.lines - 1 - line) * least >= width;
+           ++line) {
+        const Real* const from = p.source + line * p.source_stride;
+        Real* const to = p.target + line * p.target_stride;
+        if (p.before) __builtin_memcpy(to, &zeros, sizeof(Vector));
+        for (std::int64_t i = 0; i < p.count; i += width) {
+          const Vector vector = load(from + i);
+          __builtin_memcpy(to + p.before + i, &vector, sizeof(Vector));
+        }
+        if (p.after) __builtin_memcpy(to + p.before + p.count, &zeros, sizeof(Vector));
+      }
+    }
+    for (; line < p.lines; ++line) {
+      const Real* const from = p.source + line * p.source_stride;
+      Real* const to = p.target + line * p.target_stride;
+      write_zeros(to, p.before);
+      if (p.step == 1)
+        copy_line(from, p.count, to + p.before);
+      else if (p.step == 2)
+        copy_every_other(from, p.count, to + p.before);
+      else
+        for (std::int64_t i = 0; i < p.count; ++i) to[p.before + i] = from[i * p.step];
+      write_zeros(to + p.before + p.count, p.after);
+    }
   }
 
   /// Whole vectors are copied: what goes too far is overwritten by the next piece, or not used.
@@ -133,32 +298,51 @@ struct PanelTiles {
       filter_part<1>(source + i, offsets, weights, taps, start, target + i);
   }
 
-  template <int taps>
-  AFTERGLOW_INLINE static void add_dots(const Real* values, const Real* source,
-                                        const std::int64_t* offsets, std::int64_t count,
-                                        Real* sums) {
-    Vector totals[taps];
-    for (int tap = 0; tap < taps; ++tap) totals[tap] = load(sums + tap * width);
-    for (std::int64_t i = 0; i < count; i += width) {
-      const Vector value = load(values + i);
-#pragma GCC unroll 8
+  static constexpr int dot_rows = vector_size == 64 ? 4 : 2, dot_taps = 6;
+
+  template <int rows, int taps>
+  [[gnu::noinline]] static void add_lane_dots(const LaneDots<Real>& p) {
+    Vector totals[rows][taps];
+    const Real* sources[taps];
+    for (int tap = 0; tap < taps; ++tap) sources[tap] = p.source + p.offsets[tap];
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 6
       for (int tap = 0; tap < taps; ++tap)
-        totals[tap] = multiply_add(value, load(source + offsets[tap] + i), totals[tap]);
+        totals[r][tap] = load(p.sums + r * p.sum_stride + tap * width);
+    for (std::int64_t i = 0; i < p.count; i += width) {
+      Vector values[rows];
+#pragma GCC unroll 4
+      for (int r = 0; r < rows; ++r) values[r] = load(p.values + r * p.value_stride + i);
+#pragma GCC unroll 6
+      for (int tap = 0; tap < taps; ++tap) {
+        const Vector found = load(sources[tap] + i);
+#pragma GCC unroll 4
+        for (int r = 0; r < rows; ++r)
+          totals[r][tap] = multiply_add(values[r], found, totals[r][tap]);
+      }
     }
-    for (int tap = 0; tap < taps; ++tap)
-      __builtin_memcpy(sums + tap * width, &totals[tap], sizeof(Vector));
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 6
+      for (int tap = 0; tap < taps; ++tap)
+        __builtin_memcpy(p.sums + r * p.sum_stride + tap * width, &totals[r][tap], sizeof(Vector));
   }
 
-  static void dots(const Real* values, const Real* source, const std::int64_t* offsets,
-                   std::int64_t taps, std::int64_t count, Real* sums) {
-    std::int64_t tap = 0;
-    for (; taps - tap >= 4; tap += 4)
-      add_dots<4>(values, source, offsets + tap, count, sums + tap * width);
-    for (; tap < taps; ++tap) add_dots<1>(values, source, offsets + tap, count, sums + tap * width);
+  template <int... numbers>
+  static void dispatch_lane_dots(const LaneDots<Real>& p, std::integer_sequence<int, numbers...>) {
+    static constexpr void (*functions[])(const LaneDots<Real>&) = {
+        &add_lane_dots<numbers / dot_taps + 1, numbers % dot_taps + 1>...};
+    functions[(p.rows - 1) * dot_taps + p.taps - 1](p);
+  }
+
+  static void lane_dots(const LaneDots<Real>& p) {
+    dispatch_lane_dots(p, std::make_integer_sequence<int, dot_rows * dot_taps>());
   }
 
   static constexpr PanelFunctions<Real> functions() {
-    return {most_rows, columns, width, product, pack, filter, dots};
+    return {most_rows, columns, width,  product,   gathered_product, gathered_columns,
+            pad_lines, pack,    filter, lane_dots, dot_rows,         dot_taps};
   }
 };
 

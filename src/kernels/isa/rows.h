@@ -61,23 +61,23 @@ struct Rows {
   }
 
   /// Calls `step(block, position, seen)` for a row. The last block overlaps the one before it where
-  /// the row has room for one: so many of its elements were seen already. In a row shorter than a
-  /// block the missing elements are `rest`.
+  /// the row has room for one: so many of its elements were seen already. It is read before any
+  /// step is taken, which may write over the row. In a row shorter than a block the missing
+  /// elements are `rest`.
   template <class Step>
   AFTERGLOW_INLINE static void walk(const T* row, std::int64_t count, T rest, Step&& step) {
+    if (count < width) {
+      Block block = load_some(row, count, rest);
+      if (count) step(block, 0, 0);
+      return;
+    }
+    Block end = load(row + count - width);
     std::int64_t i = 0;
     for (; i + width <= count; i += width) {
       Block block = load(row + i);
       step(block, i, 0);
     }
-    if (i == count) return;
-    if (count < width) {
-      Block block = load_some(row, count, rest);
-      step(block, 0, 0);
-    } else {
-      Block block = load(row + count - width);
-      step(block, count - width, width - (count - i));
-    }
+    if (i < count) step(end, count - width, width - (count - i));
   }
 
   /// walk() for steps that change the block, which goes to the target.

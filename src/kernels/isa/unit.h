@@ -12,10 +12,12 @@
 #include "kernels/isa/networks.h"
 #include "kernels/isa/panels.h"
 #include "kernels/isa/philox.h"
+#include "kernels/isa/pixels.h"
 #include "kernels/isa/pooling.h"
 #include "kernels/isa/products.h"
 #include "kernels/isa/recurrence.h"
 #include "kernels/isa/rows.h"
+#include "kernels/isa/winograd.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -76,6 +78,7 @@ constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
                                                     pack_lines<PanelTiles<Real>::most_rows, Real>,
                                                     pack_lines<PanelTiles<Real>::columns, Real>,
                                                     PanelTiles<Real>::functions(),
+                                                    PixelTiles<Real>::functions(),
                                                     recurrent_functions<Real>,
                                                     run_windows<Real>,
                                                     uniform,
@@ -104,6 +107,8 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.long_lines = line_functions<std::uint64_t>;
   table.floats = functions_of_reals<float>;
   table.doubles = functions_of_reals<double>;
+  table.winograd = winograd_functions;
+  table.large_winograd = large_winograd_functions;
   table.tiled_side = vector_size;
   table.has_fast_panels = vector_size > 16;
   table.random_words = random_words;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/program.h"
+#include "lazy/row_chain.h"
 
 namespace afterglow::lazy {
 
@@ -46,6 +47,7 @@ struct Gathering {
   int steps = 0, operands = 0;
   bool open = false;
   bool product = false;
+  bool by_rows = false;  // a chain of rows, led by a product
 };
 
 class Fusion {
@@ -145,10 +147,10 @@ class Fusion {
     const Gathering before = gatherings_[earlier];
     Gathering& target = gatherings_[earlier];
     Gathering& source = gatherings_[later];
-    if (!target.open || !source.open || source.product) return false;
+    if (!target.open || !source.open || source.product || target.by_rows) return false;
     for (int index = source.first; index >= 0; index = next_[index]) {
       const Call& call = *plan_.calls[index];
-      if (!joins(target, call)) {
+      if (!joins_elements(target, call)) {
         target = before;
         return false;
       }
@@ -301,6 +303,23 @@ class Fusion {
   }
 
   bool joins(Gathering& gathering, const Call& call) {
+    if (!gathering.by_rows && joins_elements(gathering, call)) return true;
+    return gathering.open && gathering.product && joins_rows(gathering, call);
+  }
+
+  /// The group would be a chain of rows with it.
+  bool joins_rows(Gathering& gathering, const Call& call) {
+    if (!call.is_elementwise() && !call.op->row_form) return false;
+    std::vector<Call*> chain;
+    for (int index = gathering.first; index >= 0; index = next_[index])
+      chain.push_back(plan_.calls[index]);
+    chain.push_back(const_cast<Call*>(&call));
+    if (!row_chain(chain)) return false;
+    gathering.by_rows = true;
+    return true;
+  }
+
+  bool joins_elements(Gathering& gathering, const Call& call) {
     if (!gathering.open || !can_fuse(call) || !(gathering.context == call.outputs[0].context()))
       return false;
     if (gathering.steps >= kernels::most_steps ||

@@ -54,6 +54,9 @@ class _ConvCell(HybridRecurrentCell):
             f"For {axes}D convolution, the convolution settings can only be either int or "
             f"list/tuple of length {axes}"
         )
+        assert len(input_shape) == axes + 1, (
+            f"For {axes}D convolution, input_shape needs {axes + 1} extents, got {input_shape}"
+        )
         kernel, pad, dilate, state_kernel, state_dilate = (
             (one,) * axes if isinstance(one, int) else tuple(one) for one in given
         )

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner parts of convolutions whose channels come last: vectors are filters, or channels, so
+// that images are read as they lie.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/isa/panels.h"
+#include "kernels/table.h"
+
+namespace afterglow::kernels {
+namespace {
+
+template <class Real>
+struct PixelTiles {
+  using Panels = PanelTiles<Real>;
+  using Vector = typename Panels::Vector;
+
+  static constexpr int width = Panels::width;
+  /// Of a product: the sums, two vectors of weights and an element fill the registers.
+  static constexpr int most_pixels = Panels::most_rows;
+  static constexpr int columns = Panels::columns;
+  /// Of a filter: its weights are loaded once for so many.
+  static constexpr int most_filtered = 4;
+
+  AFTERGLOW_INLINE static Vector load_part(const Real* source, std::int64_t count) {
+    if (count >= width) return Panels::load(source);
+#if defined(__AVX512F__)
+    if constexpr (sizeof(Real) == 4)
+      return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), source);
+    else
+      return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), source);
+#else
+    Vector vector = {};
+    for (std::int64_t i = 0; i < count; ++i) vector[i] = source[i];
+    return vector;
+#endif
+  }
+
+  AFTERGLOW_INLINE static void store_part(Real* target, Vector vector, std::int64_t count) {
+    if (count >= width) {
+      __builtin_memcpy(target, &vector, sizeof(Vector));
+      return;
+    }
+#if defined(__AVX512F__)
+    if constexpr (sizeof(Real) == 4)
+      _mm512_mask_storeu_ps(target, static_cast<__mmask16>((1u << count) - 1), vector);
+    else
+      _mm512_mask_storeu_pd(target, static_cast<__mmask8>((1u << count) - 1), vector);
+#else
+    for (std::int64_t i = 0; i < count; ++i) target[i] = vector[i];
+#endif
+  }
+
+  template <int pixels, int vectors>
+  [[gnu::noinline]] static void multiply_tile(const PixelProduct<Real>& p) {
+    Vector sums[pixels][vectors];
+    for (int v = 0; v < vectors; ++v) {
+      const Vector start =
+          p.start ? load_part(p.start + v * width, p.columns - v * width) : Vector{};
+      for (int i = 0; i < pixels; ++i) sums[i][v] = start;
+    }
+    const Real* weights = p.weights;
+    const Real* const* sources = p.sources;
+    for (std::int64_t tap = 0; tap < p.taps; ++tap, sources += p.source_stride) {
+      const Real* from[pixels];
+      for (int i = 0; i < pixels; ++i) from[i] = sources[i];
+      for (std::int64_t channel = 0; channel < p.channels; ++channel, weights += columns) {
+        Vector right[vectors];
+        for (int v = 0; v < vectors; ++v) right[v] = Panels::load(weights + v * width);
+#pragma GCC unroll 12
+        for (int i = 0; i < pixels; ++i) {
+          const Vector left = from[i][channel] - Vector{};
+          for (int v = 0; v < vectors; ++v)
+            sums[i][v] = Panels::multiply_add(left, right[v], sums[i][v]);
+        }
+      }
+    }
+    Real* target = p.target;
+#pragma GCC unroll 12
+    for (int i = 0; i < pixels; ++i, target += p.target_stride)
+      for (int v = 0; v < vectors; ++v)
+        store_part(target + v * width, sums[i][v], p.columns - v * width);
+  }
+
+  template <int vectors, int... pixels>
+  static void multiply(const PixelProduct<Real>& p, std::integer_sequence<int, pixels...>) {
+    using Tile = void (*)(const PixelProduct<Real>&);
+    static constexpr Tile tiles[] = {&multiply_tile<pixels + 1, vectors>...};
+    tiles[p.pixels - 1](p);
+  }
+
+  static void product(const PixelProduct<Real>& p) {
+    constexpr auto all = std::make_integer_sequence<int, most_pixels>();
+    p.columns > width ? multiply<2>(p, all) : multiply<1>(p, all);
+  }
+
+  /// Vectors [channel, channel + vectors * width), of which `count` elements are there.
+  template <int pixels, int vectors>
+  AFTERGLOW_INLINE static void filter_channels(const PixelFilter<Real>& p, std::int64_t channel,
+                                               std::int64_t count) {
+    Vector sums[pixels][vectors];
+    for (int v = 0; v < vectors; ++v) {
+      const Vector start =
+          p.start ? load_part(p.start + channel + v * width, count - v * width) : Vector{};
+      for (int i = 0; i < pixels; ++i) sums[i][v] = start;
+    }
+    const Real* weights = p.weights + channel;
+    const Real* const* sources = p.sources;
+    for (std::int64_t tap = 0; tap < p.taps;
+         ++tap, sources += p.source_stride, weights += p.weight_stride) {
+      for (int v = 0; v < vectors; ++v) {
+        const Vector weight = load_part(weights + v * width, count - v * width);
+#pragma GCC unroll 4
+        for (int i = 0; i < pixels; ++i)
+          sums[i][v] = Panels::multiply_add(
+              weight, load_part(sources[i] + channel + v * width, count - v * width), sums[i][v]);
+      }
+    }
+    for (int i = 0; i < pixels; ++i)
+      for (int v = 0; v < vectors; ++v)
+        store_part(p.target + i * p.target_stride + channel + v * width, sums[i][v],
+                   count - v * width);
+  }
+
+  template <int pixels>
+  static void filter_tile(const PixelFilter<Real>& p) {
+    std::int64_t channel = 0;
+    for (; channel + 2 * width <= p.channels; channel += 2 * width)
+      filter_channels<pixels, 2>(p, channel, 2 * width);
+    for (; channel < p.channels; channel += width)
+      filter_channels<pixels, 1>(p, channel, p.channels - channel);
+  }
+
+  static void filter(const PixelFilter<Real>& p) {
+    switch (p.pixels) {
+      case 1:
+        return filter_tile<1>(p);
+      case 2:
+        return filter_tile<2>(p);
+      case 3:
+        return filter_tile<3>(p);
+      default:
+        return filter_tile<4>(p);
+    }
+  }
+
+  static constexpr PixelFunctions<Real> functions() {
+    return {most_pixels, columns, width, product, most_filtered, filter};
+  }
+};
+
+}  // namespace
+}  // namespace afterglow::kernels

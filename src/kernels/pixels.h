@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of images whose channels come last, with weights that were packed ahead: what
+// hybridized networks predict with. Images are read where they lie, and a share is a range of
+// pixels or of filters. No result depends on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/dtype.h"
+#include "kernels/convolution.h"
+
+namespace afterglow::kernels {
+
+/// Every channel has one filter of its own.
+constexpr bool is_depthwise(const Windows& windows) {
+  return windows.channels == 1 && windows.filters == 1;
+}
+
+/// How many elements the packed weights have.
+std::int64_t packed_filters_size(const Windows& windows, DType dtype);
+
+/// Packs weights [groups * filters, channels, kernel], those of a filter times its factor, if there
+/// are factors. For float32 and float64.
+class PackFiltersPass {
+ public:
+  PackFiltersPass(const Windows& windows, DType dtype, const void* weights, const void* factors,
+                  void* packed);
+  int shares() const;
+  void run(int share) const;
+
+ private:
+  template <class Real>
+  void pack(std::int64_t panel) const;
+
+  Windows windows_;
+  DType dtype_;
+  const void *weights_, *factors_;
+  void* packed_;
+};
+
+/// results = images * weights + bias, where images are [count, image, groups * channels] and
+/// results [count, result, groups * filters]; without a bias it is nullptr.
+class PixelConvolutionPass {
+ public:
+  /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) are complete,
+  /// where a row is a pixel.
+  using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
+                                      std::int64_t column_begin, std::int64_t column_end)>;
+
+  PixelConvolutionPass(const Windows& windows, DType dtype, const void* images, const void* packed,
+                       const void* bias, void* results, Epilogue epilogue = {});
+  int shares() const { return shares_; }
+  void run(int share) const;
+
+ private:
+  template <class Real>
+  void run_share(int share) const;
+
+  Windows windows_;
+  DType dtype_;
+  const void *images_, *packed_, *bias_;
+  void* results_;
+  Epilogue epilogue_;
+  std::int64_t pixels_ = 0;
+  int pixel_shares_ = 1, filter_shares_ = 1;
+  int shares_ = 0;
+};
+
+}  // namespace afterglow::kernels
