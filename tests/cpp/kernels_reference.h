@@ -196,6 +196,8 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a > b;
     case Formula::greater_equal:
       return a >= b;
+    case Formula::multiply_add:  // b is the factor and what is added
+      return a * b + b;
     case Formula::select:  // between b and b
     case Formula::clip:
       return b;
