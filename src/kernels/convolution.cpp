@@ -30,6 +30,14 @@ constexpr std::int64_t most_elements = 1 << 19;
 /// Rows of a block, where rows are divided.
 constexpr std::int64_t fewest_in_block = 16;
 
+/// Small blocks of work, such as single channels, are put together.
+int shares_for(std::int64_t blocks, double operations) {
+  constexpr std::int64_t enough = 16;
+  const double wanted = static_cast<double>(blocks) * operations / small_share;
+  return static_cast<int>(
+      std::min(blocks, std::max(enough, static_cast<std::int64_t>(wanted) + 1)));
+}
+
 template <class Real>
 constexpr DType dtype_of = sizeof(Real) == sizeof(float) ? DType::float32 : DType::float64;
 
@@ -734,7 +742,8 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
   const std::int64_t in_block =
       way_ == Way::winograd ? 2 * panels<float>().columns : fewest_in_block;
   row_blocks_ = std::clamp<std::int64_t>(wanted, 1, divide_up(grid.rows, in_block));
-  shares_ = static_cast<int>(blocks * row_blocks_);
+  blocks_ = blocks * row_blocks_;
+  shares_ = shares_for(blocks_, block_operations / static_cast<double>(row_blocks_));
 }
 
 int GatheringPass::panel_rows() const {
@@ -799,15 +808,15 @@ void GatheringPass::pack_weights() {
 }
 
 template <class Real>
-void GatheringPass::run_share(std::int64_t share) {
-  const std::int64_t row_block = share % row_blocks_;
-  share /= row_blocks_;
-  const std::int64_t image_block = share % image_blocks_;
-  share /= image_blocks_;
+void GatheringPass::run_block(std::int64_t block) {
+  const std::int64_t row_block = block % row_blocks_;
+  block /= row_blocks_;
+  const std::int64_t image_block = block % image_blocks_;
+  block /= image_blocks_;
   const std::int64_t first = batch_ * image_block / image_blocks_,
                      last = batch_ * (image_block + 1) / image_blocks_;
-  const std::int64_t group = share % groups_;
-  const Gathering& grid = grids_[static_cast<std::size_t>(share / groups_)];
+  const std::int64_t group = block % groups_;
+  const Gathering& grid = grids_[static_cast<std::size_t>(block / groups_)];
   const std::int64_t source_plane = places_in(grid.source), target_plane = places_in(grid.target);
   const std::int64_t source_step = groups_ * grid.depth * source_plane;
   const std::int64_t target_step = groups_ * grid.rows * target_plane;
@@ -840,10 +849,9 @@ void GatheringPass::run_share(std::int64_t share) {
 }
 
 void GatheringPass::run(int share) {
-  if (dtype_ == DType::float32)
-    run_share<float>(share);
-  else
-    run_share<double>(share);
+  const Range blocks = range_of(blocks_, shares_, share);
+  for (std::int64_t block = blocks.begin; block < blocks.end; ++block)
+    dtype_ == DType::float32 ? run_block<float>(block) : run_block<double>(block);
 }
 
 WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, const void* images,
@@ -897,7 +905,8 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
     column_blocks_ = divide_up(columns, block_columns_);
   }
   sums_.resize(static_cast<std::size_t>((parts_ - 1) * count) * size_of(dtype));
-  shares_ = static_cast<int>(windows.groups * column_blocks_ * filter_blocks_ * parts_);
+  blocks_ = windows.groups * column_blocks_ * filter_blocks_ * parts_;
+  shares_ = shares_for(blocks_, operations / static_cast<double>(blocks_));
 }
 
 WeightGradientPass::Block WeightGradientPass::block_of(std::int64_t share) const {
@@ -1146,10 +1155,9 @@ void WeightGradientPass::run_block(std::int64_t share) {
 }
 
 void WeightGradientPass::run(int share) {
-  if (dtype_ == DType::float32)
-    run_block<float>(share);
-  else
-    run_block<double>(share);
+  const Range blocks = range_of(blocks_, shares_, share);
+  for (std::int64_t block = blocks.begin; block < blocks.end; ++block)
+    dtype_ == DType::float32 ? run_block<float>(block) : run_block<double>(block);
 }
 
 template <class Real>

@@ -70,7 +70,7 @@ class GatheringPass {
   enum class Way { filter, panels, winograd };
 
   template <class Real>
-  void run_share(std::int64_t share);
+  void run_block(std::int64_t block);
   /// Rows of packed weights are divided into panels.
   int panel_rows() const;
   std::int64_t panels_of(const Gathering& grid) const;
@@ -96,7 +96,8 @@ class GatheringPass {
   Epilogue epilogue_;
   std::int64_t image_blocks_ = 1;  ///< that the batch is divided into
   std::int64_t row_blocks_ = 1;    ///< that the rows of a group are divided into
-  int shares_ = 0;
+  std::int64_t blocks_ = 0;
+  int shares_ = 0;  ///< each has some of the blocks
   std::int64_t packed_size_ = 0;
   Scratch packed_;  ///< weights, as products take them
   std::atomic<std::int64_t> next_panel_ = 0, panels_packed_ = 0;
@@ -181,7 +182,8 @@ class WeightGradientPass {
   std::int64_t filter_blocks_ = 1;  ///< of the filters of a group
   std::int64_t column_blocks_ = 1;  ///< of the weights of a filter
   std::int64_t block_columns_ = 1;
-  int shares_ = 0;
+  std::int64_t blocks_ = 0;
+  int shares_ = 0;                   ///< each has some of the blocks
   std::vector<unsigned char> sums_;  ///< of all parts but the first
 };
 
