@@ -21,13 +21,17 @@ std::vector<Array> shared_operands(const lazy::Call& call, const Array* out) {
 
 }  // namespace
 
+void wait_while_full() {
+  // Threads that waited together may together take more room than there was; a few more looks.
+  for (int looks = 0; looks < 4 && lazy::window().is_full(); ++looks) front_end().wait_for_room();
+}
+
 Array issue_statement(lazy::Draft& draft, const lazy::IssueOptions& options,
                       std::vector<Array>* more) {
   lazy::Window& window = lazy::window();
   std::vector<Array> shared;
   if (Storage::any_shared()) shared = shared_operands(*draft, options.out);
-  // Threads that waited together may together take more room than there was; a few more looks.
-  for (int looks = 0; looks < 4 && window.is_full(); ++looks) front_end().wait_for_room();
+  wait_while_full();
   Array result = lazy::issue(window, draft, options, more);
   if (window.serial()) {
     // Errors at the call, as NaiveEngine has them.

@@ -60,6 +60,9 @@ class CallBuilder {
   Reference<Node> node_;
 };
 
+/// Waits as long as issuing more would go past the run-ahead limits; not half-way through a walk.
+void wait_while_full();
+
 /// Issues a draft for a statement: after waiting for room, and with what the statement owes its
 /// caller when it returns. Most callers want a CallBuilder.
 Array issue_statement(lazy::Draft& draft, const lazy::IssueOptions& options,

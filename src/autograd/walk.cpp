@@ -6,6 +6,7 @@
 
 #include "autograd/gradient.h"
 #include "lazy/layer.h"
+#include "lazy/run_ahead.h"
 
 namespace afterglow::autograd {
 namespace {
@@ -80,6 +81,7 @@ Walk::Walk(std::span<const Origin> heads, std::vector<Handle> gradients, std::ve
 
 void Walk::run() {
   const LayerScope scope;
+  const lazy::HalfWay half_way;  // nodes keep what they saved until the walk ends
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Node& node = *nodes_[i];
     lazy::current_layer = node.layer;

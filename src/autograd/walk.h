@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The walk backwards over the tape. It calls the rules and adds up what they return, so everything
-// computed here is issued like any statement. Needs the issuing right, which whatever waits may
-// give away for a while.
+// computed here is issued like any statement, but waits for no room. Needs the issuing right, which
+// rules that run Python may give away for a while.
 #pragma once
 
 #include <span>

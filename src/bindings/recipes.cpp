@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "autograd/call_builder.h"
 #include "autograd/gradient.h"
 #include "autograd/walk.h"
 #include "bindings/functions.h"
@@ -219,11 +220,6 @@ class BlockCapture {
   std::uint64_t first_node_ = 0;
 };
 
-void make_room() {
-  // Threads that waited together may together take more room than there was; a few more looks.
-  for (int looks = 0; looks < 4 && lazy::window().is_full(); ++looks) wait_for_room();
-}
-
 /// What a statement owes its caller before it returns: see issue_statement().
 void settle(std::span<const Array> inputs, const lazy::Recipe& recipe,
             std::span<const Array> results) {
@@ -288,8 +284,7 @@ class ReplayedCall : public autograd::OwnGradients {
       if (kept_[i].storage->version != versions_[i])
         autograd::refuse_overwritten(node, "a value", versions_[i], kept_[i].storage->version);
     }
-    const std::vector<Array> made =
-        plan_->recipe->differentiate(lazy::window(), kept_, given, make_room);
+    const std::vector<Array> made = plan_->recipe->differentiate(lazy::window(), kept_, given);
     settle(given, *plan_->recipe, made);
     std::vector<autograd::Handle> result;
     for (std::size_t i = 0; i < made.size(); ++i)
@@ -358,6 +353,7 @@ FrontEnd* front_end = nullptr;
 /// a single array.
 nb::object replay(const std::shared_ptr<const Plan>& plan, nb::handle result, nb::handle block,
                   std::span<PyObject* const> inputs) {
+  autograd::wait_while_full();
   const lazy::Recipe& recipe = *plan->recipe;
   std::vector<Array> in;
   in.reserve(inputs.size());
@@ -376,7 +372,7 @@ nb::object replay(const std::shared_ptr<const Plan>& plan, nb::handle result, nb
     node = autograd::record(replay_op(), {}, as_array(inputs[0]).legacy, sources, {});
     held = make_held(block);
   }
-  lazy::Recipe::Results results = recipe.compute(lazy::window(), in, make_room);
+  lazy::Recipe::Results results = recipe.compute(lazy::window(), in);
   if (node) {
     node->site = capture_site();
     node->keep = std::make_unique<ReplayedCall>(plan, std::move(results.kept), inputs, held);

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "autograd/call_builder.h"
 #include "bindings/functions.h"
 #include "bindings/site.h"
 #include "bindings/tape.h"
-#include "bindings/waiting.h"
 #include "lazy/aggregate.h"
 #include "lazy/capture.h"
 
@@ -46,7 +46,7 @@ std::size_t issue_for_rows(nb::callable function, nb::list rows) {
   const std::size_t width = nb::len(nb::handle(rows[0]));
   std::vector<Array> arrays = arrays_of(rows, width);
   if (arrays.empty() || !lazy::suit_one_call(arrays, width)) return 0;
-  for (int looks = 0; looks < 4 && window.is_full(); ++looks) wait_for_room();
+  autograd::wait_while_full();
   lazy::Diversion diversion;
   try {
     function();

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/call_builder.h"
 #include "autograd/walk.h"
 #include "bindings/functions.h"
 #include "bindings/tape.h"
@@ -100,6 +101,7 @@ nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool rel
   gradients.clear();
   for (nb::handle array : wanted) to.push_back(need_array(array.ptr()).origin);
   PythonRules rules(held);
+  autograd::wait_while_full();
   autograd::Walk walk(from, std::move(given), std::move(to), release, held, ops::accumulation(),
                       rules);
   walk.run();

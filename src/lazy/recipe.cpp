@@ -497,7 +497,7 @@ Recipe::Memory Recipe::start() const {
   return memory;
 }
 
-void Recipe::prepare(Window& window, Memory& memory, MakeRoom make_room) const {
+void Recipe::prepare(Window& window, Memory& memory) const {
   if (ahead_.empty()) return;
   const auto storage_of = [&](std::int32_t slot) -> Reference<Storage>& {
     return memory.storages[static_cast<std::size_t>(slot)];
@@ -518,7 +518,7 @@ void Recipe::prepare(Window& window, Memory& memory, MakeRoom make_room) const {
   }
   // What is there for earlier versions goes first.
   kept_ahead_ = {};
-  replay(window, ahead_, memory, make_room);
+  replay(window, ahead_, memory);
   if (is_shared) return;
   for (const std::int32_t slot : made_ahead_) now.storages.push_back(storage_of(slot));
   kept_ahead_ = std::move(now);
@@ -546,14 +546,11 @@ Array Recipe::at(const View& view, const Memory& memory) {
   return array;
 }
 
-void Recipe::replay(Window& window, std::span<const Step> steps, Memory& memory,
-                    MakeRoom make_room) const {
-  bool goes_on = false;
+void Recipe::replay(Window& window, std::span<const Step> steps, Memory& memory) const {
   for (const Step& step : steps) {
-    if (!goes_on && window.is_full()) make_room();
     Draft draft(*step.call->op);
     copy_call(*step.call, *draft);
-    goes_on = draft->goes_on = step.call->goes_on;
+    draft->goes_on = step.call->goes_on;
     draft->passing = step.call->passing;
     const std::int32_t* slot = step.slots.data();
     const auto fill = [&](Operand& operand) {
@@ -576,12 +573,11 @@ void Recipe::replay(Window& window, std::span<const Step> steps, Memory& memory,
   }
 }
 
-Recipe::Results Recipe::compute(Window& window, std::span<const Array> inputs,
-                                MakeRoom make_room) const {
+Recipe::Results Recipe::compute(Window& window, std::span<const Array> inputs) const {
   Memory memory = start();
   for (std::size_t i = 0; i < inputs.size(); ++i) place(memory, inputs_[i], inputs[i]);
-  prepare(window, memory, make_room);
-  replay(window, compute_, memory, make_room);
+  prepare(window, memory);
+  replay(window, compute_, memory);
   Results results;
   results.outputs.reserve(outputs_.size());
   for (const View& view : outputs_) results.outputs.push_back(at(view, memory));
@@ -597,11 +593,11 @@ Recipe::Results Recipe::compute(Window& window, std::span<const Array> inputs,
 }
 
 std::vector<Array> Recipe::differentiate(Window& window, std::span<const Array> kept,
-                                         std::span<const Array> heads, MakeRoom make_room) const {
+                                         std::span<const Array> heads) const {
   Memory memory = start();
   for (std::size_t i = 0; i < kept.size(); ++i) place(memory, kept_[i], kept[i]);
   for (std::size_t i = 0; i < heads.size(); ++i) place(memory, heads_[i], heads[i]);
-  replay(window, differentiate_, memory, make_room);
+  replay(window, differentiate_, memory);
   std::vector<Array> gradients;
   for (const View& view : gradients_) gradients.push_back(at(view, memory));
   return gradients;

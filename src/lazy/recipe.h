@@ -34,9 +34,6 @@ class Recipe {
   /// where the calls cannot be issued again. Uses the capture up. Needs the issuing right.
   static std::unique_ptr<Recipe> make(Capture& capture, const Ends& ends);
 
-  /// Called between calls: may wait until there is room for more.
-  using MakeRoom = void (*)();
-
   struct Results {
     std::vector<Array> outputs;
     /// What the gradients will read, in the order of `read_by_gradients`.
@@ -44,10 +41,10 @@ class Recipe {
   };
   /// The inputs must have the layouts, types and places of the captured ones; those of `alias()`
   /// are to be computed without a recipe. Needs the issuing right.
-  Results compute(Window& window, std::span<const Array> inputs, MakeRoom make_room) const;
+  Results compute(Window& window, std::span<const Array> inputs) const;
   /// The second part, from what compute() kept and heads like the captured ones.
   std::vector<Array> differentiate(Window& window, std::span<const Array> kept,
-                                   std::span<const Array> heads, MakeRoom make_room) const;
+                                   std::span<const Array> heads) const;
 
   /// The recipe writes to memory from outside, and these inputs share memory with each other or
   /// with what it reads: what overlaps was not looked at.
@@ -99,9 +96,9 @@ class Recipe {
 
   Memory start() const;
   /// Puts the results of the calls made ahead in their places; issues these if they are not there.
-  void prepare(Window& window, Memory& memory, MakeRoom make_room) const;
-  void replay(Window& window, std::span<const Step> steps, Memory& memory,
-              MakeRoom make_room) const;
+  void prepare(Window& window, Memory& memory) const;
+  /// Waits for nothing: see HalfWay.
+  void replay(Window& window, std::span<const Step> steps, Memory& memory) const;
   void place(Memory& memory, std::int32_t slot, const Array& array) const;
   static Array at(const View& view, const Memory& memory);
 

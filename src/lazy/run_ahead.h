@@ -23,6 +23,20 @@ struct RunAheadLimits {
   double seconds = 10;
 };
 
+/// A thread is half-way through something that keeps memory until it ends: a walk backwards, a
+/// replay. Its calls do not wait for room meanwhile, which would keep all of it for longer.
+class HalfWay {
+ public:
+  HalfWay() { ++depth; }
+  ~HalfWay() { --depth; }
+  HalfWay(const HalfWay&) = delete;
+  HalfWay& operator=(const HalfWay&) = delete;
+  static bool is_here() { return depth > 0; }
+
+ private:
+  static inline thread_local int depth = 0;
+};
+
 /// The limits, and whether what is unfinished is past them.
 class RunAhead {
  public:

@@ -57,7 +57,9 @@ class Window {
 
   // --- run-ahead ---
   /// Issuing more would go past a limit: make_room() first. Needs the issuing right.
-  bool is_full() const { return !serial_ && run_ahead_.is_full(counters_.unfinished()); }
+  bool is_full() const {
+    return !serial_ && !HalfWay::is_here() && run_ahead_.is_full(counters_.unfinished());
+  }
   enum class Room { enough, when_caught_up, when_all_is_done };
   /// Drops what can be dropped and, if that is not enough, publishes everything pending. Says
   /// whether there is room now, or what to wait for. Needs the issuing right.

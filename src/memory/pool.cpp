@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <new>
 #include <string>
 
@@ -22,25 +23,36 @@ bool is_large(std::size_t size) {
   return size >= huge_page;
 }
 
-/// Large blocks start on a huge page, so that the kernel can back them with few faults.
-void* map_large(std::size_t size) {
-  const std::size_t reserved = size + huge_page;
+void* map(void* hint, std::size_t size) {
   // Reserved for real: a size that the machine cannot hold is refused here instead of ending the
   // process when it is written.
-  void* area = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (area == MAP_FAILED) return nullptr;
-  const auto start = reinterpret_cast<std::uintptr_t>(area);
-  const auto aligned = (start + huge_page - 1) / huge_page * huge_page;
-  if (aligned > start) munmap(area, aligned - start);
-  const std::size_t tail = start + reserved - (aligned + size);
-  if (tail) munmap(reinterpret_cast<void*>(aligned + size), tail);
-  void* block = reinterpret_cast<void*>(aligned);
-  madvise(block, size, MADV_HUGEPAGE);
-  return block;
+  void* area = mmap(hint, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return area == MAP_FAILED ? nullptr : area;
 }
 
-void* system_allocate(std::size_t size) {
-  return is_large(size) ? map_large(size) : std::aligned_alloc(alignment, size);
+/// Large blocks start on a huge page, so that the kernel can back them with few faults; right
+/// before another block, if that place is free, so that they can serve as one later.
+void* map_large(std::size_t size, void* neighbour) {
+  const auto place = reinterpret_cast<std::uintptr_t>(neighbour);
+  void* const before = reinterpret_cast<void*>(place > size ? place - size : 0);
+  void* block = before ? map(before, size) : nullptr;
+  if (block && block != before) {
+    munmap(block, size);
+    block = nullptr;
+  }
+  if (!block) {
+    const std::size_t reserved = size + huge_page;
+    void* const area = map(nullptr, reserved);
+    if (!area) return nullptr;
+    const auto start = reinterpret_cast<std::uintptr_t>(area);
+    const auto aligned = (start + huge_page - 1) / huge_page * huge_page;
+    if (aligned > start) munmap(area, aligned - start);
+    const std::size_t tail = start + reserved - (aligned + size);
+    if (tail) munmap(reinterpret_cast<void*>(aligned + size), tail);
+    block = reinterpret_cast<void*>(aligned);
+  }
+  madvise(block, size, MADV_HUGEPAGE);
+  return block;
 }
 
 void system_release(void* block, std::size_t size) {
@@ -72,21 +84,76 @@ std::int64_t Pool::cache_limit() const {
   return std::min(most_cached_, 2 * most_active_ + a_little);
 }
 
-void* Pool::take_cached(std::size_t size) {
-  // A block up to a quarter larger serves too: a fresh one would cost page faults.
-  auto found = cached_.lower_bound(size);
-  if (found == cached_.end() || found->first > size + size / 4) return nullptr;
-  if (found->first != size && !is_large(size)) return nullptr;
-  void* block = found->second.blocks.back();
-  found->second.blocks.pop_back();
-  set_extent(block, found->first, found->first);
-  if (found->first != size) {
-    // The surplus of a larger mapping goes back, so that sizes stay exact.
-    munmap(static_cast<char*>(block) + size, found->first - size);
-  }
-  figures_.cached -= static_cast<std::int64_t>(found->first);
-  if (found->second.blocks.empty()) cached_.erase(found);
+void* Pool::system_allocate(std::size_t size) {
+  if (!is_large(size)) return std::aligned_alloc(alignment, size);
+  void* const block = map_large(size, newest_);
+  if (block) newest_ = block;
   return block;
+}
+
+void* Pool::take_cached(std::size_t size) {
+  const auto found = cached_.find(size);
+  if (found == cached_.end()) return is_large(size) ? take_neighbours(size) : nullptr;
+  void* const block = found->second.blocks.back();
+  forget(block, size);
+  return block;
+}
+
+void* Pool::take_neighbours(std::size_t size) {
+  struct Block {
+    char* begin;
+    std::size_t size;
+  };
+  std::vector<Block> blocks;
+  try {
+    for (auto shelf = cached_.lower_bound(huge_page); shelf != cached_.end(); ++shelf)
+      for (void* const block : shelf->second.blocks)
+        blocks.push_back({static_cast<char*>(block), shelf->first});
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  std::ranges::sort(blocks, {}, &Block::begin);
+  // From each block on as many neighbours as it takes; those with the least surplus are taken.
+  std::size_t best = 0, best_end = 0, surplus = std::numeric_limits<std::size_t>::max();
+  for (std::size_t first = 0; first < blocks.size(); ++first) {
+    std::size_t end = first, total = 0;
+    do {
+      total += blocks[end++].size;
+    } while (total < size && end < blocks.size() &&
+             blocks[end - 1].begin + blocks[end - 1].size == blocks[end].begin);
+    if (total >= size && total - size < surplus)
+      best = first, best_end = end, surplus = total - size;
+  }
+  if (best == best_end) return nullptr;
+  // What is too much stays, as old as it was.
+  if (surplus && !keep(blocks[best].begin + size, surplus, cached_[blocks[best_end - 1].size].used))
+    return nullptr;
+  for (std::size_t i = best; i < best_end; ++i) forget(blocks[i].begin, blocks[i].size);
+  return blocks[best].begin;
+}
+
+bool Pool::keep(void* block, std::size_t size, std::uint64_t used) noexcept {
+  try {
+    Shelf& shelf = cached_[size];
+    shelf.blocks.push_back(block);
+    shelf.used = std::max(shelf.used, used);
+  } catch (const std::bad_alloc&) {
+    // Nowhere to write it down. A shelf without blocks must not stay.
+    if (const auto made = cached_.find(size); made != cached_.end() && made->second.blocks.empty())
+      cached_.erase(made);
+    return false;
+  }
+  figures_.cached += static_cast<std::int64_t>(size);
+  return true;
+}
+
+void Pool::forget(void* block, std::size_t size) noexcept {
+  const auto shelf = cached_.find(size);
+  std::vector<void*>& blocks = shelf->second.blocks;
+  // Nearly always the last one.
+  blocks.erase(std::prev(std::find(blocks.rbegin(), blocks.rend(), block).base()));
+  figures_.cached -= static_cast<std::int64_t>(size);
+  if (blocks.empty()) cached_.erase(shelf);
 }
 
 void* Pool::allocate(std::size_t bytes) {
@@ -136,18 +203,7 @@ void Pool::release(void* block, std::size_t bytes) noexcept {
   std::lock_guard lock(mutex_);
   figures_.active -= signed_size;
   set_extent(block, size, 0);
-  try {
-    Shelf& shelf = cached_[size];
-    shelf.used = ++releases_;
-    shelf.blocks.push_back(block);
-  } catch (const std::bad_alloc&) {
-    // Nowhere to write it down. A shelf without blocks must not stay.
-    if (const auto made = cached_.find(size); made != cached_.end() && made->second.blocks.empty())
-      cached_.erase(made);
-    system_release(block, size);
-    return;
-  }
-  figures_.cached += signed_size;
+  if (!keep(block, size, ++releases_)) return system_release(block, size);
   give_back(cache_limit());
 }
 
@@ -156,10 +212,10 @@ void Pool::give_back(std::int64_t most_cached) noexcept {
     const auto oldest = std::ranges::min_element(cached_, [](const auto& one, const auto& other) {
       return one.second.used < other.second.used;
     });
-    system_release(oldest->second.blocks.back(), oldest->first);
-    figures_.cached -= static_cast<std::int64_t>(oldest->first);
-    oldest->second.blocks.pop_back();
-    if (oldest->second.blocks.empty()) cached_.erase(oldest);
+    void* const block = oldest->second.blocks.back();
+    const std::size_t size = oldest->first;
+    forget(block, size);
+    system_release(block, size);
   }
 }
 

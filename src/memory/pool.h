@@ -47,7 +47,14 @@ class Pool {
   void after_fork() noexcept { mutex_.unlock(); }
 
  private:
+  void* system_allocate(std::size_t size);
   void* take_cached(std::size_t size);
+  /// Large blocks are mappings, of which parts and neighbours serve as well: a fresh one would
+  /// cost page faults, and the process would hold more than it needs.
+  void* take_neighbours(std::size_t size);
+  /// Whether there was room to write it down.
+  bool keep(void* block, std::size_t size, std::uint64_t used) noexcept;
+  void forget(void* block, std::size_t size) noexcept;
   /// The blocks whose size has not been used for longest go back to the system first.
   void give_back(std::int64_t most_cached) noexcept;
   std::int64_t cache_limit() const;
@@ -64,6 +71,7 @@ class Pool {
   const std::int64_t most_cached_;
   std::int64_t most_active_ = 0;  // ever: peak is reset by users
   std::uint64_t releases_ = 0;
+  void* newest_ = nullptr;               // of the large blocks that the system gave
   std::map<std::size_t, Shelf> cached_;  // by rounded size
 };
 

@@ -12,8 +12,6 @@ using lazy::Recipe;
 
 namespace {
 
-void no_room_needed() {}
-
 using Arrays = std::vector<Array>;
 
 std::unique_ptr<Recipe> recipe_of(Capture& capture, Arrays outputs, Arrays heads = {},
@@ -22,7 +20,7 @@ std::unique_ptr<Recipe> recipe_of(Capture& capture, Arrays outputs, Arrays heads
 }
 
 Array compute(const Recipe& recipe, Window& window, const Array& input) {
-  return recipe.compute(window, Arrays{input}, no_room_needed).outputs[0];
+  return recipe.compute(window, Arrays{input}).outputs[0];
 }
 
 }  // namespace
@@ -76,10 +74,9 @@ TEST("the second part reads what the first has kept") {
   }
   CHECK(recipe);
   const Array given = filled({100}, 1), one = filled({100}, 1);
-  Recipe::Results results = recipe->compute(*window, Arrays{given}, no_room_needed);
+  Recipe::Results results = recipe->compute(*window, Arrays{given});
   CHECK_EQUAL(results.kept.size(), 2u);  // y and the input
-  const std::vector<Array> slopes =
-      recipe->differentiate(*window, results.kept, Arrays{one}, no_room_needed);
+  const std::vector<Array> slopes = recipe->differentiate(*window, results.kept, Arrays{one});
   CHECK(std::abs(value(*window, slopes[0]) - 2 * 2.7182817f) < 1e-5f);
   finish(*window);
 }
@@ -177,7 +174,7 @@ TEST("an input is known by its handle, whatever memory it shares with others") {
   CHECK(recipe);
   const Array x = filled({100}, 1), y = filled({40}, 2);
   const auto results = [&](const Array& first, const Array& second) {
-    return recipe->compute(*window, Arrays{first, second}, no_room_needed).outputs[0];
+    return recipe->compute(*window, Arrays{first, second}).outputs[0];
   };
   CHECK_EQUAL(value(*window, results(x, part(y, 30, 10))), 9.0f);
   CHECK_EQUAL(value(*window, results(weight, weight)), 18.0f);

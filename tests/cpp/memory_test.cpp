@@ -179,6 +179,67 @@ TEST("a full cache makes room for the sizes that are used now") {
   pool.release(again, 6 << 20);
 }
 
+TEST("parts of a large block, and neighbours, are handed out before the system is asked") {
+  Pool pool(plenty);
+  const std::size_t page = 2 << 20;
+  char* const whole = static_cast<char*>(pool.allocate(10 * page));
+  pool.release(whole, 10 * page);
+  std::vector<char*> parts;
+  for (const std::size_t count : {3, 1, 4}) {
+    parts.push_back(static_cast<char*>(pool.allocate(count * page)));
+    CHECK(parts.back() >= whole && parts.back() + count * page <= whole + 10 * page);
+    std::memset(parts.back(), 1, count * page);
+  }
+  CHECK_EQUAL(pool.figures().cached, static_cast<std::int64_t>(2 * page));
+  pool.release(parts[0], 3 * page);
+  pool.release(parts[2], 4 * page);
+  pool.release(parts[1], page);
+  CHECK_EQUAL(static_cast<char*>(pool.allocate(10 * page)), whole);
+  CHECK_EQUAL(pool.figures().cached, 0);
+  pool.release(whole, 10 * page);
+}
+
+TEST("the block with the least surplus is divided") {
+  Pool pool(plenty);
+  const std::size_t page = 2 << 20;
+  std::vector<void*> blocks;
+  for (const std::size_t count : {9, 5, 7}) {
+    blocks.push_back(pool.allocate(count * page));
+    pool.allocate(page);  // no neighbours
+  }
+  pool.release(blocks[0], 9 * page);
+  pool.release(blocks[1], 5 * page);
+  pool.release(blocks[2], 7 * page);
+  CHECK_EQUAL(pool.allocate(4 * page), blocks[1]);
+  CHECK_EQUAL(pool.allocate(page), static_cast<char*>(blocks[1]) + 4 * page);
+}
+
+TEST("large blocks of many sizes never overlap") {
+  Pool pool(plenty);
+  std::mt19937 random(7);
+  std::vector<std::pair<char*, std::size_t>> held;
+  std::int64_t active = 0;
+  for (int step = 0; step < 3000; ++step) {
+    if (held.size() < 12 && random() % 2) {
+      const std::size_t bytes = (1 + random() % 12) << 21;
+      auto* const block = static_cast<char*>(pool.allocate(bytes));
+      for (const auto& [other, size] : held) CHECK(block + bytes <= other || other + size <= block);
+      block[0] = block[bytes - 1] = 1;
+      held.emplace_back(block, bytes);
+      active += static_cast<std::int64_t>(bytes);
+    } else if (!held.empty()) {
+      std::swap(held[random() % held.size()], held.back());
+      pool.release(held.back().first, held.back().second);
+      active -= static_cast<std::int64_t>(held.back().second);
+      held.pop_back();
+    }
+    CHECK_EQUAL(pool.figures().active, active);
+  }
+  for (const auto& [block, bytes] : held) pool.release(block, bytes);
+  pool.trim();
+  CHECK_EQUAL(pool.figures().cached, 0);
+}
+
 TEST("control groups limit the memory: version 2, its own group or one above") {
   MadeUpMachine machine;
   const auto limit = [&] { return control_group_limit(machine.root); };

@@ -458,3 +458,31 @@ def test_serial_engine_takes_limits_too() -> None:
         AFTERGLOW_RUN_AHEAD_BYTES="0",
     )
     assert lines == ["51.0 0"]
+
+
+@threaded
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_backward_does_not_wait_half_way(hybridized: bool) -> None:
+    """Else it holds the old gradients, and all that it has yet to read, while new ones come."""
+    layers, weight = 24, 512 * 512 * 4
+    net = mx.gluon.nn.HybridSequential()
+    for _ in range(layers):
+        net.add(mx.gluon.nn.Dense(512, in_units=512, use_bias=False))
+    net.initialize()
+    if hybridized:
+        net.hybridize()
+    x = mx.nd.ones((2048, 512))
+    limits = mx.engine.set_run_ahead(bytes=4 * MB)
+    try:
+        for _ in range(4):
+            with mx.autograd.record():
+                loss = net(x).sum()
+            mx.nd.waitall()
+            mx.memory.reset_peak()
+            before = mx.memory.active()
+            loss.backward()
+            mx.nd.waitall()
+            # A few results are under way; the first backward makes no gradients anew.
+            assert mx.memory.peak() - before < layers * weight / 2 + 4 * 2048 * 512 * 4
+    finally:
+        mx.engine.set_run_ahead(limits)
