@@ -81,12 +81,13 @@ def get_model_file(name: str, root: str | None = None) -> str:
         return str(file)
     try:
         _fetch(address, file, _model_sha1[name])
-    except (OSError, zipfile.BadZipFile, KeyError) as error:
+    except Exception as error:  # whatever went wrong, the advice is the same
         state = f"has not the SHA-1 sum {_model_sha1[name]}" if wrong else "is not there"
         raise FileError(
-            f"[get_model_file] {file} {state}, and {address} could not be fetched ({error}); put "
-            f"{file.name}, which is in that archive, into {folder} yourself"
-        ) from error
+            f"[get_model_file] {file} {state}, and {address} could not be fetched "
+            f"({error.__cause__ or error}); put {file.name}, which is in that archive, into "
+            f"{folder} yourself"
+        ) from None
     return str(file)
 
 

@@ -56,7 +56,7 @@ def get_model(name: str, **kwargs: Any) -> Classifier:
     if make is None:
         question = did_you_mean(name, _MODELS)
         raise ArrayValueError(
-            f"[get_model] Model {name} is not supported{question and f'; {question}'} "
+            f"[get_model] Model {name} is not supported; {question and f'{question} '}"
             f"Available options are {', '.join(_MODELS)}"
         )
     net: Classifier = make(**kwargs)
