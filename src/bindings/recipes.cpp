@@ -593,15 +593,21 @@ nb::object call_hybridized(nb::handle compiled, nb::dict plans, nb::handle block
     return run_forward(block, arguments);
   }
   const Inside scope;
+  // Predictions that are not replayed yet should take no more memory than those that are.
+  const bool is_prediction = !autograd::state().recording;
+  const lazy::HoldingBack holding(is_prediction);
+  nb::object result;
   if (!found.is_valid()) {
-    nb::object result = run_forward(block, arguments);
+    result = run_forward(block, arguments);
     compiled.attr("_meet")(key, arguments);
-    return result;
+  } else {
+    const CaptureScope capture(signature.arrays());
+    nb::list arrays;
+    for (PyObject* array : signature.arrays()) arrays.append(nb::borrow(array));
+    result = front_end->write_down(compiled, capture.object(), block, key, arguments, arrays);
   }
-  const CaptureScope capture(signature.arrays());
-  nb::list arrays;
-  for (PyObject* array : signature.arrays()) arrays.append(nb::borrow(array));
-  return front_end->write_down(compiled, capture.object(), block, key, arguments, arrays);
+  if (is_prediction) lazy::window().look_at_held_back();
+  return result;
 }
 
 void set_block_functions(nb::callable add_layer, nb::callable write_down, nb::callable rebuild) {

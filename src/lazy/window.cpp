@@ -70,9 +70,17 @@ void Window::append(Call* call) {
   pending_.add(call);
   if (call->goes_on) {
     together_.push_back(call);
-  } else {
+  } else if (!HoldingBack::is_here() || pending_.size() >= most_pending) {
     hold(*call, lock);
   }
+}
+
+void Window::look_at_held_back() {
+  const std::lock_guard lock(lock_);
+  drop_unobserved(false);
+  held_.clear();
+  for (const Call* call : pending_.calls()) held_.add(*call);
+  if (held_.is_worth_a_thread()) publish(take_pending(), false);
 }
 
 // Serially: with the calls that leave together with it.

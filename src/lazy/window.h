@@ -46,6 +46,21 @@
 
 namespace afterglow::lazy {
 
+/// While a thread has one of these its calls stay pending, as long as there are not too many: what
+/// is between them need then not be in memory. `look_at_held_back()` ends that.
+class HoldingBack {
+ public:
+  explicit HoldingBack(bool holds) : outer_(holding) { holding = holding || holds; }
+  ~HoldingBack() { holding = outer_; }
+  HoldingBack(const HoldingBack&) = delete;
+  HoldingBack& operator=(const HoldingBack&) = delete;
+  static bool is_here() { return holding; }
+
+ private:
+  static inline thread_local bool holding = false;
+  const bool outer_;
+};
+
 class Window {
  public:
   Window(std::unique_ptr<engine::Engine> engine, bool serial);
@@ -54,11 +69,14 @@ class Window {
 
   /// Takes the call over. Needs the issuing right.
   void append(Call* call);
+  /// Publishes what HoldingBack has kept pending, if it is worth a thread. Needs the issuing right.
+  void look_at_held_back();
 
   // --- run-ahead ---
   /// Issuing more would go past a limit: make_room() first. Needs the issuing right.
   bool is_full() const {
-    return !serial_ && !HalfWay::is_here() && run_ahead_.is_full(counters_.unfinished());
+    return !serial_ && !HalfWay::is_here() && !HoldingBack::is_here() &&
+           run_ahead_.is_full(counters_.unfinished());
   }
   enum class Room { enough, when_caught_up, when_all_is_done };
   /// Drops what can be dropped and, if that is not enough, publishes everything pending. Says

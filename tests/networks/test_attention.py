@@ -215,14 +215,14 @@ def test_prediction_of_long_sequences_stays_below_64_megabytes() -> None:
         block = Attention()
         block.hybridize()
         q, k, v = (nd.random.normal(shape=(8, 4096, 64)) for _ in range(3))
-        for _ in range(3):
+        for _ in range(4):  # as it is, written down, replayed
+            mx.memory.reset_peak()
             block(q, k, v).wait_to_read()
-        mx.memory.reset_peak()
-        block(q, k, v).wait_to_read()
-        print(mx.memory.peak())
+            print(mx.memory.peak())
         """
     )
-    assert int(lines[0]) <= 64 * MB
+    serial = mx.engine.is_serial()  # which holds nothing back before the replay
+    assert max(map(int, lines[2 if serial else 0 :])) <= 64 * MB
 
 
 @pytest.mark.parametrize(
