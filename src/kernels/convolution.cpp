@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kernels/depthwise.h"
 #include "kernels/grid_work.h"
 #include "kernels/scratch.h"
 #include "kernels/table.h"
@@ -687,17 +688,17 @@ ConvolutionPass::ConvolutionPass(const Windows& windows, DType dtype, const void
                                  const void* weights, const void* bias, void* results,
                                  Epilogue epilogue)
     : GatheringPass(windows, dtype, images, weights, bias, results, {convolution_grid(windows)},
-                    std::move(epilogue)) {}
+                    std::move(epilogue), false) {}
 
 TransposedConvolutionPass::TransposedConvolutionPass(const Windows& windows, DType dtype,
                                                      const void* results, const void* weights,
                                                      const void* bias, void* images)
-    : GatheringPass(windows, dtype, results, weights, bias, images, transposed_grids(windows), {}) {
-}
+    : GatheringPass(windows, dtype, results, weights, bias, images, transposed_grids(windows), {},
+                    true) {}
 
 GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* source,
                              const void* weights, const void* bias, void* target,
-                             std::vector<Gathering> grids, Epilogue epilogue)
+                             std::vector<Gathering> grids, Epilogue epilogue, bool is_transposed)
     : batch_(windows.count),
       groups_(windows.groups),
       dtype_(dtype),
@@ -707,6 +708,13 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
       target_(target),
       epilogue_(std::move(epilogue)) {
   if (!batch_ || !groups_ || !grids[0].rows) return;
+  planes_ = is_transposed
+                ? depthwise_transpose(windows, dtype, source, weights, bias, target)
+                : depthwise_convolution(windows, dtype, source, weights, bias, target, epilogue_);
+  if (planes_) {
+    shares_ = planes_->shares();
+    return;
+  }
   if (grids[0].rows < fewest_rows || !grids[0].depth)
     way_ = Way::filter;
   else if (dtype == DType::float32 && grids.size() == 1 && winograd_pays(grids[0], batch_))
@@ -753,6 +761,8 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
   blocks_ = blocks * row_blocks_;
   shares_ = shares_for(blocks_, block_operations / static_cast<double>(row_blocks_));
 }
+
+GatheringPass::~GatheringPass() = default;
 
 int GatheringPass::panel_rows() const {
   return dtype_ == DType::float32 ? panels<float>().rows : panels<double>().rows;
@@ -876,6 +886,7 @@ void GatheringPass::run_block(std::int64_t block) {
 }
 
 void GatheringPass::run(int share) {
+  if (planes_) return planes_->run(share);
   const Range blocks = range_of(blocks_, shares_, share);
   for (std::int64_t block = blocks.begin; block < blocks.end; ++block)
     dtype_ == DType::float32 ? run_block<float>(block) : run_block<double>(block);
@@ -887,6 +898,11 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   const std::int64_t taps = places_in(windows.kernel), columns = windows.channels * taps;
   const std::int64_t count = windows.groups * windows.filters * columns;
   if (!count) return;
+  planes_ = depthwise_gradient(windows, dtype, images, results, weights);
+  if (planes_) {
+    shares_ = planes_->shares();
+    return;
+  }
   Gathering grid = convolution_grid(windows);
   const double operations = 2.0 * static_cast<double>(count) *
                             static_cast<double>(windows.count * places_in(windows.result));
@@ -935,6 +951,8 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   blocks_ = windows.groups * column_blocks_ * filter_blocks_ * parts_;
   shares_ = shares_for(blocks_, operations / static_cast<double>(blocks_));
 }
+
+WeightGradientPass::~WeightGradientPass() = default;
 
 WeightGradientPass::Block WeightGradientPass::block_of(std::int64_t share) const {
   const std::int64_t taps = places_in(windows_.kernel);
@@ -1182,6 +1200,7 @@ void WeightGradientPass::run_block(std::int64_t share) {
 }
 
 void WeightGradientPass::run(int share) {
+  if (planes_) return planes_->run(share);
   const Range blocks = range_of(blocks_, shares_, share);
   for (std::int64_t block = blocks.begin; block < blocks.end; ++block)
     dtype_ == DType::float32 ? run_block<float>(block) : run_block<double>(block);
@@ -1199,6 +1218,7 @@ void WeightGradientPass::add_parts() {
 }
 
 void WeightGradientPass::finish() {
+  if (planes_) return planes_->finish();
   if (dtype_ == DType::float32)
     add_parts<float>();
   else

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "base/dtype.h"
@@ -49,6 +50,8 @@ struct Gathering {
   std::int64_t packed = 0;            ///< where its packed weights begin
 };
 
+class PlanePass;
+
 /// target[n, r, start + g * spread] = bias[r] + the sum over d and taps of weight * source[n, d, g
 /// * step + offset], for one or several grids that make up the target. For float32 and float64.
 /// Windows of 3 by 3 or 5 by 5 without steps, and enough channels, of float32 go Winograd's way.
@@ -59,12 +62,14 @@ class GatheringPass {
   using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                       std::int64_t column_begin, std::int64_t column_end)>;
 
+  ~GatheringPass();
   int shares() const { return shares_; }
   void run(int share);
 
  protected:
   GatheringPass(const Windows& windows, DType dtype, const void* source, const void* weights,
-                const void* bias, void* target, std::vector<Gathering> grids, Epilogue epilogue);
+                const void* bias, void* target, std::vector<Gathering> grids, Epilogue epilogue,
+                bool is_transposed);
 
  private:
   enum class Way { filter, panels, winograd };
@@ -102,6 +107,7 @@ class GatheringPass {
   Scratch packed_;           ///< weights, as products take them
   bool rows_apart_ = false;  ///< each share makes its own of them
   std::atomic<std::int64_t> next_panel_ = 0, panels_packed_ = 0;
+  std::unique_ptr<PlanePass> planes_;  ///< instead, with a filter for each channel
 };
 
 /// results = images * weights + bias; without a bias it is nullptr.
@@ -126,6 +132,7 @@ class WeightGradientPass {
  public:
   WeightGradientPass(const Windows& windows, DType dtype, const void* images, const void* results,
                      void* weights);
+  ~WeightGradientPass();
   int shares() const { return shares_; }
   void run(int share);
   /// Adds what the shares found.
@@ -184,8 +191,9 @@ class WeightGradientPass {
   std::int64_t column_blocks_ = 1;  ///< of the weights of a filter
   std::int64_t block_columns_ = 1;
   std::int64_t blocks_ = 0;
-  int shares_ = 0;                   ///< each has some of the blocks
-  std::vector<unsigned char> sums_;  ///< of all parts but the first
+  int shares_ = 0;                     ///< each has some of the blocks
+  std::vector<unsigned char> sums_;    ///< of all parts but the first
+  std::unique_ptr<PlanePass> planes_;  ///< instead, with a filter for each channel
 };
 
 }  // namespace afterglow::kernels

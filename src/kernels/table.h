@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/elementwise.h"
 #include "kernels/pooling.h"
@@ -206,6 +207,73 @@ struct PanelFunctions {
   int dot_rows, dot_taps;  ///< of it at most
 };
 
+/// All bits of an element, or none.
+template <class Real>
+using MaskOf = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+
+/// Square windows over planes, which have a filter each. Rows of places are cut into strips of one
+/// vector, the last of which ends with the row if that is long enough.
+template <class Real>
+struct PlaneWindows {
+  std::int64_t height, width;  ///< of a plane
+  std::int64_t rows, columns;  ///< of places
+  std::int64_t dilate, pad_rows, pad_columns;
+  const Real* zeros;  ///< as wide as a plane
+  /// For each strip: which elements that are loaded lie in the plane, load by load, and which
+  /// places the strip before does not have.
+  const MaskOf<Real>* masks;
+  std::int64_t inner_begin, inner_end;  ///< strips that need no masks
+};
+
+/// Vectors that a strip takes from a row of the plane. With a stride of 2, two and two of them have
+/// what two columns of the windows see.
+constexpr int plane_loads(int kernel, int stride) {
+  return stride == 1 ? kernel : kernel + 1;
+}
+/// The transpose with a stride of 2, and windows that begin with half of them outside: a row of
+/// places is what two rows of the target come from, which see so many rows of the plane, of which
+/// so many come before its own.
+constexpr int spread_loads(int kernel) {
+  return kernel / 4 + (kernel / 2 + 1) / 2 + 1;
+}
+constexpr int spread_before(int kernel) {
+  return kernel / 4;
+}
+
+/// Some rows of places of planes one behind the other: start + the sum over the window.
+template <class Real>
+struct PlaneFilter {
+  const PlaneWindows<Real>& windows;
+  std::int64_t planes, row_begin, row_end;
+  const Real *source, *weights;
+  bool is_reversed;   ///< the order of the weights
+  const Real* start;  ///< one for each plane; nullptr: 0
+  Real* target;
+  std::int64_t target_height, target_width;
+};
+
+/// Adds values times what the window sees to a vector of sums for each of its places.
+template <class Real>
+struct PlaneDots {
+  const PlaneWindows<Real>& windows;
+  std::int64_t planes, row_begin, row_end;
+  const Real* source;
+  std::int64_t source_step;
+  const Real* values;
+  std::int64_t value_step;
+  Real* sums;
+};
+
+/// What convolutions with a filter for each channel are made of, for windows of one size.
+template <class Real>
+struct PlaneFunctions {
+  void (*filter[2])(const PlaneFilter<Real>& filter);  ///< with a stride of 1, and of 2
+  void (*dots[2])(const PlaneDots<Real>& dots);
+  void (*spread)(const PlaneFilter<Real>& filter);  ///< the transpose with a stride of 2
+};
+/// Windows of 3 by 3, 5 by 5, ...
+inline constexpr int plane_sizes = 3;
+
 /// Applies a small matrix to both axes of a square of vectors: to = matrix * from * its transpose.
 /// Each place of a square, row by row, is where `lanes` numbers begin, and whole vectors are read
 /// and written.
@@ -298,6 +366,7 @@ struct RealFunctions {
   void (*pack_rows)(const PanelLines<Real>& lines);
   void (*pack_columns)(const PanelLines<Real>& lines);
   PanelFunctions<Real> panels;
+  PlaneFunctions<Real> planes[plane_sizes];
   PixelFunctions<Real> pixels;
   RecurrentFunctions<Real> recurrent;
   void (*windows)(const WindowsCall<Real>& call);

@@ -273,6 +273,33 @@ TEST("a few filters, or a few weights of each") {
   }
 }
 
+TEST("a filter for each channel") {
+  for (int i = 0; i < 120; ++i) {
+    const std::int64_t kernel = 2 * random_integer(1, 3) + 1, stride = random_integer(1, 2),
+                       dilate = stride == 1 ? random_integer(1, 3) : 1;
+    // As most networks have it, and any other; rows that are shorter than vectors, and longer.
+    const bool is_centred = i % 3;
+    Space image = {1, 1, 1}, pad = {0, 0, 0};
+    for (int axis = 1; axis < 3; ++axis) {
+      pad[axis] = is_centred ? kernel / 2 * dilate : random_integer(0, kernel);
+      const std::int64_t least = dilate * (kernel - 1) + 1 - 2 * pad[axis];
+      image[axis] = std::max<std::int64_t>(1, least) + random_integer(0, i % 2       ? 6
+                                                                         : axis == 1 ? 20
+                                                                                     : 70);
+    }
+    check_windows(windows(random_integer(1, 12), random_integer(1, 20), 1, 1, image,
+                          {1, kernel, kernel}, {1, stride, stride}, {1, dilate, dilate}, pad),
+                  i % 4 ? DType::float32 : DType::float64);
+  }
+  // Many shares; a few large planes; sums in several parts.
+  check_windows(windows(9, 70, 1, 1, {1, 28, 28}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}),
+                DType::float32);
+  check_windows(windows(1, 2, 1, 1, {1, 301, 290}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}),
+                DType::float32);
+  check_windows(windows(2, 1, 1, 1, {1, 260, 251}, {1, 5, 5}, {1, 1, 1}, {1, 2, 2}, {0, 4, 4}),
+                DType::float32);
+}
+
 TEST("without images, channels or filters there is nothing, or only the bias") {
   check_windows(windows(0, 1, 3, 4, {1, 5, 5}, {1, 3, 3}), DType::float32);
   check_windows(windows(2, 1, 0, 4, {1, 5, 5}, {1, 3, 3}), DType::float32);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/isa/blocks.h"
+#include "kernels/isa/depthwise.h"
 #include "kernels/isa/folds.h"
 #include "kernels/isa/lines.h"
 #include "kernels/isa/moves.h"
@@ -71,19 +72,22 @@ constexpr void fill_folds(KernelTable& table, std::integer_sequence<int, folds..
 }
 
 template <class Real>
-constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
-                                                    layer_norm<Real>,
-                                                    places_in_rows<Real>,
-                                                    tiled_product<Real>,
-                                                    pack_lines<PanelTiles<Real>::most_rows, Real>,
-                                                    pack_lines<PanelTiles<Real>::columns, Real>,
-                                                    PanelTiles<Real>::functions(),
-                                                    PixelTiles<Real>::functions(),
-                                                    recurrent_functions<Real>,
-                                                    run_windows<Real>,
-                                                    uniform,
-                                                    normal,
-                                                    exponential};
+constexpr RealFunctions<Real> functions_of_reals = {
+    softmax<Real>,
+    layer_norm<Real>,
+    places_in_rows<Real>,
+    tiled_product<Real>,
+    pack_lines<PanelTiles<Real>::most_rows, Real>,
+    pack_lines<PanelTiles<Real>::columns, Real>,
+    PanelTiles<Real>::functions(),
+    {PlaneStrips<Real, 3>::functions(), PlaneStrips<Real, 5>::functions(),
+     PlaneStrips<Real, 7>::functions()},
+    PixelTiles<Real>::functions(),
+    recurrent_functions<Real>,
+    run_windows<Real>,
+    uniform,
+    normal,
+    exponential};
 
 template <int... formulas, int... dtypes>
 constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
