@@ -99,11 +99,12 @@ struct PanelTiles {
   }
 
   template <int rows, int vectors>
-  [[gnu::noinline]] static void run_gathered(const GatheredProduct<Real>& p) {
+  [[gnu::noinline]] static void run_gathered(const GatheredProduct<Real>& p, std::int64_t column) {
     Vector sums[rows][vectors] = {};
     const Real* a = p.a;
+    const std::int64_t offset = p.offset + column;
     for (std::int64_t i = 0; i < p.depth; ++i, a += most_rows) {
-      const Real* const b = p.sources[i] + p.offset;
+      const Real* const b = p.sources[i] + offset;
       if constexpr (rows < vectors) {
         Vector left[rows];
 #pragma GCC unroll 12
@@ -126,7 +127,7 @@ struct PanelTiles {
         }
       }
     }
-    Real* c = p.c;
+    Real* c = p.c + column;
 #pragma GCC unroll 12
     for (int r = 0; r < rows; ++r, c += p.c_stride) {
 #pragma GCC unroll 8
@@ -137,29 +138,28 @@ struct PanelTiles {
     }
   }
 
+  /// The product is not copied: reading anew what was written just now waits for all stores.
   template <int rows>
-  static void run_all_gathered(GatheredProduct<Real> p) {
+  static void run_all_gathered(const GatheredProduct<Real>& p) {
     constexpr int most = most_vectors(rows);
-    for (int left = (p.columns + width - 1) / width; left > 0;) {
-      int taken = 1;
+    for (std::int64_t column = 0; column < p.columns;) {
+      const std::int64_t left = (p.columns - column + width - 1) / width;
       if (most >= 8 && left >= 8)
-        run_gathered<rows, most >= 8 ? 8 : 1>(p), taken = 8;
+        run_gathered<rows, most >= 8 ? 8 : 1>(p, column), column += 8 * width;
       else if (most >= 4 && left >= 4)
-        run_gathered<rows, most >= 4 ? 4 : 1>(p), taken = 4;
+        run_gathered<rows, most >= 4 ? 4 : 1>(p, column), column += 4 * width;
       else if (left >= 2)
-        run_gathered<rows, 2>(p), taken = 2;
+        run_gathered<rows, 2>(p, column), column += 2 * width;
       else
-        run_gathered<rows, 1>(p);
-      left -= taken;
-      p.offset += taken * width;
-      p.c += taken * width;
+        run_gathered<rows, 1>(p, column), column += width;
     }
   }
 
   template <int... rows>
   static void dispatch_gathered(const GatheredProduct<Real>& p,
                                 std::integer_sequence<int, rows...>) {
-    static constexpr void (*functions[])(GatheredProduct<Real>) = {&run_all_gathered<rows + 1>...};
+    static constexpr void (*functions[])(const GatheredProduct<Real>&) = {
+        &run_all_gathered<rows + 1>...};
     functions[p.rows - 1](p);
   }
 
