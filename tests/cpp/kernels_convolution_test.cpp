@@ -268,6 +268,29 @@ TEST("a few filters, or a few weights of each") {
   }
 }
 
+TEST("gradients of weights that several panels of channels see") {
+  for (int i = 0; i < 24; ++i) {
+    Space image, kernel, stride, dilate, pad;
+    for (int axis = 0; axis < 3; ++axis) {
+      kernel[axis] = random_integer(1, axis ? 3 : 2);
+      stride[axis] = random_integer(1, 3);
+      dilate[axis] = random_integer(1, 3);
+      pad[axis] = random_integer(0, 2);
+      const std::int64_t least = dilate[axis] * (kernel[axis] - 1) + 1 - 2 * pad[axis];
+      image[axis] = std::max<std::int64_t>(1, least) + random_integer(0, axis ? 9 : 2);
+    }
+    check_windows(windows(random_integer(1, 9), random_integer(1, 2), random_integer(20, 75),
+                          random_integer(3, 30), image, kernel, stride, dilate, pad),
+                  i % 3 ? DType::float32 : DType::float64);
+  }
+  // More weights than places, rows of results that meet in the cache, and many filters.
+  check_windows(windows(40, 1, 300, 30, {1, 2, 2}, {1, 1, 1}), DType::float32);
+  check_windows(windows(2, 1, 40, 14, {1, 32, 32}, {1, 1, 1}), DType::float32);
+  check_windows(windows(2, 1, 33, 530, {1, 5, 6}, {1, 1, 3}), DType::float32);
+  check_windows(windows(1, 1, 70, 40, {1, 40, 31}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}),
+                DType::float32);
+}
+
 TEST("without images, channels or filters there is nothing, or only the bias") {
   check_windows(windows(0, 1, 3, 4, {1, 5, 5}, {1, 3, 3}), DType::float32);
   check_windows(windows(2, 1, 0, 4, {1, 5, 5}, {1, 3, 3}), DType::float32);

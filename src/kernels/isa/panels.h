@@ -101,14 +101,16 @@ struct PanelTiles {
   template <int rows, int vectors>
   [[gnu::noinline]] static void run_gathered(const GatheredProduct<Real>& p, std::int64_t column) {
     Vector sums[rows][vectors] = {};
-    const Real* a = p.a;
+    constexpr int bases = (rows + 2) / 3;
+    const Real* a[bases];
+    for (int i = 0; i < bases; ++i) a[i] = p.a + 3 * i * p.a_row;
     const std::int64_t offset = p.offset + column;
-    for (std::int64_t i = 0; i < p.depth; ++i, a += most_rows) {
+    for (std::int64_t i = 0; i < p.depth; ++i) {
       const Real* const b = p.sources[i] + offset;
       if constexpr (rows < vectors) {
         Vector left[rows];
 #pragma GCC unroll 12
-        for (int r = 0; r < rows; ++r) left[r] = a[r] - Vector{};
+        for (int r = 0; r < rows; ++r) left[r] = a[r / 3][r % 3 * p.a_row] - Vector{};
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) {
           const Vector right = load(b + v * width);
@@ -121,11 +123,13 @@ struct PanelTiles {
         for (int v = 0; v < vectors; ++v) right[v] = load(b + v * width);
 #pragma GCC unroll 12
         for (int r = 0; r < rows; ++r) {
-          const Vector left = a[r] - Vector{};
+          const Vector left = a[r / 3][r % 3 * p.a_row] - Vector{};
 #pragma GCC unroll 8
           for (int v = 0; v < vectors; ++v) sums[r][v] = multiply_add(left, right[v], sums[r][v]);
         }
       }
+#pragma GCC unroll 4
+      for (int r = 0; r < bases; ++r) a[r] += p.a_step;
     }
     Real* c = p.c + column;
 #pragma GCC unroll 12
@@ -247,30 +251,6 @@ struct PanelTiles {
     }
   }
 
-  /// Whole vectors are copied: what goes too far is overwritten by the next piece, or not used.
-  static void pack(const Real* const* rows, std::int64_t count, const PanelPiece* pieces,
-                   std::int64_t pieces_used, Real* target) {
-    if (pieces_used == 1) {
-      for (std::int64_t i = 0; i < count; ++i, target += columns) {
-        const Real* const from = rows[i] + pieces[0].offset;
-        const Vector first = load(from), second = load(from + width);
-        __builtin_memcpy(target, &first, sizeof(Vector));
-        __builtin_memcpy(target + width, &second, sizeof(Vector));
-      }
-      return;
-    }
-    for (std::int64_t i = 0; i < count; ++i, target += columns) {
-      for (std::int64_t piece = 0; piece < pieces_used; ++piece) {
-        const Real* const from = rows[i] + pieces[piece].offset;
-        Real* const to = target + pieces[piece].column;
-        for (std::int64_t j = 0; j < pieces[piece].count; j += width) {
-          const Vector vector = load(from + j);
-          __builtin_memcpy(to + j, &vector, sizeof(Vector));
-        }
-      }
-    }
-  }
-
   template <int vectors>
   AFTERGLOW_INLINE static void filter_part(const Real* source, const std::int64_t* offsets,
                                            const Real* weights, std::int64_t taps, Real start,
@@ -341,8 +321,8 @@ struct PanelTiles {
   }
 
   static constexpr PanelFunctions<Real> functions() {
-    return {most_rows, columns, width,  product,   gathered_product, gathered_columns,
-            pad_lines, pack,    filter, lane_dots, dot_rows,         dot_taps};
+    return {most_rows, columns, width,     product,  gathered_product, gathered_columns,
+            pad_lines, filter,  lane_dots, dot_rows, dot_taps};
   }
 };
 
