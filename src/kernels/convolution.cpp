@@ -246,11 +246,11 @@ std::int64_t lane_elements(const Gathering& grid) {
 
 /// The grid in slabs along its outermost axes: large images are not prepared as a whole, and a
 /// share of them does not take long. Slabs begin with multiples of `unit`.
-void add_slabs(const Gathering& grid, Elements elements, std::int64_t most, std::int64_t unit,
+void add_slabs(const Gathering& grid, Elements elements, std::int64_t most, const Space& unit,
                std::vector<Gathering>& slabs) {
   std::size_t axis = 0;
   while (axis < 2 && grid.grid[axis] == 1) ++axis;
-  const std::int64_t extent = grid.grid[axis], units = divide_up(extent, unit);
+  const std::int64_t extent = grid.grid[axis], units = divide_up(extent, unit[axis]);
   const double most_operations =
       large_share * static_cast<double>(divide_up(grid.rows, fewest_in_block));
   const std::int64_t count =
@@ -258,10 +258,10 @@ void add_slabs(const Gathering& grid, Elements elements, std::int64_t most, std:
                static_cast<std::int64_t>(operations_of(grid) / most_operations) + 1);
   if (count == 1 || (axis == 2 && units == 1)) return slabs.push_back(grid);
   for (std::int64_t number = 0; number < std::min(count, units); ++number) {
-    const std::int64_t begin = units * number / std::min(count, units) * unit;
+    const std::int64_t begin = units * number / std::min(count, units) * unit[axis];
     Gathering slab = grid;
     slab.grid[axis] =
-        std::min(extent, units * (number + 1) / std::min(count, units) * unit) - begin;
+        std::min(extent, units * (number + 1) / std::min(count, units) * unit[axis]) - begin;
     slab.start[axis] += begin * grid.spread[axis];
     for (Gathering::Tap& tap : slab.taps) tap.offset[axis] += begin * grid.step[axis];
     // One row of places may still be large.
@@ -638,8 +638,8 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
     grid.packed = packed_size_;
     packed_size_ += groups_ * panels_of(grid) * panel_size(grid);
     kinds_.push_back(grids_.size());
-    add_slabs(grid, elements, most_elements, way_ == Way::winograd ? winograd_side(grid) : 1,
-              grids_);
+    add_slabs(grid, elements, most_elements,
+              way_ == Way::winograd ? winograd_unit(grid) : Space{1, 1, 1}, grids_);
   }
   if (grids_.empty()) return;
   packed_.of_size(packed_size_ * static_cast<std::int64_t>(size_of(dtype)));
@@ -813,7 +813,7 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
       most = std::min(most, windows.channels * windows.groups * filter_blocks_ / wanted);
     divide_channels(most);
     grid.depth = block_columns_ / taps;
-    if (places_in(grid.grid)) add_slabs(grid, turned_elements, most_turned, 1, slabs_);
+    if (places_in(grid.grid)) add_slabs(grid, turned_elements, most_turned, {1, 1, 1}, slabs_);
     units_ = std::ssize(slabs_) * windows.count;
   } else {
     const std::int64_t most = way_ == Way::winograd
@@ -824,7 +824,7 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
     if (way_ == Way::winograd || windows.filters < fewest_rows)
       slabs_.push_back(grid);
     else
-      add_slabs(grid, lane_plane, nearest_cache, 1, slabs_);
+      add_slabs(grid, lane_plane, nearest_cache, {1, 1, 1}, slabs_);
     units_ = way_ == Way::winograd ? WinogradGradient(grid, windows.count).bands()
                                    : std::ssize(slabs_) * windows.count;
   }
