@@ -9,6 +9,7 @@
 
 #include "kernels/depthwise.h"
 #include "kernels/grid_work.h"
+#include "kernels/panel_gradient.h"
 #include "kernels/scratch.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
@@ -28,6 +29,8 @@ constexpr double small_share = 4e6, large_share = 1e9;
 /// Elements of images that a share prepares at once, but for a single row of places that needs
 /// more.
 constexpr std::int64_t most_elements = 1 << 19;
+/// The same of gradients of weights, which read them several times.
+constexpr std::int64_t most_turned = 1 << 18;
 /// Rows of a block, where rows are divided.
 constexpr std::int64_t fewest_in_block = 16;
 
@@ -45,74 +48,6 @@ constexpr DType dtype_of = sizeof(Real) == sizeof(float) ? DType::float32 : DTyp
 template <class Real>
 const PanelFunctions<Real>& panels() {
   return real_functions<Real>().panels;
-}
-
-/// The source with zeros around it, and with every step-th column side by side, so that each tap
-/// reads rows without gaps and without asking for borders.
-struct Padded {
-  Space low, extents;      ///< zeros in front, or less than none; extents in all
-  std::int64_t lane = 0;   ///< columns of a residue
-  std::int64_t pitch = 0;  ///< from row to row
-  std::int64_t plane = 0;  ///< from channel to channel
-  std::vector<std::int64_t> taps;
-
-  explicit Padded(const Gathering& grid) {
-    for (int axis = 0; axis < 3; ++axis) {
-      const auto offset = [axis](const Gathering::Tap& tap) { return tap.offset[axis]; };
-      const std::int64_t least =
-          grid.taps.empty() ? 0 : std::ranges::min(grid.taps, {}, offset).offset[axis];
-      const std::int64_t greatest =
-          grid.taps.empty() ? 0 : std::ranges::max(grid.taps, {}, offset).offset[axis];
-      low[axis] = -least;
-      extents[axis] = low[axis] + (grid.grid[axis] - 1) * grid.step[axis] + greatest + 1;
-    }
-    lane = divide_up(extents[2], grid.step[2]);
-    pitch = lane * grid.step[2];
-    plane = extents[0] * extents[1] * pitch;
-    for (const Gathering::Tap& tap : grid.taps) {
-      const std::int64_t column = tap.offset[2] + low[2];
-      taps.push_back(((tap.offset[0] + low[0]) * extents[1] + tap.offset[1] + low[1]) * pitch +
-                     column % grid.step[2] * lane + column / grid.step[2]);
-    }
-  }
-
-  /// Of a place of the grid.
-  std::int64_t offset(const Gathering& grid, std::int64_t z, std::int64_t y, std::int64_t x) const {
-    return (z * grid.step[0] * extents[1] + y * grid.step[1]) * pitch + x;
-  }
-
-  template <class Real>
-  void fill(const Gathering& grid, const Real* source, Real* target) const {
-    std::fill_n(target, plane, Real(0));
-    Space first, last;  // of the source, within the zeros
-    for (int axis = 0; axis < 3; ++axis) {
-      first[axis] = std::max<std::int64_t>(0, -low[axis]);
-      last[axis] = std::min(grid.source[axis], extents[axis] - low[axis]);
-    }
-    const std::int64_t step = grid.step[2];
-    for (std::int64_t z = first[0]; z < last[0]; ++z) {
-      for (std::int64_t y = first[1]; y < last[1]; ++y) {
-        const Real* const row = source + (z * grid.source[1] + y) * grid.source[2];
-        Real* const place = target + ((z + low[0]) * extents[1] + y + low[1]) * pitch;
-        for (std::int64_t x = first[2]; x < std::min(first[2] + step, last[2]); ++x) {
-          const std::int64_t column = x + low[2], count = divide_up(last[2] - x, step);
-          Real* const side = place + column % step * lane + column / step;
-          if (step == 1) {
-            std::copy_n(row + x, count, side);
-          } else {
-            for (std::int64_t i = 0; i < count; ++i) side[i] = row[x + i * step];
-          }
-        }
-      }
-    }
-  }
-};
-
-template <class Real>
-void fill_channels(const Gathering& grid, const Padded& padded, const Real* source,
-                   std::int64_t channels, Real* target) {
-  for (std::int64_t channel = 0; channel < channels; ++channel)
-    padded.fill(grid, source + channel * places_in(grid.source), target + channel * padded.plane);
 }
 
 }  // namespace
@@ -300,57 +235,41 @@ double operations_of(const Gathering& grid) {
 
 /// Elements of an image that a share has beside it.
 using Elements = std::int64_t (*)(const Gathering& grid);
-std::int64_t padded_elements(const Gathering& grid) {
-  return grid.depth * Padded(grid).plane;
+std::int64_t turned_elements(const Gathering& grid) {
+  return grid.depth * pixels_seen(grid);
+}
+std::int64_t lane_plane(const Gathering& grid) {
+  return Lanes(grid, 1).plane();
 }
 std::int64_t lane_elements(const Gathering& grid) {
-  return grid.depth * Lanes(grid, 1).plane();
+  return grid.depth * lane_plane(grid);
 }
 
 /// The grid in slabs along its outermost axes: large images are not prepared as a whole, and a
 /// share of them does not take long. Slabs begin with multiples of `unit`.
-void add_slabs(const Gathering& grid, Elements elements, std::int64_t unit,
+void add_slabs(const Gathering& grid, Elements elements, std::int64_t most, const Space& unit,
                std::vector<Gathering>& slabs) {
   std::size_t axis = 0;
   while (axis < 2 && grid.grid[axis] == 1) ++axis;
-  const std::int64_t extent = grid.grid[axis], units = divide_up(extent, unit);
+  const std::int64_t extent = grid.grid[axis], units = divide_up(extent, unit[axis]);
   const double most_operations =
       large_share * static_cast<double>(divide_up(grid.rows, fewest_in_block));
   const std::int64_t count =
-      std::max(divide_up(elements(grid), most_elements),
+      std::max(divide_up(elements(grid), most),
                static_cast<std::int64_t>(operations_of(grid) / most_operations) + 1);
   if (count == 1 || (axis == 2 && units == 1)) return slabs.push_back(grid);
   for (std::int64_t number = 0; number < std::min(count, units); ++number) {
-    const std::int64_t begin = units * number / std::min(count, units) * unit;
+    const std::int64_t begin = units * number / std::min(count, units) * unit[axis];
     Gathering slab = grid;
     slab.grid[axis] =
-        std::min(extent, units * (number + 1) / std::min(count, units) * unit) - begin;
+        std::min(extent, units * (number + 1) / std::min(count, units) * unit[axis]) - begin;
     slab.start[axis] += begin * grid.spread[axis];
     for (Gathering::Tap& tap : slab.taps) tap.offset[axis] += begin * grid.step[axis];
     // One row of places may still be large.
     if (slab.grid[axis] == 1 && axis < 2)
-      add_slabs(slab, elements, unit, slabs);
+      add_slabs(slab, elements, most, unit, slabs);
     else
       slabs.push_back(std::move(slab));
-  }
-}
-
-/// A row of the grid, or what a panel has of it.
-struct Run {
-  std::int64_t image, z, y, x, column, count;
-};
-
-/// What of the grids of several images, one behind the other, lies between two columns.
-void find_runs(const Gathering& grid, std::int64_t begin, std::int64_t end,
-               std::vector<Run>& runs) {
-  runs.clear();
-  const std::int64_t places = places_in(grid.grid);
-  for (std::int64_t column = begin; column < end;) {
-    const std::int64_t image = column / places, place = column % places;
-    const std::int64_t x = place % grid.grid[2], row = place / grid.grid[2];
-    const std::int64_t count = std::min(grid.grid[2] - x, end - column);
-    runs.push_back({image, row / grid.grid[1], row % grid.grid[1], x, column - begin, count});
-    column += count;
   }
 }
 
@@ -623,6 +542,8 @@ class PanelTask {
     GatheredProduct<Real> product = {
         .depth = steps,
         .a = work_.weights + panel * weights_.panel_size() + step * functions.rows,
+        .a_row = 1,
+        .a_step = functions.rows,
         .sources = sources_.data() + step,
         .offset = column,
         .c = tile_,
@@ -719,13 +640,14 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
     way_ = Way::filter;
   else if (dtype == DType::float32 && grids.size() == 1 && winograd_pays(grids[0], batch_))
     way_ = Way::winograd;
-  const Elements elements = way_ == Way::winograd ? padded_elements : lane_elements;
+  const Elements elements = way_ == Way::winograd ? turned_elements : lane_elements;
   for (Gathering& grid : grids) {
     if (!places_in(grid.grid)) continue;
     grid.packed = packed_size_;
     packed_size_ += groups_ * panels_of(grid) * panel_size(grid);
     kinds_.push_back(grids_.size());
-    add_slabs(grid, elements, way_ == Way::winograd ? winograd_side(grid) : 1, grids_);
+    add_slabs(grid, elements, most_elements,
+              way_ == Way::winograd ? winograd_unit(grid) : Space{1, 1, 1}, grids_);
   }
   if (grids_.empty()) return;
   // Enough images to fill some panels; rows are divided where there are few images.
@@ -909,31 +831,45 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   const auto pieces = [&](double each, std::int64_t others) {
     return static_cast<std::int64_t>(operations / each / static_cast<double>(others)) + 1;
   };
-  // With few filters or weights of one, panels would be packed for little.
-  constexpr std::int64_t few_filters = 12, few_columns = 192, fewest_taps = 3,
-                         nearest_cache = 1 << 13;
+  // Where a row of taps leaves much of its vectors empty, panels are slower.
+  constexpr std::int64_t fewest_taps = 3, nearest_cache = 1 << 13;
+  const std::int64_t width =
+      dtype == DType::float32 ? panels<float>().width : panels<double>().width;
+  const std::int64_t row = windows.channels * (windows.dilate[2] == 1 ? windows.kernel[2] : 1);
+  const bool fills_vectors = row >= 0.8 * static_cast<double>(divide_up(row, width) * width);
   if (dtype == DType::float32 && winograd_pays(grid, windows.count))
     way_ = Way::winograd;
   else if (windows.filters < fewest_rows)
     way_ = Way::lanes;
-  else if ((windows.filters < few_filters || columns <= few_columns) && taps >= fewest_taps &&
-           places_in(grid.grid) && Lanes(grid, 1).plane() <= nearest_cache)
+  else if (!fills_vectors && taps >= fewest_taps && grid.step[2] <= 2 && places_in(grid.grid))
     way_ = Way::lanes;
-  constexpr std::int64_t most_columns = 512, fewest_columns = 128, enough_shares = 8,
-                         most_parts_size = 1 << 22;
-  if (way_ != Way::panels) {
+  constexpr std::int64_t most_columns = 512, enough_shares = 8, most_parts_size = 1 << 22;
+  const std::int64_t wanted =
+      std::max(std::min(enough_shares, pieces(small_share, 1)), pieces(large_share, 1));
+  if (way_ == Way::panels) {
+    constexpr std::int64_t most_filters = 512, most_sums = 1 << 18;
+    filter_blocks_ = divide_up(windows.filters, most_filters);
+    grid.rows = divide_up(windows.filters, filter_blocks_);
+    std::int64_t most = most_sums / (grid.rows * taps);
+    // Each part has sums of its own, and each block of channels reads all results: what is less.
+    if (windows.count * places_in(windows.result) < columns)
+      most = std::min(most, windows.channels * windows.groups * filter_blocks_ / wanted);
+    divide_channels(most);
+    grid.depth = block_columns_ / taps;
+    if (places_in(grid.grid)) add_slabs(grid, turned_elements, most_turned, {1, 1, 1}, slabs_);
+    units_ = std::ssize(slabs_) * windows.count;
+  } else {
     const std::int64_t most = way_ == Way::winograd
                                   ? WinogradGradient::block_channels
                                   : std::max<std::int64_t>(1, most_columns / taps);
     filter_blocks_ = divide_up(windows.filters, WinogradGradient::block_channels);
     block_columns_ = divide_up(windows.channels, divide_up(windows.channels, most)) * taps;
-    units_ = way_ == Way::winograd ? WinogradGradient(grid, windows.count).bands() : windows.count;
-    slabs_.push_back(std::move(grid));
-  } else {
-    block_columns_ = divide_up(columns, divide_up(columns, most_columns));
-    grid.depth = std::min(windows.channels, divide_up(block_columns_, taps) + 1);
-    if (places_in(grid.grid)) add_slabs(grid, padded_elements, 1, slabs_);
-    units_ = std::ssize(slabs_) * windows.count;
+    if (way_ == Way::winograd || windows.filters < fewest_rows)
+      slabs_.push_back(grid);
+    else
+      add_slabs(grid, lane_plane, nearest_cache, {1, 1, 1}, slabs_);
+    units_ = way_ == Way::winograd ? WinogradGradient(grid, windows.count).bands()
+                                   : std::ssize(slabs_) * windows.count;
   }
   column_blocks_ = divide_up(columns, block_columns_);
   const std::int64_t blocks = windows.groups * column_blocks_ * filter_blocks_;
@@ -941,18 +877,30 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
   parts_ = std::max(parts_, pieces(large_share, blocks));
   parts_ = std::clamp<std::int64_t>(std::min(parts_, most_parts_size / count + 1), 1,
                                     std::max<std::int64_t>(1, units_));
-  if (way_ == Way::panels) {
-    const std::int64_t most = std::max(column_blocks_, divide_up(columns, fewest_columns));
-    column_blocks_ = std::clamp(pieces(large_share, windows.groups * parts_), column_blocks_, most);
-    block_columns_ = divide_up(columns, column_blocks_);
-    column_blocks_ = divide_up(columns, block_columns_);
+  if (way_ == Way::panels && blocks * parts_ < std::min(wanted, enough_shares / 2)) {
+    std::int64_t others = windows.groups * filter_blocks_ * parts_;
+    divide_channels(windows.channels * others / wanted);
+    others = windows.groups * column_blocks_ * parts_;
+    filter_blocks_ = std::clamp(divide_up(wanted, others), filter_blocks_,
+                                divide_up(windows.filters, fewest_in_block));
   }
-  sums_.resize(static_cast<std::size_t>((parts_ - 1) * count) * size_of(dtype));
+  sums_.of_size((parts_ - 1) * count * static_cast<std::int64_t>(size_of(dtype)));
   blocks_ = windows.groups * column_blocks_ * filter_blocks_ * parts_;
   shares_ = shares_for(blocks_, operations / static_cast<double>(blocks_));
 }
 
 WeightGradientPass::~WeightGradientPass() = default;
+
+/// Into blocks of at most so many, but of whole panels.
+void WeightGradientPass::divide_channels(std::int64_t most) {
+  const std::int64_t panel =
+      dtype_ == DType::float32 ? panels<float>().columns : panels<double>().columns;
+  const std::int64_t taps = places_in(windows_.kernel), channels = windows_.channels;
+  const std::int64_t count = divide_up(channels, panel);
+  const std::int64_t blocks = divide_up(count, std::clamp<std::int64_t>(most / panel, 1, count));
+  block_columns_ = std::min(channels, divide_up(count, blocks) * panel) * taps;
+  column_blocks_ = divide_up(channels * taps, block_columns_);
+}
 
 WeightGradientPass::Block WeightGradientPass::block_of(std::int64_t share) const {
   const std::int64_t taps = places_in(windows_.kernel);
@@ -1008,73 +956,24 @@ const Real* WeightGradientPass::gradients_of(const Gathering& slab, const Block&
 
 template <class Real>
 void WeightGradientPass::run_panels(const Block& block) {
-  const PanelFunctions<Real>& functions = panels<Real>();
-  const std::int64_t rows = windows_.filters, taps = places_in(windows_.kernel);
-  const int lanes = functions.columns;
-  const std::int64_t panels_used = divide_up(block.columns, lanes);
-  const std::int64_t groups = divide_up(rows, functions.rows);
-  const std::int64_t depth = most_depth, sum_stride = panels_used * lanes;
-  std::int64_t image_size = 0;
-  for (const Gathering& slab : slabs_)
-    image_size = std::max(image_size, block.channels * Padded(slab).plane);
-  Room<Real> room({image_size, groups * functions.rows * depth, panels_used * depth * lanes,
-                   std::int64_t{lanes} * lanes, groups * functions.rows * sum_stride});
-  Real *const image = room.take(image_size),
-              *const left = room.take(groups * functions.rows * depth),
-              *const right = room.take(panels_used * depth * lanes),
-              *const square = room.take(std::int64_t{lanes} * lanes),
-              *const sums = room.take(groups * functions.rows * sum_stride);
-  std::fill_n(sums, groups * functions.rows * sum_stride, Real(0));
-  const MoveFunction move = move_function(dtype_);
-  std::vector<const Real*> sources;
-  std::vector<Run> runs;
-  std::vector<PanelPiece> pieces;
-  const auto first_row = [&](std::int64_t group) { return rows * group / groups; };
+  PanelGradient<Real> gradient = {
+      .slabs = {},
+      .taps = places_in(windows_.kernel),
+      .channels = block.channels,
+      .image_step = image_step(),
+      .filters = block.last_filter - block.first_filter,
+      .result_step = windows_.groups * windows_.filters * places_in(windows_.result),
+      .weights = target_of<Real>(block, block.first_filter),
+      .filter_step = windows_.channels * places_in(windows_.kernel)};
   for (std::size_t number = 0; number < slabs_.size(); ++number) {
     const Gathering& slab = slabs_[number];
     const Images images = images_of(block, number);
-    const Padded padded(slab);
-    const std::int64_t places = places_in(slab.grid), row_step = places_in(slab.target);
-    sources.clear();
-    for (std::int64_t i = 0; i < panels_used * lanes; ++i) {
-      // What lies behind the last column is multiplied too.
-      const std::int64_t column = block.begin + std::min(i, block.columns - 1);
-      sources.push_back(image + (column / taps - block.first_channel) * padded.plane +
-                        padded.taps[static_cast<std::size_t>(column % taps)]);
-    }
-    for (std::int64_t n = images.begin; n < images.end; ++n) {
-      fill_channels(slab, padded, image_of<Real>(block, n), block.channels, image);
-      const Real* const gradients = gradients_of<Real>(slab, block, n, 0);
-      for (std::int64_t place = 0; place < places; place += depth) {
-        const std::int64_t steps = std::min(depth, places - place);
-        for (std::int64_t group = 0; group < groups; ++group)
-          move({const_cast<Real*>(gradients) + first_row(group) * row_step + place, 1, row_step},
-               {left + group * functions.rows * depth, functions.rows, 1}, steps,
-               first_row(group + 1) - first_row(group));
-        for (std::int64_t step = 0; step < steps; step += lanes) {
-          const std::int64_t here = std::min<std::int64_t>(lanes, steps - step);
-          find_runs(slab, place + step, place + step + here, runs);
-          pieces.clear();
-          for (const Run& run : runs)
-            pieces.push_back({padded.offset(slab, run.z, run.y, run.x), run.column, run.count});
-          for (std::int64_t panel = 0; panel < panels_used; ++panel) {
-            functions.pack(sources.data() + panel * lanes, lanes, pieces.data(),
-                           static_cast<std::int64_t>(pieces.size()), square);
-            move({square, 1, lanes}, {right + (panel * depth + step) * lanes, lanes, 1}, here,
-                 lanes);
-          }
-        }
-        for (std::int64_t group = 0; group < groups; ++group)
-          for (std::int64_t panel = 0; panel < panels_used; ++panel)
-            functions.product(
-                {steps, left + group * functions.rows * depth, right + panel * depth * lanes,
-                 sums + first_row(group) * sum_stride + panel * lanes, sum_stride,
-                 static_cast<int>(first_row(group + 1) - first_row(group)), lanes, true});
-      }
-    }
+    if (images.begin < images.end)
+      gradient.slabs.push_back({slab, image_of<Real>(block, images.begin),
+                                gradients_of<Real>(slab, block, images.begin, block.first_filter),
+                                images.end - images.begin});
   }
-  for (std::int64_t row = 0; row < rows; ++row)
-    std::copy_n(sums + row * sum_stride, block.columns, target_of<Real>(block, row));
+  gradient.run();
 }
 
 template <class Real>

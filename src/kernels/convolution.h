@@ -147,6 +147,7 @@ class WeightGradientPass {
     std::int64_t first_channel, channels;  ///< that these weights meet
     std::int64_t first_filter, last_filter;
   };
+  void divide_channels(std::int64_t most);
   Block block_of(std::int64_t share) const;
   std::int64_t image_step() const {
     return windows_.groups * windows_.channels * places_in(windows_.image);
@@ -192,7 +193,7 @@ class WeightGradientPass {
   std::int64_t block_columns_ = 1;
   std::int64_t blocks_ = 0;
   int shares_ = 0;                     ///< each has some of the blocks
-  std::vector<unsigned char> sums_;    ///< of all parts but the first
+  Scratch sums_;                       ///< of all parts but the first
   std::unique_ptr<PlanePass> planes_;  ///< instead, with a filter for each channel
 };
 

@@ -145,22 +145,18 @@ struct PanelLines {
   Real* target;
 };
 
-/// As PanelProduct, where row i of b begins at sources[i] + offset, and a is packed.
+/// As PanelProduct, where row i of b begins at sources[i] + offset.
 template <class Real>
 struct GatheredProduct {
   std::int64_t depth;
   const Real* a;
+  std::int64_t a_row, a_step;
   const Real* const* sources;
   std::int64_t offset;
   Real* c;
   std::int64_t c_stride;
   int rows, columns;
   bool add;
-};
-
-/// A piece of a row that becomes a piece of a panel.
-struct PanelPiece {
-  std::int64_t offset, column, count;
 };
 
 /// Adds values[row][i] * source[i + offsets[tap]] to a vector of sums for each row and tap, which
@@ -196,9 +192,6 @@ struct PanelFunctions {
   /// Columns of a gathered product with so many rows that are best taken at once.
   std::int64_t (*gathered_columns)(std::int64_t rows);
   void (*pad_lines)(const PaddedLines<Real>& lines);
-  /// Puts the same pieces of `count` rows one below the other. Reads and writes whole vectors.
-  void (*pack)(const Real* const* rows, std::int64_t count, const PanelPiece* pieces,
-               std::int64_t pieces_used, Real* target);
   /// target[i] = start + the sum of weights[tap] * source[i + offsets[tap]]. Reads and writes whole
   /// groups of four vectors.
   void (*filter)(const Real* source, const std::int64_t* offsets, const Real* weights,

@@ -2,15 +2,16 @@
 // Winograd's convolution: 4 by 4 places of a result, with windows of 3 by 3, are 36 products for
 // each channel instead of 144; 2 by 2 places, with windows of 5 by 5, instead of 100. Images,
 // weights and results are spread out to tiles of 6 by 6 numbers, which channels are summed up in,
-// and gathered again; all of it with channels in vectors. Private to src/kernels.
+// and gathered again; all of it with channels in vectors. Windows with dilation see images whose
+// places take turns, and those with depth sum up the tiles of planes. Private to src/kernels.
 #pragma once
 
 #include "kernels/grid_work.h"
 
 namespace afterglow::kernels {
 
-/// Places of a result, along an axis, that come of one tile.
-std::int64_t winograd_side(const Gathering& grid);
+/// Places of a result, along each axis, that come of tiles which belong together.
+Space winograd_unit(const Gathering& grid);
 
 /// Whether sums over these taps can be had this way, and are sooner there.
 bool winograd_pays(const Gathering& grid, std::int64_t images);

@@ -254,7 +254,30 @@ TEST("windows of 3 by 3 and 5 by 5 over many channels are as near as Winograd's 
                 winograd_bound);
   check_windows(windows(5, 1, 310, 20, {1, 7, 3}, window, one, one, {0, 1, 1}), DType::float32,
                 winograd_bound);
+  // Dilated, so that several images take turns, and with depth, where planes are summed up.
+  for (int i = 0; i < 12; ++i) {
+    const std::int64_t extent = i % 3 ? 3 : 5;
+    const bool is_deep = i % 2;
+    const Space kernel = {is_deep ? random_integer(1, 3) : 1, extent, extent};
+    const Space dilate = {1, random_integer(1, 3), random_integer(1, 3)};
+    Space image = {is_deep ? random_integer(1, 18) : 1, random_integer(1, 20),
+                   random_integer(1, 20)};
+    Space pad = {};
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::int64_t reach = dilate[axis] * (kernel[axis] - 1) + 1;
+      pad[axis] = std::max(axis || is_deep ? random_integer(0, 3) : 0,
+                           (std::max<std::int64_t>(0, reach - image[axis]) + 1) / 2);
+    }
+    const Windows w = windows(random_integer(1, 4), random_integer(1, 2), random_integer(16, 40),
+                              random_integer(16, 40), image, kernel, one, dilate, pad);
+    check_windows(w, DType::float32, winograd_bound);
+    check_uneven_windows(w, winograd_bound);
+  }
   // In slabs, and in several blocks of rows.
+  check_windows(windows(1, 1, 33, 17, {9, 40, 62}, {3, 3, 3}, one, one, {1, 1, 1}), DType::float32,
+                winograd_bound);
+  check_windows(windows(1, 1, 150, 16, {1, 61, 66}, window, one, {1, 2, 3}, {0, 2, 3}),
+                DType::float32, winograd_bound);
   check_windows(windows(1, 1, 300, 16, {1, 61, 66}, window, one, one, {0, 1, 1}), DType::float32,
                 winograd_bound);
   check_windows(windows(1, 1, 40, 150, {1, 17, 14}, window, one, one, {0, 1, 1}), DType::float32,
@@ -297,6 +320,29 @@ TEST("a filter for each channel") {
   check_windows(windows(1, 2, 1, 1, {1, 301, 290}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}),
                 DType::float32);
   check_windows(windows(2, 1, 1, 1, {1, 260, 251}, {1, 5, 5}, {1, 1, 1}, {1, 2, 2}, {0, 4, 4}),
+                DType::float32);
+}
+
+TEST("gradients of weights that several panels of channels see") {
+  for (int i = 0; i < 24; ++i) {
+    Space image, kernel, stride, dilate, pad;
+    for (int axis = 0; axis < 3; ++axis) {
+      kernel[axis] = 1 << random_integer(0, axis ? 2 : 1);
+      stride[axis] = random_integer(1, 3);
+      dilate[axis] = random_integer(1, 3);
+      pad[axis] = random_integer(0, 2);
+      const std::int64_t least = dilate[axis] * (kernel[axis] - 1) + 1 - 2 * pad[axis];
+      image[axis] = std::max<std::int64_t>(1, least) + random_integer(0, axis ? 9 : 2);
+    }
+    check_windows(windows(random_integer(1, 9), random_integer(1, 2), random_integer(20, 75),
+                          random_integer(3, 30), image, kernel, stride, dilate, pad),
+                  i % 3 ? DType::float32 : DType::float64);
+  }
+  // More weights than places, rows of results that meet in the cache, and many filters.
+  check_windows(windows(40, 1, 300, 30, {1, 2, 2}, {1, 1, 1}), DType::float32);
+  check_windows(windows(2, 1, 40, 14, {1, 32, 32}, {1, 1, 1}), DType::float32);
+  check_windows(windows(2, 1, 33, 530, {1, 5, 6}, {1, 1, 3}), DType::float32);
+  check_windows(windows(1, 1, 70, 40, {1, 40, 31}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}),
                 DType::float32);
 }
 

@@ -69,6 +69,7 @@ void move_transposed(const Word* from, std::int64_t column_stride, Word* to,
                      std::int64_t row_stride, std::int64_t rows, std::int64_t columns) {
   // Narrow words have no fast shuffle on older machines.
   constexpr int side = sizeof(Word) >= 4 ? vector_size / sizeof(Word) : 8;
+  constexpr std::int64_t ahead = 256 / sizeof(Word);
   using Vector [[gnu::vector_size(vector_size)]] = Word;
   for (std::int64_t row = 0; row < rows; row += side) {
     const std::int64_t high = rows - row < side ? rows - row : side;
@@ -81,8 +82,10 @@ void move_transposed(const Word* from, std::int64_t column_stride, Word* to,
         const std::int64_t following = (columns - column - side) * column_stride;
         if (across == side && (high == side || (takes_along && following >= side - high))) {
           Vector square[side];
-          for (int i = 0; i < side; ++i)
+          for (int i = 0; i < side; ++i) {
+            __builtin_prefetch(corner + i * column_stride + ahead);
             __builtin_memcpy(&square[i], corner + i * column_stride, sizeof(Vector));
+          }
           transpose_square<1>(square);
           for (int i = 0; i < side; ++i) {
             if (i < high) __builtin_memcpy(place + i * row_stride, &square[i], sizeof(Vector));

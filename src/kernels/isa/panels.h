@@ -99,15 +99,18 @@ struct PanelTiles {
   }
 
   template <int rows, int vectors>
-  [[gnu::noinline]] static void run_gathered(const GatheredProduct<Real>& p) {
+  [[gnu::noinline]] static void run_gathered(const GatheredProduct<Real>& p, std::int64_t column) {
     Vector sums[rows][vectors] = {};
-    const Real* a = p.a;
-    for (std::int64_t i = 0; i < p.depth; ++i, a += most_rows) {
-      const Real* const b = p.sources[i] + p.offset;
+    constexpr int bases = (rows + 2) / 3;
+    const Real* a[bases];
+    for (int i = 0; i < bases; ++i) a[i] = p.a + 3 * i * p.a_row;
+    const std::int64_t offset = p.offset + column;
+    for (std::int64_t i = 0; i < p.depth; ++i) {
+      const Real* const b = p.sources[i] + offset;
       if constexpr (rows < vectors) {
         Vector left[rows];
 #pragma GCC unroll 12
-        for (int r = 0; r < rows; ++r) left[r] = a[r] - Vector{};
+        for (int r = 0; r < rows; ++r) left[r] = a[r / 3][r % 3 * p.a_row] - Vector{};
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) {
           const Vector right = load(b + v * width);
@@ -120,13 +123,15 @@ struct PanelTiles {
         for (int v = 0; v < vectors; ++v) right[v] = load(b + v * width);
 #pragma GCC unroll 12
         for (int r = 0; r < rows; ++r) {
-          const Vector left = a[r] - Vector{};
+          const Vector left = a[r / 3][r % 3 * p.a_row] - Vector{};
 #pragma GCC unroll 8
           for (int v = 0; v < vectors; ++v) sums[r][v] = multiply_add(left, right[v], sums[r][v]);
         }
       }
+#pragma GCC unroll 4
+      for (int r = 0; r < bases; ++r) a[r] += p.a_step;
     }
-    Real* c = p.c;
+    Real* c = p.c + column;
 #pragma GCC unroll 12
     for (int r = 0; r < rows; ++r, c += p.c_stride) {
 #pragma GCC unroll 8
@@ -137,29 +142,28 @@ struct PanelTiles {
     }
   }
 
+  /// The product is not copied: reading anew what was written just now waits for all stores.
   template <int rows>
-  static void run_all_gathered(GatheredProduct<Real> p) {
+  static void run_all_gathered(const GatheredProduct<Real>& p) {
     constexpr int most = most_vectors(rows);
-    for (int left = (p.columns + width - 1) / width; left > 0;) {
-      int taken = 1;
+    for (std::int64_t column = 0; column < p.columns;) {
+      const std::int64_t left = (p.columns - column + width - 1) / width;
       if (most >= 8 && left >= 8)
-        run_gathered<rows, most >= 8 ? 8 : 1>(p), taken = 8;
+        run_gathered<rows, most >= 8 ? 8 : 1>(p, column), column += 8 * width;
       else if (most >= 4 && left >= 4)
-        run_gathered<rows, most >= 4 ? 4 : 1>(p), taken = 4;
+        run_gathered<rows, most >= 4 ? 4 : 1>(p, column), column += 4 * width;
       else if (left >= 2)
-        run_gathered<rows, 2>(p), taken = 2;
+        run_gathered<rows, 2>(p, column), column += 2 * width;
       else
-        run_gathered<rows, 1>(p);
-      left -= taken;
-      p.offset += taken * width;
-      p.c += taken * width;
+        run_gathered<rows, 1>(p, column), column += width;
     }
   }
 
   template <int... rows>
   static void dispatch_gathered(const GatheredProduct<Real>& p,
                                 std::integer_sequence<int, rows...>) {
-    static constexpr void (*functions[])(GatheredProduct<Real>) = {&run_all_gathered<rows + 1>...};
+    static constexpr void (*functions[])(const GatheredProduct<Real>&) = {
+        &run_all_gathered<rows + 1>...};
     functions[p.rows - 1](p);
   }
 
@@ -247,30 +251,6 @@ struct PanelTiles {
     }
   }
 
-  /// Whole vectors are copied: what goes too far is overwritten by the next piece, or not used.
-  static void pack(const Real* const* rows, std::int64_t count, const PanelPiece* pieces,
-                   std::int64_t pieces_used, Real* target) {
-    if (pieces_used == 1) {
-      for (std::int64_t i = 0; i < count; ++i, target += columns) {
-        const Real* const from = rows[i] + pieces[0].offset;
-        const Vector first = load(from), second = load(from + width);
-        __builtin_memcpy(target, &first, sizeof(Vector));
-        __builtin_memcpy(target + width, &second, sizeof(Vector));
-      }
-      return;
-    }
-    for (std::int64_t i = 0; i < count; ++i, target += columns) {
-      for (std::int64_t piece = 0; piece < pieces_used; ++piece) {
-        const Real* const from = rows[i] + pieces[piece].offset;
-        Real* const to = target + pieces[piece].column;
-        for (std::int64_t j = 0; j < pieces[piece].count; j += width) {
-          const Vector vector = load(from + j);
-          __builtin_memcpy(to + j, &vector, sizeof(Vector));
-        }
-      }
-    }
-  }
-
   template <int vectors>
   AFTERGLOW_INLINE static void filter_part(const Real* source, const std::int64_t* offsets,
                                            const Real* weights, std::int64_t taps, Real start,
@@ -341,8 +321,8 @@ struct PanelTiles {
   }
 
   static constexpr PanelFunctions<Real> functions() {
-    return {most_rows, columns, width,  product,   gathered_product, gathered_columns,
-            pad_lines, pack,    filter, lane_dots, dot_rows,         dot_taps};
+    return {most_rows, columns, width,     product,  gathered_product, gathered_columns,
+            pad_lines, filter,  lane_dots, dot_rows, dot_taps};
   }
 };
 
