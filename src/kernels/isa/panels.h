@@ -49,6 +49,15 @@ struct PanelTiles {
     return vector;
   }
 
+  /// Loaded once: the compiler would read it again for each of its products.
+  AFTERGLOW_INLINE static Vector load_once(const Real* source) {
+    Vector vector = load(source);
+#if defined(__AVX512F__) || defined(__FMA__)
+    asm("" : "+v"(vector));
+#endif
+    return vector;
+  }
+
   template <int rows, int vectors>
   [[gnu::noinline]] static void run_tile(const PanelProduct<Real>& p) {
     Vector sums[rows][vectors] = {};
@@ -113,7 +122,7 @@ struct PanelTiles {
         for (int r = 0; r < rows; ++r) left[r] = a[r / 3][r % 3 * p.a_row] - Vector{};
 #pragma GCC unroll 8
         for (int v = 0; v < vectors; ++v) {
-          const Vector right = load(b + v * width);
+          const Vector right = load_once(b + v * width);
 #pragma GCC unroll 12
           for (int r = 0; r < rows; ++r) sums[r][v] = multiply_add(left[r], right, sums[r][v]);
         }
