@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/isa/blocks.h"
+#include "kernels/isa/channels.h"
 #include "kernels/isa/folds.h"
 #include "kernels/isa/lines.h"
 #include "kernels/isa/moves.h"
@@ -80,6 +81,7 @@ constexpr RealFunctions<Real> functions_of_reals = {softmax<Real>,
                                                     PanelTiles<Real>::functions(),
                                                     PixelTiles<Real>::functions(),
                                                     recurrent_functions<Real>,
+                                                    channel_functions<Real>,
                                                     run_windows<Real>,
                                                     uniform,
                                                     normal,
