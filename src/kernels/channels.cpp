@@ -13,9 +13,9 @@
 namespace afterglow::kernels {
 namespace {
 
-// Elements of a row of a tile: so many that memory is read in long runs, but for fewer blocks than
-// are enough for all threads.
-constexpr std::int64_t wide_tile = 512, narrow_tile = 64, enough_blocks = 8;
+// Elements of a row of a tile: the longer the runs are, the less cores get into each other's way
+// where their tiles meet. But there should be enough blocks to share out.
+constexpr std::int64_t wide_tile = 2048, narrow_tile = 64, enough_blocks = 4;
 // Elements of a share, and of work that is not cut any further.
 constexpr std::int64_t share_elements = 1 << 15, small_work = 1 << 18;
 // Elements that are handed on at a time, in the first-level cache.
@@ -92,7 +92,9 @@ void ChannelPass::for_each_sum(std::int64_t channel, Step step) {
 template <class AddUp, class Join, class GoOver>
 void ChannelPass::run_share(int share, AddUp add_up, Join join, GoOver go_over) {
   const std::int64_t tiles = blocks_ * parts_;
-  const Range range = range_of(tiles, shares_, share);
+  // From both halves in turns: neighbours that run side by side would ask for each other's lines.
+  const int half = share % 2 ? (shares_ + 1) / 2 : 0;
+  const Range range = range_of(tiles, shares_, half + share / 2);
   if (parts_ == 1) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const Tile whole = tile(i);
