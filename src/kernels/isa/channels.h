@@ -20,34 +20,58 @@ constexpr std::int64_t long_channel = 256;
 /// Rows after which the sums of columns go to those of their channels, which are wider.
 constexpr std::int64_t rows_of_sums = 64;
 
-/// Calls `step(channel, begin, end)` for each channel that columns [begin, end) meet, with its part
-/// of them, counted from the first.
-template <class Step>
-AFTERGLOW_INLINE void for_each_channel(std::int64_t inner, std::int64_t begin, std::int64_t end,
-                                       Step&& step) {
-  std::int64_t channel = begin / inner;
-  for (std::int64_t first = begin; first < end; ++channel) {
-    const std::int64_t next = (channel + 1) * inner, last = next < end ? next : end;
-    step(channel, first - begin, last - begin);
-    first = last;
+/// Columns [begin, end) of rows in which the channels take turns.
+struct ChannelColumns {
+  std::int64_t channels, inner, begin, end;
+
+  std::int64_t count() const { return end - begin; }
+  /// Calls `step(channel, first, last)` for each channel in turn with its columns, counted from
+  /// `begin`.
+  template <class Step>
+  AFTERGLOW_INLINE void for_each_channel(Step&& step) const {
+    std::int64_t channel = begin / inner % channels, next = begin / inner * inner;
+    for (std::int64_t first = begin; first < end;) {
+      next += inner;
+      const std::int64_t last = next < end ? next : end;
+      step(channel, first - begin, last - begin);
+      channel = channel + 1 < channels ? channel + 1 : 0;
+      first = last;
+    }
   }
+};
+
+/// Calls `work(place, rows, row_stride, columns)` for pieces of columns until all have been met.
+/// Short rows that lie one behind the other count as one.
+template <class Work>
+AFTERGLOW_INLINE void for_each_piece(const ChannelTile& tile, Work&& work) {
+  const std::int64_t width = tile.channels * tile.inner;
+  const std::int64_t together =
+      tile.row_stride == width && width < channel_piece ? channel_piece / width : 1;
+  const std::int64_t long_rows = tile.rows / together, rest = tile.rows % together;
+  for (std::int64_t begin = 0; begin < together * width && long_rows > 0; begin += channel_piece) {
+    const std::int64_t end = begin + channel_piece;
+    work(begin, long_rows, together * tile.row_stride,
+         ChannelColumns{tile.channels, tile.inner, begin,
+                        end < together * width ? end : together * width});
+  }
+  if (rest > 0)
+    work(long_rows * together * width, rest, width,
+         ChannelColumns{tile.channels, tile.inner, 0, width});
 }
 
 /// The numbers of channels, for each of their columns.
 template <class Real>
-void repeat_numbers(const Real* numbers, std::int64_t inner, std::int64_t begin, std::int64_t end,
-                    Real* target) {
-  for_each_channel(inner, begin, end, [&](std::int64_t channel, auto first, auto last) {
+void repeat_numbers(const Real* numbers, const ChannelColumns& columns, Real* target) {
+  columns.for_each_channel([&](std::int64_t channel, std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) target[i] = numbers[channel];
   });
 }
 
 template <class Real>
-void add_columns(const Real* sums, std::int64_t inner, std::int64_t begin, std::int64_t end,
-                 double* totals) {
-  for_each_channel(inner, begin, end, [&](std::int64_t channel, auto first, auto last) {
+void add_columns(const Real* sums, const ChannelColumns& columns, double* totals) {
+  columns.for_each_channel([&](std::int64_t channel, std::int64_t first, std::int64_t last) {
     Real sum = 0;
-    if (inner >= 16)
+    if (columns.inner >= 16)
       sum = Folding<Fold::sum, Real>::fold_block(sums + first, last - first);
     else
       for (std::int64_t i = first; i < last; ++i) sum += sums[i];
@@ -72,58 +96,55 @@ AFTERGLOW_INLINE void add_rows(std::int64_t place, std::int64_t row_stride, std:
 template <int kinds, class Real, class Term>
 AFTERGLOW_INLINE void add_up(const ChannelTile& tile, const Real* means, double* totals,
                              Term term) {
-  const std::int64_t width = tile.channels * tile.inner, stride = tile.row_stride;
-  for (std::int64_t begin = 0; begin < width; begin += channel_piece) {
-    const std::int64_t end = begin + channel_piece < width ? begin + channel_piece : width;
+  for_each_piece(tile, [&](std::int64_t place, std::int64_t rows, std::int64_t stride,
+                           const ChannelColumns& columns) {
     Real repeated[channel_piece], sums[kinds][channel_piece];
-    if (means) repeat_numbers(means, tile.inner, begin, end, repeated);
-    for (std::int64_t row = 0; row < tile.rows;) {
-      const std::int64_t last = row + rows_of_sums < tile.rows ? row + rows_of_sums : tile.rows;
+    if (means) repeat_numbers(means, columns, repeated);
+    for (std::int64_t row = 0; row < rows;) {
+      const std::int64_t last = row + rows_of_sums < rows ? row + rows_of_sums : rows;
       for (auto& some : sums)
         for (Real& sum : some) sum = 0;
       // Four rows at a time spare three of four loads and stores of the sums.
       for (; row + 4 <= last; row += 4)
-        add_rows<4>(row * stride + begin, stride, end - begin, repeated, sums, term);
+        add_rows<4>(place + row * stride, stride, columns.count(), repeated, sums, term);
       for (; row < last; ++row)
-        add_rows<1>(row * stride + begin, stride, end - begin, repeated, sums, term);
+        add_rows<1>(place + row * stride, stride, columns.count(), repeated, sums, term);
       for (int kind = 0; kind < kinds; ++kind)
-        add_columns(sums[kind], tile.inner, begin, end, totals + kind * tile.channels);
+        add_columns(sums[kind], columns, totals + kind * tile.channels);
     }
-  }
+  });
 }
 
 /// Calls `rule(place, numbers)` for each element, with the numbers of its channel.
 template <int kinds, class Real, class Rule>
 AFTERGLOW_INLINE void for_each_element(const ChannelTile& tile, const Real* const (&numbers)[kinds],
                                        Rule rule) {
-  const std::int64_t inner = tile.inner, width = tile.channels * inner;
-  if (inner >= long_channel) {
+  if (tile.inner >= long_channel) {
     for (std::int64_t row = 0; row < tile.rows; ++row) {
       for (std::int64_t channel = 0; channel < tile.channels; ++channel) {
         Real own[kinds];
         for (int kind = 0; kind < kinds; ++kind) own[kind] = numbers[kind][channel];
-        const std::int64_t place = row * tile.row_stride + channel * inner;
+        const std::int64_t place = row * tile.row_stride + channel * tile.inner;
 #pragma GCC ivdep
-        for (std::int64_t i = 0; i < inner; ++i) rule(place + i, own);
+        for (std::int64_t i = 0; i < tile.inner; ++i) rule(place + i, own);
       }
     }
     return;
   }
-  for (std::int64_t begin = 0; begin < width; begin += channel_piece) {
-    const std::int64_t end = begin + channel_piece < width ? begin + channel_piece : width;
+  for_each_piece(tile, [&](std::int64_t place, std::int64_t rows, std::int64_t stride,
+                           const ChannelColumns& columns) {
     Real repeated[kinds][channel_piece];
-    for (int kind = 0; kind < kinds; ++kind)
-      repeat_numbers(numbers[kind], inner, begin, end, repeated[kind]);
-    for (std::int64_t row = 0; row < tile.rows; ++row) {
-      const std::int64_t place = row * tile.row_stride + begin;
+    for (int kind = 0; kind < kinds; ++kind) repeat_numbers(numbers[kind], columns, repeated[kind]);
+    const std::int64_t count = columns.count();
+    for (std::int64_t row = 0; row < rows; ++row) {
 #pragma GCC ivdep
-      for (std::int64_t i = 0; i < end - begin; ++i) {
+      for (std::int64_t i = 0; i < count; ++i) {
         Real own[kinds];
         for (int kind = 0; kind < kinds; ++kind) own[kind] = repeated[kind][i];
-        rule(place + i, own);
+        rule(place + row * stride + i, own);
       }
     }
-  }
+  });
 }
 
 template <class Real>

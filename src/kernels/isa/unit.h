@@ -36,8 +36,8 @@ constexpr bool takes_first_single =
     work_of(formula) == Work::light;
 template <Formula formula>
 constexpr bool takes_rest_single =
-    takes_first_single<formula> || formula == Formula::clip || formula == Formula::leaky_relu ||
-    formula == Formula::elu || formula == Formula::smooth_l1;
+    takes_first_single<formula> || formula == Formula::clip || formula == Formula::is_within ||
+    formula == Formula::leaky_relu || formula == Formula::elu || formula == Formula::smooth_l1;
 
 template <Formula formula, int dtype>
 constexpr void fill_formula(KernelTable& table) {
