@@ -32,7 +32,7 @@ Reads reads_of(const lazy::Op& op, std::size_t input) {
 
 /// What the rules of the given inputs read, all together.
 Reads union_of_reads(const lazy::Op& op, std::span<const Source> sources) {
-  Reads result{false, 0, false};
+  Reads result{false, 0, 0};
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (!sources[i].origin || !*sources[i].origin) continue;
     const Reads reads = reads_of(op, i);
@@ -44,19 +44,19 @@ Reads union_of_reads(const lazy::Op& op, std::span<const Source> sources) {
   return result;
 }
 
-/// The rule of any input reads them.
-bool reads_outputs(const lazy::Op& op) {
-  if (!op.gradients.empty())
-    return std::ranges::any_of(op.gradients,
-                               [](const lazy::GradientRule& rule) { return rule.outputs; });
+/// The outputs that the rule of any input reads.
+std::uint32_t outputs_read(const lazy::Op& op) {
+  std::uint32_t bits = 0;
+  for (const lazy::GradientRule& rule : op.gradients) bits |= rule.outputs;
+  if (!op.gradients.empty()) return bits;
   const auto found = all_reads().find(&op);
-  return found == all_reads().end() || std::ranges::any_of(found->second, [](const Reads& reads) {
-           return reads.differentiable && reads.outputs;
-         });
+  if (found == all_reads().end()) return Reads().outputs;
+  for (const Reads& reads : found->second) bits |= reads.differentiable ? reads.outputs : 0;
+  return bits;
 }
 
-bool reads_input(const Reads& reads, std::size_t index) {
-  return reads.inputs >> std::min<std::size_t>(index, 31) & 1u;
+bool has_bit(std::uint32_t bits, std::size_t index) {
+  return bits >> std::min<std::size_t>(index, 31) & 1u;
 }
 
 Saved note_down(const Array& array) {
@@ -152,14 +152,14 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
     }
     saved = note_down(*sources[i].array);
     if (sources[i].origin) saved.origin = *sources[i].origin;
-    if (reads_input(reads, i)) keep_value(saved, *sources[i].array);
+    if (has_bit(reads.inputs, i)) keep_value(saved, *sources[i].array);
   }
   return node;
 }
 
 Origin add_output(Node& node, const Array& array) {
   Saved& saved = node.outputs.emplace_back(note_down(array));
-  if (reads_outputs(*node.op)) keep_value(saved, array);
+  if (has_bit(outputs_read(*node.op), node.outputs.size() - 1)) keep_value(saved, array);
   return {Reference<Node>(&node), static_cast<int>(node.outputs.size()) - 1};
 }
 

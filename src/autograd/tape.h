@@ -108,8 +108,8 @@ class Unrecorded {
 /// rules of its own.
 struct Reads {
   bool differentiable = true;  ///< else the gradient of that input is zero by nature
-  std::uint32_t inputs = ~0u;  ///< one bit each; the last bit stands for all that follow
-  bool outputs = true;
+  /// One bit each; the last bit stands for all that follow.
+  std::uint32_t inputs = ~0u, outputs = ~0u;
 };
 /// One entry per input; the last entry serves all further inputs of a variadic op.
 void set_reads(const lazy::Op& op, std::vector<Reads> reads);

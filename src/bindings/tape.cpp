@@ -94,7 +94,7 @@ void set_reads(const char* name, nb::list rules) {
     if (!one.differentiable) continue;
     const auto pair = nb::cast<nb::tuple>(rule);
     one.inputs = nb::cast<std::uint32_t>(pair[0]);
-    one.outputs = nb::cast<bool>(pair[1]);
+    if (!nb::cast<bool>(pair[1])) one.outputs = 0;
   }
   const lazy::Op& op = name == replay_op().name ? replay_op() : ops::op_named(name);
   autograd::set_reads(op, std::move(reads));

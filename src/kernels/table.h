@@ -321,6 +321,28 @@ struct PixelFunctions {
   void (*filter)(const PixelFilter<Real>& filter);
 };
 
+/// Rows of some channels, which lie one behind the other: elements [rows][channels][inner].
+struct ChannelTile {
+  std::int64_t rows, row_stride, channels, inner;
+};
+
+/// Sums are added to what is there, one number for each channel, as all other numbers.
+template <class Real>
+struct ChannelFunctions {
+  void (*sums)(const ChannelTile& tile, const Real* data, double* sums);
+  /// Of (data - mean)^2.
+  void (*squares)(const ChannelTile& tile, const Real* data, const Real* means, double* sums);
+  /// Of values, and behind these of values * (data - mean).
+  void (*products)(const ChannelTile& tile, const Real* values, const Real* data, const Real* means,
+                   double* sums);
+  /// target = (data - mean) * factor + shift
+  void (*scale)(const ChannelTile& tile, const Real* data, const Real* means, const Real* factors,
+                const Real* shifts, Real* target);
+  /// target = values * factor + shift + (data - mean) * slope
+  void (*gradient)(const ChannelTile& tile, const Real* values, const Real* data, const Real* means,
+                   const Real* factors, const Real* slopes, const Real* shifts, Real* target);
+};
+
 /// One step of one sample of a recurrent layer: `x` are the products with the data, `sums` those
 /// with the state. Gates and what else is kept go to `kept`. On the way back, `hidden` and `cell`
 /// are gradients of the states after the step and become those of the states before, but for what
@@ -362,6 +384,7 @@ struct RealFunctions {
   PlaneFunctions<Real> planes[plane_sizes];
   PixelFunctions<Real> pixels;
   RecurrentFunctions<Real> recurrent;
+  ChannelFunctions<Real> channels;
   void (*windows)(const WindowsCall<Real>& call);
   void (*uniform)(PhiloxPosition position, std::int64_t groups, Real low, Real range, Real largest,
                   Real* output);

@@ -102,11 +102,16 @@ Source FusedRun::source_of(std::size_t reader, const Operand& input) {
 void FusedRun::take_buffers(const std::vector<bool>& stored, const std::vector<Storage*>& donors) {
   std::vector<Storage*> taken;
   try {
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      Storage& storage = *calls_[i]->outputs[0].storage;
-      if (!stored[i] || donors[i] || storage.data()) continue;
+    const auto take = [&](Storage& storage) {
+      if (storage.data()) return;
       storage.take_buffer();
       taken.push_back(&storage);
+    };
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      const auto& outputs = calls_[i]->outputs;
+      if (stored[i] && !donors[i]) take(*outputs[0].storage);
+      // Those that a product has beside the one that is handed on.
+      for (std::size_t other = 1; other < outputs.size(); ++other) take(*outputs[other].storage);
     }
   } catch (...) {
     for (Storage* storage : taken) storage->release_buffer();

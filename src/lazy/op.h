@@ -139,20 +139,17 @@ struct InGraphs {
 struct GradientRule {
   /// None: zero by nature, and whatever depends on nothing else is not recorded.
   autograd::Value (*function)(autograd::Gradient&) = nullptr;
-  /// What it reads, which is all that is kept for it: inputs, one bit each, the last bit for all
-  /// that follow; and outputs.
-  std::uint32_t inputs = 0;
-  bool outputs = false;
+  /// What it reads, which is all that is kept for it: one bit each, the last bit for all that
+  /// follow.
+  std::uint32_t inputs = 0, outputs = 0;
 };
 
-/// For GradientRule::inputs.
-constexpr std::uint32_t reads(std::initializer_list<int> inputs) {
+/// For GradientRule::inputs and outputs.
+constexpr std::uint32_t reads(std::initializer_list<int> numbers) {
   std::uint32_t bits = 0;
-  for (const int input : inputs) bits |= 1u << input;
+  for (const int number : numbers) bits |= 1u << number;
   return bits;
 }
-constexpr std::uint32_t reads_no_input = 0;
-constexpr bool reads_output = true;
 
 struct Op {
   std::string_view name;

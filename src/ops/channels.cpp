@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/channels.h"
 
-#include <algorithm>
 #include <array>
 
 #include "kernels/channels.h"
 #include "ops/common.h"
-#include "ops/compose.h"
-#include "ops/compositions.h"
 #include "ops/elementwise_infer.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
@@ -16,9 +13,21 @@
 namespace afterglow::ops {
 namespace {
 
-struct Along {
+struct Normalisation {
   std::int64_t axis = 1;
-  static constexpr auto fields = std::tuple{field("axis", &Along::axis, "of the channels")};
+  double epsilon = 1e-3;
+  bool fix_gamma = false;
+  static constexpr auto fields =
+      std::tuple{field("axis", &Normalisation::axis, "of the channels"),
+                 field("epsilon", &Normalisation::epsilon, "is added to the variance"),
+                 field("fix_gamma", &Normalisation::fix_gamma, "whether gamma counts as 1")};
+};
+
+/// What the kernels need to know.
+struct Settled {
+  kernels::Channels channels;
+  double epsilon;
+  bool fix_gamma;
 };
 
 kernels::Channels channels_of(std::span<const std::int64_t> shape, std::int64_t axis) {
@@ -30,37 +39,69 @@ kernels::Channels channels_of(std::span<const std::int64_t> shape, std::int64_t 
   return channels;
 }
 
-/// The result has two rows with a number for each channel.
-void infer_rows(Inference& inference, const Along& given, double work) {
+/// The results have the shape of an input, and two rows with a number for each channel.
+void infer_normalised(Inference& inference, const Normalisation& given, std::size_t data_input,
+                      double work) {
   Call& call = inference.call;
-  const Operand& data = call.inputs[0];
+  const Operand& data = call.inputs[data_input];
   if (data.is_immediate() || !has_channels(data, given.axis))
-    inference.refuse("needs a contiguous array of float32 or float64 with rows of channels");
+    inference.refuse("needs a contiguous array of float32 or float64");
   for (const Operand& input : call.inputs) {
     if (input.is_immediate() || input.dtype != data.dtype || !input.layout->is_contiguous())
       inference.refuse("needs contiguous arrays of one type", ErrorKind::type);
   }
   const kernels::Channels channels = channels_of(data.shape(), given.axis);
-  if (call.inputs.size() > 1 && (!same_shape(*data.layout, *call.inputs[1].layout) ||
-                                 call.inputs[2].size() != channels.count))
-    inference.refuse("needs data of the same shape, and a mean for each channel");
-  call.settled.set(channels);
+  call.settled.set(Settled{channels, given.epsilon, given.fix_gamma});
   call.cost = 150 + work * static_cast<double>(data.size());
+  const DType dtype = data.dtype;
+  const Reference<Layout> layout = data.layout;
   const std::int64_t rows[] = {2, channels.count};
-  inference.add_output(rows, data.dtype);
+  inference.add_output(layout, dtype);
+  inference.add_output(rows, dtype);
 }
 
-std::unique_ptr<lazy::Pass> moments_kernel(const Call& call) {
-  const Operand& data = call.inputs[0];
-  return kernel_pass<kernels::ChannelMomentsPass>(call.settled.get<kernels::Channels>(), data.dtype,
-                                                  data.data(), call.outputs[0].data());
+void normalise_infer(Inference& inference, const Normalisation& given) {
+  infer_normalised(inference, given, 0, 0.3);
+  Call& call = inference.call;
+  const std::int64_t count = call.settled.get<Settled>().channels.count;
+  if (call.inputs[1].size() != count || call.inputs[2].size() != count)
+    inference.refuse("needs a number of gamma and shift for each channel");
+  call.row_axes = static_cast<int>(given.axis);
 }
 
-std::unique_ptr<lazy::Pass> sums_kernel(const Call& call) {
-  const Operand& data = call.inputs[0];
-  return kernel_pass<kernels::ChannelSumsPass>(call.settled.get<kernels::Channels>(), data.dtype,
-                                               data.data(), call.inputs[1].data(),
-                                               call.inputs[2].data(), call.outputs[0].data());
+void gradient_infer(Inference& inference, const Normalisation& given) {
+  infer_normalised(inference, given, 1, 0.4);
+  const auto& inputs = inference.call.inputs;
+  const std::int64_t count = inference.call.settled.get<Settled>().channels.count;
+  if (!same_shape(*inputs[0].layout, *inputs[1].layout) || inputs[2].size() != count ||
+      inputs[3].size() != 2 * count)
+    inference.refuse("needs values like the data, and gamma and moments for each channel");
+}
+
+const void* gamma_of(const Call& call, std::size_t input) {
+  return call.settled.get<Settled>().fix_gamma ? nullptr : call.inputs[input].data();
+}
+
+std::unique_ptr<lazy::Pass> normalise_kernel_then(const Call& call, lazy::Epilogue epilogue) {
+  const auto settled = call.settled.get<Settled>();
+  const kernels::NormalisePass::Arrays arrays = {call.inputs[0].data(), gamma_of(call, 1),
+                                                 call.inputs[2].data(), call.outputs[0].data(),
+                                                 call.outputs[1].data()};
+  return kernel_pass<kernels::NormalisePass>(settled.channels, call.inputs[0].dtype,
+                                             settled.epsilon, arrays, std::move(epilogue));
+}
+
+std::unique_ptr<lazy::Pass> normalise_kernel(const Call& call) {
+  return normalise_kernel_then(call, {});
+}
+
+std::unique_ptr<lazy::Pass> gradient_kernel(const Call& call) {
+  const auto settled = call.settled.get<Settled>();
+  const kernels::NormaliseGradientPass::Arrays arrays = {
+      call.inputs[0].data(), call.inputs[1].data(),  gamma_of(call, 2),
+      call.inputs[3].data(), call.outputs[0].data(), call.outputs[1].data()};
+  return kernel_pass<kernels::NormaliseGradientPass>(settled.channels, call.inputs[1].dtype,
+                                                     settled.epsilon, arrays);
 }
 
 /// One of two rows, by itself.
@@ -69,84 +110,108 @@ Value row_of(const Value& rows, std::int64_t row) {
   return contiguous_view(rows, row * count, {count});
 }
 
-/// Numbers of channels as they lie along the data.
-Value along(const Value& numbers, const Shape& data, std::int64_t axis) {
-  Shape shape(data.size(), 1);
-  shape[static_cast<std::size_t>(axis)] = data[static_cast<std::size_t>(axis)];
-  return shaped(numbers, shape);
-}
-
-/// Of values, and of values * (x - mean).
-Value channel_sums(const Value& values, const Value& x, const Value& mean, std::int64_t axis) {
-  const lazy::Argument arguments[] = {axis};
-  return apply(the_op<"channel_sums">(), arguments, contiguous(values), contiguous(x),
-               contiguous(mean));
-}
-
 // --- gradients ---
 
-Value through_moments(Gradient& c) {
-  const std::int64_t axis = c.parameters<Along>().axis;
-  const Shape shape = c.shape(0);
-  const kernels::Channels channels = channels_of(shape, axis);
-  const auto count = static_cast<double>(channels.outer * channels.inner);
-  const auto each = [&](const Value& rows, std::int64_t row) {
-    return along(row_of(rows, row), shape, axis);
-  };
-  const Value gradient = contiguous(c.g), moments = c.output();
-  return (c[0] - each(moments, 0)) * (each(gradient, 1) * (2 / count)) +
-         each(gradient, 0) * (1 / count);
+/// How a recorded call normalised its channels, as ops that can be recorded in turn.
+struct Recorded {
+  Shape shape, others;  ///< of the data; its axes but that of the channels
+  Shape numbers;        ///< what has one number for each channel, along the data
+  double places = 1;
+  Normalisation given;
+  Value distance;
+
+  explicit Recorded(Gradient& c)
+      : shape(c.shape(0)), numbers(shape.size(), 1), given(c.parameters<Normalisation>()) {
+    for (std::int64_t i = 0; i < std::ssize(shape); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      if (i == given.axis) {
+        numbers[at] = shape[at];
+      } else {
+        others.push_back(i);
+        places *= static_cast<double>(shape[at]);
+      }
+    }
+    distance = c[0] - along(row_of(c.output(1), 0));
+  }
+  Value along(const Value& values) const { return shaped(values, numbers); }
+  Value deviation(Gradient& c) const { return sqrt(along(row_of(c.output(1), 1)) + given.epsilon); }
+  /// Over all elements of a channel.
+  Value total(const Value& values) const {
+    return others.empty() ? values : sum(values, others, true);
+  }
+};
+
+/// The gradients by the kernel: that of the data; the sums are left for those of the others.
+Value all_gradients(Gradient& c) {
+  autograd::CallBuilder builder(the_op<"normalise_gradient">(), false);
+  const std::array<Value, 4> inputs = {contiguous(c.head(0)), c[0], c[1], c.output(1)};
+  for (const Value& input : inputs) builder.add(input);
+  const auto arguments = lazy::write_arguments(c.parameters<Normalisation>());
+  std::vector<autograd::Handle> more;
+  const Value gradient = builder.issue({arguments, {}, nullptr}, &more);
+  c.memo = more[0];
+  return gradient;
 }
 
-Value through_sums_of_values(Gradient& c) {
-  const std::int64_t axis = c.parameters<Along>().axis;
-  const Shape shape = c.shape(0);
-  const Value gradient = contiguous(c.g);
-  return (c[1] - along(c[2], shape, axis)) * along(row_of(gradient, 1), shape, axis) +
-         along(row_of(gradient, 0), shape, axis);
+Value through_data(Gradient& c) {
+  const bool is_recorded = autograd::state().recording;
+  Value gradient;
+  if (c.head(0) && !is_recorded) gradient = all_gradients(c);
+  if (!c.head(1) && gradient) return gradient;
+  const Recorded recorded(c);
+  if (c.head(0) && is_recorded) {
+    const Value deviation = recorded.deviation(c), unit = recorded.distance / deviation;
+    const Value scaled = recorded.given.fix_gamma ? c.head(0) : c.head(0) * recorded.along(c[1]);
+    const Value mean = recorded.total(scaled) / recorded.places,
+                product = recorded.total(scaled * unit) / recorded.places;
+    gradient = (scaled - mean - unit * product) / deviation;
+  }
+  if (c.head(1)) {
+    const auto along = [&](std::int64_t row) {
+      return recorded.along(row_of(contiguous(c.head(1)), row));
+    };
+    const Value of_moments =
+        (along(0) + recorded.distance * (along(1) * 2)) * (1 / recorded.places);
+    gradient = gradient ? gradient + of_moments : of_moments;
+  }
+  return gradient;
 }
 
-Value through_sums_of_data(Gradient& c) {
-  return c[0] * along(row_of(contiguous(c.g), 1), c.shape(0), c.parameters<Along>().axis);
+Value through_gamma(Gradient& c) {
+  if (!c.head(0) || c.parameters<Normalisation>().fix_gamma) return zeros(c, 1);
+  if (autograd::state().recording) {
+    const Recorded recorded(c);
+    const Value unit = recorded.distance / recorded.deviation(c);
+    return shaped(recorded.total(c.head(0) * unit), c.shape(1));
+  }
+  if (!c.memo) all_gradients(c);
+  return row_of(c.memo, 1);
 }
 
-Value through_sums_of_means(Gradient& c) {
-  return -(row_of(contiguous(c.g), 1) * row_of(c.output(), 0));
+Value through_shift(Gradient& c) {
+  if (!c.head(0)) return zeros(c, 2);
+  if (autograd::state().recording) return shaped(Recorded(c).total(c.head(0)), c.shape(2));
+  if (!c.memo) all_gradients(c);
+  return row_of(c.memo, 0);
 }
-
-/// What the gradients of mean, factor and shift have in common.
-Value sums_of_scaled(Gradient& c) {
-  if (!c.memo) c.memo = channel_sums(c.g, c[0], c[1], c.parameters<Along>().axis);
-  return c.memo;
-}
-
-const std::vector<lazy::GradientRule> through_scaling = {
-    reading({2},
-            [](Gradient& c) { return c.g * along(c[2], c.shape(0), c.parameters<Along>().axis); }),
-    reading({0, 1, 2}, [](Gradient& c) { return -(row_of(sums_of_scaled(c), 0) * c[2]); }),
-    reading({0, 1}, [](Gradient& c) { return row_of(sums_of_scaled(c), 1); }),
-    reading({0, 1}, [](Gradient& c) { return row_of(sums_of_scaled(c), 0); })};
 
 }  // namespace
 
 bool has_channels(const Array& array, std::int64_t axis) {
-  // Shorter rows are left to ops that look at all channels at once.
-  constexpr std::int64_t shortest_row = 8;
   return (array.dtype == DType::float32 || array.dtype == DType::float64) &&
-         array.layout->is_contiguous() && array.size() && axis >= 0 &&
-         axis < array.layout->rank() && channels_of(array.shape(), axis).inner >= shortest_row;
+         array.layout->is_contiguous() && array.size() && axis >= 0 && axis < array.layout->rank();
 }
 
-Value channel_moments(const Value& x, std::int64_t axis) {
-  const lazy::Argument arguments[] = {axis};
-  return apply(the_op<"channel_moments">(), arguments, x);
-}
-
-Value scale_channels(const Value& x, const Value& mean, const Value& factor, const Value& shift,
-                     std::int64_t axis) {
-  const lazy::Argument arguments[] = {axis};
-  std::array<Value, 4> inputs = {x, mean, factor, shift};
-  return call(the_op<"scale_channels">(), inputs, {arguments, {}, nullptr}, false);
+NormalisedChannels normalise_channels(const Value& x, const Value& gamma, const Value& shift,
+                                      std::int64_t axis, double epsilon, bool fix_gamma) {
+  autograd::CallBuilder builder(the_op<"normalise_channels">(), false);
+  const std::array<Value, 3> inputs = {x, contiguous(gamma), contiguous(shift)};
+  for (const Value& input : inputs) builder.add(input);
+  const lazy::Argument arguments[] = {axis, epsilon, fix_gamma};
+  std::vector<autograd::Handle> more;
+  Value result = builder.issue({arguments, {}, nullptr}, &more);
+  const Value moments = std::move(more[0]);
+  return {std::move(result), row_of(moments, 0), row_of(moments, 1)};
 }
 
 Value multiply_add(const Value& x, const Value& factor, const Value& shift) {
@@ -165,28 +230,18 @@ void declare_channels(Table& table) {
              .gradients = {reading({1}, [](Gradient& c) { return fit(c, 0, c.g * c[1]); }),
                            reading({0}, [](Gradient& c) { return fit(c, 1, c.g * c[0]); }),
                            reading_nothing([](Gradient& c) { return fit(c, 2, c.g); })}});
-  table.add<Along>(
-      {.name = "channel_moments",
-       .inputs = {"data"},
-       .infer = [](Inference& inference, const Along& given) { infer_rows(inference, given, 0.4); },
-       .kernel = moments_kernel,
-       .gradients = {reading_output_and({0}, through_moments)}});
-  table.add<Along>(
-      {.name = "channel_sums",
-       .inputs = {"values", "data", "mean"},
-       .infer = [](Inference& inference, const Along& given) { infer_rows(inference, given, 0.5); },
-       .kernel = sums_kernel,
-       .gradients = {reading({1, 2}, through_sums_of_values), reading({0}, through_sums_of_data),
-                     reading_output(through_sums_of_means)}});
-  table.compose<Along>({.name = "scale_channels",
-                        .inputs = {"data", "mean", "factor", "shift"},
-                        .gradients = through_scaling,
-                        .compose = [](Composition& c, const Along& given) {
-                          const Shape shape = shape_of(c[0]);
-                          return (c[0] - along(c[1], shape, given.axis)) *
-                                     along(c[2], shape, given.axis) +
-                                 along(c[3], shape, given.axis);
-                        }});
+  table.add<Normalisation>(
+      {.name = "normalise_channels",
+       .inputs = {"data", "gamma", "shift"},
+       .infer = normalise_infer,
+       .kernel = normalise_kernel,
+       .kernel_then = normalise_kernel_then,
+       .gradients = {reading({0, 1}, {1}, through_data), reading({0, 1}, {1}, through_gamma),
+                     reading({0, 1}, {1}, through_shift)}});
+  table.add<Normalisation>({.name = "normalise_gradient",
+                            .inputs = {"values", "data", "gamma", "moments"},
+                            .infer = gradient_infer,
+                            .kernel = gradient_kernel});
 }
 
 }  // namespace afterglow::ops

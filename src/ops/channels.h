@@ -6,13 +6,17 @@
 
 namespace afterglow::ops {
 
-/// Whether the ops below take the channels of an array, which lie along an axis.
+/// Whether the op below takes the channels of an array, which lie along an axis.
 bool has_channels(const Array& array, std::int64_t axis);
-/// Means and variances of all channels, as two rows.
-Value channel_moments(const Value& x, std::int64_t axis);
-/// (x - mean) * factor + shift, with a number of each for every channel.
-Value scale_channels(const Value& x, const Value& mean, const Value& factor, const Value& shift,
-                     std::int64_t axis);
+
+struct NormalisedChannels {
+  Value result;
+  Value mean, variance;  ///< one number for each channel
+};
+/// (x - mean) * gamma / deviation + shift with the moments of each channel; the deviation is the
+/// root of the variance plus epsilon. A fixed gamma counts as 1.
+NormalisedChannels normalise_channels(const Value& x, const Value& gamma, const Value& shift,
+                                      std::int64_t axis, double epsilon, bool fix_gamma);
 
 /// x * factor + shift, each element of them.
 Value multiply_add(const Value& x, const Value& factor, const Value& shift);

@@ -18,21 +18,26 @@ using RuleFunction = Value (*)(Gradient&);
 // A rule, by what it reads: nothing else is kept for it.
 
 constexpr lazy::GradientRule reading_nothing(RuleFunction function) {
-  return {function, 0, false};
+  return {function, 0, 0};
 }
 constexpr lazy::GradientRule reading(std::initializer_list<int> inputs, RuleFunction function) {
-  return {function, lazy::reads(inputs), false};
+  return {function, lazy::reads(inputs), 0};
 }
+constexpr lazy::GradientRule reading(std::initializer_list<int> inputs,
+                                     std::initializer_list<int> outputs, RuleFunction function) {
+  return {function, lazy::reads(inputs), lazy::reads(outputs)};
+}
+/// All outputs.
 constexpr lazy::GradientRule reading_output(RuleFunction function) {
-  return {function, 0, true};
+  return {function, 0, ~0u};
 }
 constexpr lazy::GradientRule reading_output_and(std::initializer_list<int> inputs,
                                                 RuleFunction function) {
-  return {function, lazy::reads(inputs), true};
+  return {function, lazy::reads(inputs), ~0u};
 }
 /// The inputs from number `first` on, however many there are.
 constexpr lazy::GradientRule reading_from(int first, RuleFunction function) {
-  return {function, ~0u << first, false};
+  return {function, ~0u << first, 0};
 }
 /// Zero by nature: what depends on nothing else is not recorded.
 inline constexpr lazy::GradientRule no_gradient = {};

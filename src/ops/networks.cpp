@@ -236,34 +236,35 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   for (std::size_t i = 1; i < c.inputs().size(); ++i) need_vector(c, c[i], x, axis);
   const autograd::State state = autograd::state();
   const bool is_training = state.training && !given.use_global_stats;
-  // The gradient of a gamma that is fixed is 0, not missing.
-  const bool is_variable = given.fix_gamma && state.recording && gamma.origin;
-  const Value shift = is_variable ? c[2] + gamma * 0 : c[2];
-  const Value scale = along(c, gamma, x, axis), added = along(c, shift, x, axis);
-  Value mean, variance, deviation, result;
-  if (!is_training) {
-    mean = along(c, c[3], x, axis);
-    variance = along(c, c[4], x, axis);
-    deviation = sqrt(variance + given.eps);
-    const Value factor = given.fix_gamma ? 1 / deviation : scale / deviation;
-    result = multiply_add(x, factor, added - mean * factor);
-  } else if (has_channels(x.array, axis) && gamma.array.dtype == x.array.dtype &&
-             shift.array.dtype == x.array.dtype) {
-    const Value moments = channel_moments(x, axis);
-    const std::int64_t count = moments.array.shape()[1];
-    mean = contiguous_view(moments, 0, {count});
-    variance = contiguous_view(moments, count, {count});
-    deviation = sqrt(variance + given.eps);
-    result =
-        scale_channels(x, mean, given.fix_gamma ? 1 / deviation : gamma / deviation, shift, axis);
+  const auto is_like_data = [&](const Value& vector) {
+    return vector.array.dtype == x.array.dtype;
+  };
+  Value mean, variance, result;
+  if (is_training && has_channels(x.array, axis) && is_like_data(gamma) && is_like_data(c[2])) {
+    NormalisedChannels normalised =
+        normalise_channels(x, gamma, c[2], axis, given.eps, given.fix_gamma);
+    mean = std::move(normalised.mean);
+    variance = std::move(normalised.variance);
+    result = std::move(normalised.result);
   } else {
-    const Moments moments(x, all_axes_but(x, {axis}));
-    mean = moments.mean;
-    variance = moments.variance;
-    deviation = sqrt(variance + given.eps);
-    result = moments.distance / deviation;
-    if (!given.fix_gamma) result = result * scale;
-    result = result + added;
+    // The gradient of a gamma that is fixed is 0, not missing.
+    const bool is_variable = given.fix_gamma && state.recording && gamma.origin;
+    const Value scale = along(c, gamma, x, axis);
+    const Value shift = along(c, is_variable ? c[2] + gamma * 0 : c[2], x, axis);
+    if (is_training) {
+      const Moments moments(x, all_axes_but(x, {axis}));
+      mean = moments.mean;
+      variance = moments.variance;
+      result = moments.distance / sqrt(variance + given.eps);
+      if (!given.fix_gamma) result = result * scale;
+      result = result + shift;
+    } else {
+      mean = along(c, c[3], x, axis);
+      variance = along(c, c[4], x, axis);
+      const Value deviation = sqrt(variance + given.eps);
+      const Value factor = given.fix_gamma ? 1 / deviation : scale / deviation;
+      result = multiply_add(x, factor, shift - mean * factor);
+    }
   }
   if (narrow) result = copy(result, DType::float16);
   if (is_training && state.recording) {
@@ -272,7 +273,7 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   }
   if (given.output_mean_var) {
     c.add_output(shaped(mean, shape_of(gamma)));
-    c.add_output(shaped(1 / deviation, shape_of(gamma)));
+    c.add_output(shaped(1 / sqrt(variance + given.eps), shape_of(gamma)));
   }
   return result;
 }

@@ -78,17 +78,9 @@ Value smooth_slope(Gradient& c) {
   return fit(c, 0, where(near, c.g * sharpness * x, c.g * sign(x)));
 }
 
-Value to_value(const lazy::Number& number) {
-  if (const auto* real = std::get_if<double>(&number)) return *real;
-  return std::get<std::int64_t>(number);
-}
-
 Value clipped(Gradient& c) {
-  const auto given = c.parameters<Clip>();
-  Value result = c.g;
-  if (given.a_min) result = where(c[0] >= to_value(*given.a_min), result, 0);
-  if (given.a_max) result = where(c[0] <= to_value(*given.a_max), result, 0);
-  return result;
+  const auto arguments = lazy::write_arguments(c.parameters<Clip>());
+  return where(apply(the_op<"is_within">(), arguments, c[0]), c.g, 0);
 }
 
 /// mx.nd has names of their own for functions that stretch nothing.
@@ -555,6 +547,8 @@ array([0. , 0.5, 1. ])
        .inputs = {"data"},
        .infer = infer_clip,
        .gradients = {reading({0}, clipped)}});
+  table.add<Clip>(
+      {.name = "is_within", .inputs = {"data"}, .infer = infer_clip, .gradients = {no_gradient}});
 }
 
 }  // namespace afterglow::ops

@@ -188,8 +188,8 @@ void declare_softmax(Table& table) {
        .inputs = {"data", "gamma", "beta"},
        .infer = layer_norm_infer,
        .kernel = layer_norm_kernel,
-       .gradients = {reading_output_and({0, 1}, through_layer_norm),
-                     reading_output_and({0}, through_scale), reading_nothing(through_shift)}});
+       .gradients = {reading({0, 1}, {1, 2}, through_layer_norm),
+                     reading({0}, {1, 2}, through_scale), reading_nothing(through_shift)}});
   table.add({.name = "reverse_sequences",
              .inputs = {"data", "sequence_length"},
              .infer = reverse_infer,

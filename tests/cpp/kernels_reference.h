@@ -198,6 +198,8 @@ inline long double wanted(Formula formula, long double a, long double b, bool in
       return a >= b;
     case Formula::multiply_add:  // b is the factor and what is added
       return a * b + b;
+    case Formula::is_within:  // from b to b
+      return a == b;
     case Formula::select:  // between b and b
     case Formula::clip:
       return b;

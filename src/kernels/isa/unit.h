@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/isa/blocks.h"
+#include "kernels/isa/channels.h"
 #include "kernels/isa/depthwise.h"
 #include "kernels/isa/folds.h"
 #include "kernels/isa/lines.h"
@@ -36,8 +37,8 @@ constexpr bool takes_first_single =
     work_of(formula) == Work::light;
 template <Formula formula>
 constexpr bool takes_rest_single =
-    takes_first_single<formula> || formula == Formula::clip || formula == Formula::leaky_relu ||
-    formula == Formula::elu || formula == Formula::smooth_l1;
+    takes_first_single<formula> || formula == Formula::clip || formula == Formula::is_within ||
+    formula == Formula::leaky_relu || formula == Formula::elu || formula == Formula::smooth_l1;
 
 template <Formula formula, int dtype>
 constexpr void fill_formula(KernelTable& table) {
@@ -84,6 +85,7 @@ constexpr RealFunctions<Real> functions_of_reals = {
      PlaneStrips<Real, 7>::functions()},
     PixelTiles<Real>::functions(),
     recurrent_functions<Real>,
+    channel_functions<Real>,
     run_windows<Real>,
     uniform,
     normal,

@@ -203,8 +203,9 @@ class Fusion {
   }
 
   static bool can_fuse(const Call& call) {
-    return !call.op->may_fail && !call.injected_failure && call.outputs.size() == 1 &&
-           (call.is_elementwise() || call.op->reduction || call.op->kernel_then);
+    return !call.op->may_fail && !call.injected_failure &&
+           (call.op->kernel_then ||
+            (call.outputs.size() == 1 && (call.is_elementwise() || call.op->reduction)));
   }
 
   Gathering started_by(const Call& call) const {
@@ -342,10 +343,19 @@ class Fusion {
     return true;
   }
 
+  /// A product may have results beside the one that is handed on: nobody can tell when they are
+  /// there.
+  static bool touches_other_results(const Call& member, const Operand& operand) {
+    return std::any_of(member.outputs.begin() + 1, member.outputs.end(), [&](const Operand& other) {
+      return other.storage.get() == operand.storage.get() && may_overlap(operand, other);
+    });
+  }
+
   /// What the group has written of the input's storage is exactly the input, or nothing of it.
   bool reads_what_is_there(const Gathering& gathering, Role role, const Operand& input) const {
     for (int index = gathering.first; index >= 0; index = next_[index]) {
       const Call& member = *plan_.calls[index];
+      if (touches_other_results(member, input)) return false;
       const Operand& written = member.outputs[0];
       if (written.storage.get() != input.storage.get() || !may_overlap(input, written)) continue;
       const Role wrote = role_of_member(gathering, member);
@@ -369,6 +379,7 @@ class Fusion {
     const bool full = role == Role::full;
     for (int index = gathering.first; index >= 0; index = next_[index]) {
       const Call& member = *plan_.calls[index];
+      if (touches_other_results(member, output)) return false;
       const Role its = role_of_member(gathering, member);
       const auto agrees = [&](const Operand& other, bool other_is_full) {
         if (other.is_immediate() || other.storage.get() != output.storage.get()) return true;
