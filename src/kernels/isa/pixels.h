@@ -55,23 +55,29 @@ struct PixelTiles {
 
   template <int pixels, int vectors>
   [[gnu::noinline]] static void multiply_tile(const PixelProduct<Real>& p) {
+    // All loops over sums are unrolled at once, or the compiler may keep sums in memory.
     Vector sums[pixels][vectors];
+#pragma GCC unroll 2
     for (int v = 0; v < vectors; ++v) {
       const Vector start =
           p.start ? load_part(p.start + v * width, p.columns - v * width) : Vector{};
+#pragma GCC unroll 12
       for (int i = 0; i < pixels; ++i) sums[i][v] = start;
     }
     const Real* weights = p.weights;
     const Real* const* sources = p.sources;
     for (std::int64_t tap = 0; tap < p.taps; ++tap, sources += p.source_stride) {
       const Real* from[pixels];
+#pragma GCC unroll 12
       for (int i = 0; i < pixels; ++i) from[i] = sources[i];
       for (std::int64_t channel = 0; channel < p.channels; ++channel, weights += columns) {
         Vector right[vectors];
+#pragma GCC unroll 2
         for (int v = 0; v < vectors; ++v) right[v] = Panels::load(weights + v * width);
 #pragma GCC unroll 12
         for (int i = 0; i < pixels; ++i) {
           const Vector left = from[i][channel] - Vector{};
+#pragma GCC unroll 2
           for (int v = 0; v < vectors; ++v)
             sums[i][v] = Panels::multiply_add(left, right[v], sums[i][v]);
         }
@@ -80,6 +86,7 @@ struct PixelTiles {
     Real* target = p.target;
 #pragma GCC unroll 12
     for (int i = 0; i < pixels; ++i, target += p.target_stride)
+#pragma GCC unroll 2
       for (int v = 0; v < vectors; ++v)
         store_part(target + v * width, sums[i][v], p.columns - v * width);
   }
