@@ -57,18 +57,17 @@ Place place_of(const Windows& windows, std::int64_t pixel) {
 template <class Real>
 class PixelTask {
  public:
-  PixelTask(const Windows& windows, const Real* images, const Real* packed, const Real* bias,
-            Real* results, const PixelConvolutionPass::Epilogue& epilogue)
-      : windows_(windows),
-        images_(images),
-        packed_(packed),
-        bias_(bias),
-        results_(results),
+  PixelTask(const PixelConvolution& work, const PixelConvolutionPass::Epilogue& epilogue)
+      : windows_(work.windows),
+        images_(static_cast<const Real*>(work.images)),
+        packed_(static_cast<const Real*>(work.packed)),
+        result_{static_cast<const Real*>(work.bias), static_cast<const Real*>(work.addend),
+                static_cast<Real*>(work.results),    windows_.groups * windows_.filters,
+                static_cast<Real>(work.low),         static_cast<Real>(work.high)},
         epilogue_(epilogue),
-        taps_(places_in(windows.kernel)),
-        source_channels_(windows.groups * windows.channels),
-        target_channels_(windows.groups * windows.filters),
-        joins_taps_(kernels::joins_taps(windows, functions<Real>().width)) {}
+        taps_(places_in(windows_.kernel)),
+        source_channels_(windows_.groups * windows_.channels),
+        joins_taps_(kernels::joins_taps(windows_, functions<Real>().width)) {}
 
   void run(std::int64_t group, Range pixels, Range panels) {
     group_ = group;
@@ -180,6 +179,16 @@ class PixelTask {
       visit(count * tile / tiles, count * (tile + 1) / tiles);
   }
 
+  /// From a pixel and a column on.
+  PixelResult<Real> result_at(std::int64_t pixel, std::int64_t column) const {
+    PixelResult<Real> result = result_;
+    const std::int64_t place = pixel * result.stride + column;
+    if (result.start) result.start += column;
+    if (result.addend) result.addend += place;
+    result.target += place;
+    return result;
+  }
+
   void multiply(std::int64_t begin, std::int64_t count, Range panels, std::int64_t last) const {
     const std::int64_t columns = functions<Real>().columns, depth = taps_ * windows_.channels;
     const std::int64_t joined = joins_taps_ ? windows_.kernel[2] : 1;
@@ -190,9 +199,7 @@ class PixelTask {
       for_each_tile(count, functions<Real>().pixels, [&](std::int64_t from, std::int64_t to) {
         functions<Real>().product({sources_.data() + from, block_pixels, taps_ / joined,
                                    windows_.channels * joined, weights,
-                                   bias_ ? bias_ + column : nullptr,
-                                   results_ + (begin + from) * target_channels_ + column,
-                                   target_channels_, static_cast<int>(to - from),
+                                   result_at(begin + from, column), static_cast<int>(to - from),
                                    static_cast<int>(std::min(columns, last - panel * columns))});
       });
     }
@@ -201,17 +208,16 @@ class PixelTask {
   void filter(std::int64_t begin, std::int64_t count) const {
     for_each_tile(count, functions<Real>().filtered, [&](std::int64_t from, std::int64_t to) {
       functions<Real>().filter({sources_.data() + from, block_pixels, taps_, windows_.groups,
-                                packed_, windows_.groups, bias_,
-                                results_ + (begin + from) * target_channels_, target_channels_,
+                                packed_, windows_.groups, result_at(begin + from, 0),
                                 static_cast<int>(to - from)});
     });
   }
 
   const Windows& windows_;
-  const Real *images_, *packed_, *bias_;
-  Real* results_;
+  const Real *const images_, *const packed_;
+  const PixelResult<Real> result_;
   const PixelConvolutionPass::Epilogue& epilogue_;
-  const std::int64_t taps_, source_channels_, target_channels_;
+  const std::int64_t taps_, source_channels_;
   const bool joins_taps_;
   std::int64_t group_ = 0, row_size_ = 0;
   Real* scratch_ = nullptr;
@@ -270,17 +276,12 @@ void PackFiltersPass::run(int share) const {
     pack<double>(share);
 }
 
-PixelConvolutionPass::PixelConvolutionPass(const Windows& windows, DType dtype, const void* images,
-                                           const void* packed, const void* bias, void* results,
-                                           Epilogue epilogue)
-    : windows_(windows),
-      dtype_(dtype),
-      images_(images),
-      packed_(packed),
-      bias_(bias),
-      results_(results),
+PixelConvolutionPass::PixelConvolutionPass(const PixelConvolution& work, Epilogue epilogue)
+    : work_(work),
       epilogue_(std::move(epilogue)),
-      pixels_(windows.count * places_in(windows.result)) {
+      pixels_(work.windows.count * places_in(work.windows.result)) {
+  const Windows& windows = work_.windows;
+  const DType dtype = work_.dtype;
   const std::int64_t panels = panels_of(windows, dtype);
   if (!pixels_ || !panels || !windows.groups) return;
   const std::int64_t groups = is_depthwise(windows) ? 1 : windows.groups;
@@ -304,14 +305,13 @@ PixelConvolutionPass::PixelConvolutionPass(const Windows& windows, DType dtype, 
 template <class Real>
 void PixelConvolutionPass::run_share(int share) const {
   const int block = share / pixel_shares_;
-  PixelTask<Real>(windows_, static_cast<const Real*>(images_), static_cast<const Real*>(packed_),
-                  static_cast<const Real*>(bias_), static_cast<Real*>(results_), epilogue_)
+  PixelTask<Real>(work_, epilogue_)
       .run(block / filter_shares_, range_of(pixels_, pixel_shares_, share % pixel_shares_),
-           range_of(panels_of(windows_, dtype_), filter_shares_, block % filter_shares_));
+           range_of(panels_of(work_.windows, work_.dtype), filter_shares_, block % filter_shares_));
 }
 
 void PixelConvolutionPass::run(int share) const {
-  if (dtype_ == DType::float32)
+  if (work_.dtype == DType::float32)
     run_share<float>(share);
   else
     run_share<double>(share);

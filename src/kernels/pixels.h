@@ -39,8 +39,17 @@ class PackFiltersPass {
   void* packed_;
 };
 
-/// results = images * weights + bias, where images are [count, image, groups * channels] and
-/// results [count, result, groups * filters]; without a bias it is nullptr.
+/// results = images * weights + bias + addend, but no less than `low` and no more than `high`,
+/// where images are [count, image, groups * channels] and results and addend [count, result, groups
+/// * filters]; bias and addend may be nullptr.
+struct PixelConvolution {
+  Windows windows;
+  DType dtype;
+  const void *images, *packed, *bias, *addend;
+  void* results;
+  double low, high;
+};
+
 class PixelConvolutionPass {
  public:
   /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) are complete,
@@ -48,8 +57,7 @@ class PixelConvolutionPass {
   using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                       std::int64_t column_begin, std::int64_t column_end)>;
 
-  PixelConvolutionPass(const Windows& windows, DType dtype, const void* images, const void* packed,
-                       const void* bias, void* results, Epilogue epilogue = {});
+  explicit PixelConvolutionPass(const PixelConvolution& work, Epilogue epilogue = {});
   int shares() const { return shares_; }
   void run(int share) const;
 
@@ -57,10 +65,7 @@ class PixelConvolutionPass {
   template <class Real>
   void run_share(int share) const;
 
-  Windows windows_;
-  DType dtype_;
-  const void *images_, *packed_, *bias_;
-  void* results_;
+  PixelConvolution work_;
   Epilogue epilogue_;
   std::int64_t pixels_ = 0;
   int pixel_shares_ = 1, filter_shares_ = 1;

@@ -221,23 +221,30 @@ struct WinogradFunctions {
   SquareFunction gather_weights;   ///< their gradient
 };
 
-/// target[pixel, column] = start[column] + the sum over taps and channels of source[channel] *
-/// weight, where the channels of a pixel come last. Weights are packed: PixelFunctions::columns for
-/// each channel of each tap.
+/// Where sums of pixels begin and end: target[pixel, column] = start[column] + the sum +
+/// addend[pixel, column], but no less than `low` and no more than `high`.
+template <class Real>
+struct PixelResult {
+  const Real* start;   ///< nullptr: zeros
+  const Real* addend;  ///< nullptr: none; its rows are as far apart as those of the target
+  Real* target;
+  std::int64_t stride;
+  Real low, high;
+};
+
+/// The sum over taps and channels of source[channel] * weight, where the channels of a pixel come
+/// last. Weights are packed: PixelFunctions::columns for each channel of each tap.
 template <class Real>
 struct PixelProduct {
   const Real* const* sources;  ///< what each tap meets for each pixel
   std::int64_t source_stride;  ///< from tap to tap
   std::int64_t taps, channels;
   const Real* weights;
-  const Real* start;  ///< nullptr: zeros
-  Real* target;
-  std::int64_t target_stride;
+  PixelResult<Real> result;
   int pixels, columns;
 };
 
-/// target[pixel, channel] = start[channel] + the sum over taps of source[channel] *
-/// weight[channel].
+/// The sum over taps of source[channel] * weight[channel].
 template <class Real>
 struct PixelFilter {
   const Real* const* sources;
@@ -245,9 +252,7 @@ struct PixelFilter {
   std::int64_t taps, channels;
   const Real* weights;
   std::int64_t weight_stride;  ///< from tap to tap
-  const Real* start;
-  Real* target;
-  std::int64_t target_stride;
+  PixelResult<Real> result;
   int pixels;
 };
 
