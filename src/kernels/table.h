@@ -109,11 +109,13 @@ struct TiledProduct {
   bool add;
 };
 
-/// Work on the windows of one image, for some of its lanes.
+/// Work on the windows of one image, for some of its lanes, and where there are several for some
+/// rows of results: those of all depths, one after the other. What writes places takes all rows.
 template <class Real>
 struct WindowsCall {
   WindowWork work;
   const PoolingWindows& windows;
+  std::int64_t row_begin, row_end;
   std::int64_t lanes;
   const Real *data, *results, *values;
   Real *target, *scratch;
