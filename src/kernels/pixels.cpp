@@ -5,6 +5,7 @@
 #include <bit>
 #include <vector>
 
+#include "kernels/pixel_winograd.h"
 #include "kernels/scratch.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::int64_t block_pixels = 96;
 /// Many weights for few pixels: filters are divided before pixels are.
 constexpr std::int64_t many_pixels = 1024, many_weights = 1 << 16, fewest_pixels = 16;
+constexpr std::int64_t fewest_tiles = 24;
 /// Operations of a share at least, where there are several, and at most.
 constexpr double small_share = 1.5e6, large_share = 5e8;
 constexpr std::int64_t enough_shares = 16;
@@ -226,16 +228,26 @@ class PixelTask {
 
 }  // namespace
 
-std::int64_t packed_filters_size(const Windows& windows, DType dtype) {
+Packing packing_for(const Windows& windows, DType dtype) {
+  return pixel_winograd_pays(windows, dtype) ? Packing::winograd : Packing::panels;
+}
+
+std::int64_t packed_filters_size(const Windows& windows, DType dtype, Packing packing) {
+  if (packing == Packing::winograd) return spread_filters_size(windows);
   const std::int64_t taps = places_in(windows.kernel);
   if (is_depthwise(windows)) return taps * windows.groups;
   return windows.groups * panels_of(windows, dtype) * taps * windows.channels *
          panel_columns(dtype);
 }
 
-PackFiltersPass::PackFiltersPass(const Windows& windows, DType dtype, const void* weights,
-                                 const void* factors, void* packed)
-    : windows_(windows), dtype_(dtype), weights_(weights), factors_(factors), packed_(packed) {}
+PackFiltersPass::PackFiltersPass(const Windows& windows, DType dtype, Packing packing,
+                                 const void* weights, const void* factors, void* packed)
+    : windows_(windows),
+      dtype_(dtype),
+      packing_(packing),
+      weights_(weights),
+      factors_(factors),
+      packed_(packed) {}
 
 int PackFiltersPass::shares() const {
   if (is_depthwise(windows_)) return 1;
@@ -270,7 +282,10 @@ void PackFiltersPass::pack(std::int64_t panel) const {
 }
 
 void PackFiltersPass::run(int share) const {
-  if (dtype_ == DType::float32)
+  if (packing_ == Packing::winograd)
+    spread_filters(windows_, static_cast<const float*>(weights_),
+                   static_cast<const float*>(factors_), share, static_cast<float*>(packed_));
+  else if (dtype_ == DType::float32)
     pack<float>(share);
   else
     pack<double>(share);
@@ -279,7 +294,9 @@ void PackFiltersPass::run(int share) const {
 PixelConvolutionPass::PixelConvolutionPass(const PixelConvolution& work, Epilogue epilogue)
     : work_(work),
       epilogue_(std::move(epilogue)),
-      pixels_(work.windows.count * places_in(work.windows.result)) {
+      packing_(packing_for(work.windows, work.dtype)),
+      pixels_(packing_ == Packing::winograd ? winograd_tiles(work.windows)
+                                            : work.windows.count * places_in(work.windows.result)) {
   const Windows& windows = work_.windows;
   const DType dtype = work_.dtype;
   const std::int64_t panels = panels_of(windows, dtype);
@@ -292,11 +309,18 @@ PixelConvolutionPass::PixelConvolutionPass(const PixelConvolution& work, Epilogu
   wanted = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
   wanted = std::max(
       wanted, static_cast<std::int64_t>(operations / static_cast<double>(groups) / large_share));
-  const bool divides_filters =
-      pixels_ < many_pixels && packed_filters_size(windows, dtype) > groups * many_weights;
-  const std::int64_t filter_shares = divides_filters ? std::min(wanted, panels) : 1;
-  const std::int64_t pixel_shares =
-      std::min(divide_up(wanted, filter_shares), divide_up(pixels_, fewest_pixels));
+  std::int64_t filter_shares = 1, pixel_shares = 1;
+  if (packing_ == Packing::winograd) {
+    // Tiles are spread out again by those who have other filters.
+    pixel_shares = std::clamp<std::int64_t>(pixels_ / fewest_tiles, 1, wanted);
+    filter_shares = std::clamp<std::int64_t>(wanted / pixel_shares, 1, divide_up(panels, 2));
+  } else {
+    const bool divides_filters =
+        pixels_ < many_pixels &&
+        packed_filters_size(windows, dtype, packing_) > groups * many_weights;
+    if (divides_filters) filter_shares = std::min(wanted, panels);
+    pixel_shares = std::min(divide_up(wanted, filter_shares), divide_up(pixels_, fewest_pixels));
+  }
   filter_shares_ = static_cast<int>(filter_shares);
   pixel_shares_ = static_cast<int>(pixel_shares);
   shares_ = static_cast<int>(groups * filter_shares * pixel_shares);
@@ -305,9 +329,13 @@ PixelConvolutionPass::PixelConvolutionPass(const PixelConvolution& work, Epilogu
 template <class Real>
 void PixelConvolutionPass::run_share(int share) const {
   const int block = share / pixel_shares_;
-  PixelTask<Real>(work_, epilogue_)
-      .run(block / filter_shares_, range_of(pixels_, pixel_shares_, share % pixel_shares_),
-           range_of(panels_of(work_.windows, work_.dtype), filter_shares_, block % filter_shares_));
+  const Range pixels = range_of(pixels_, pixel_shares_, share % pixel_shares_);
+  const Range panels =
+      range_of(panels_of(work_.windows, work_.dtype), filter_shares_, block % filter_shares_);
+  if (packing_ == Packing::winograd)
+    run_pixel_winograd(work_, pixels, panels, epilogue_);
+  else
+    PixelTask<Real>(work_, epilogue_).run(block / filter_shares_, pixels, panels);
 }
 
 void PixelConvolutionPass::run(int share) const {

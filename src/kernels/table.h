@@ -213,16 +213,6 @@ struct PanelFunctions {
 /// and written.
 using SquareFunction = void (*)(const float* const* from, float* const* to, std::int64_t lanes);
 
-/// What Winograd's convolution is made of: the ways to where it is a product of 6 by 6 with 6 by 6
-/// numbers, and back.
-struct WinogradFunctions {
-  SquareFunction spread_image;  ///< 6 by 6, what the windows of a tile see
-  SquareFunction spread_weights;
-  SquareFunction gather_result;
-  SquareFunction spread_gradient;  ///< of the result
-  SquareFunction gather_weights;   ///< their gradient
-};
-
 /// Where sums of pixels begin and end: target[pixel, column] = start[column] + the sum +
 /// addend[pixel, column], but no less than `low` and no more than `high`.
 template <class Real>
@@ -232,6 +222,19 @@ struct PixelResult {
   Real* target;
   std::int64_t stride;
   Real low, high;
+};
+
+/// What Winograd's convolution is made of: the ways to where it is a product of 6 by 6 with 6 by 6
+/// numbers, and back.
+struct WinogradFunctions {
+  SquareFunction spread_image;  ///< 6 by 6, what the windows of a tile see
+  SquareFunction spread_weights;
+  SquareFunction gather_result;
+  /// The same to pixels of a result, or to nowhere where they are -1, for some columns.
+  void (*gather_pixels)(const float* const* from, const std::int64_t* pixels,
+                        const PixelResult<float>& result, int columns);
+  SquareFunction spread_gradient;  ///< of the result
+  SquareFunction gather_weights;   ///< their gradient
 };
 
 /// The sum over taps and channels of source[channel] * weight, where the channels of a pixel come

@@ -264,26 +264,34 @@ Windows filters_of(std::span<const std::int64_t> weights, std::int64_t groups) {
   return windows;
 }
 
-struct Groups {
+struct Packed {
   std::int64_t num_group = 1;
+  bool winograd = false;
   static constexpr auto fields =
-      std::tuple{required("num_group", &Groups::num_group, "that the channels are divided into")};
+      std::tuple{required("num_group", &Packed::num_group, "that the channels are divided into"),
+                 required("winograd", &Packed::winograd, "whether weights are spread out")};
+
+  kernels::Packing packing() const {
+    return winograd ? kernels::Packing::winograd : kernels::Packing::panels;
+  }
 };
 
-void pack_infer(Inference& inference, const Groups& given) {
+void pack_infer(Inference& inference, const Packed& given) {
   const Operand& weights = inference.call.inputs[0];
-  const Shape size = {
-      kernels::packed_filters_size(filters_of(weights.shape(), given.num_group), weights.dtype)};
-  inference.call.settled.set(given.num_group);
+  const Shape size = {kernels::packed_filters_size(filters_of(weights.shape(), given.num_group),
+                                                   weights.dtype, given.packing())};
+  inference.call.settled.set(given);
   inference.call.cost = 500 + static_cast<double>(weights.size());
   inference.add_output(size, weights.dtype);
 }
 
 std::unique_ptr<lazy::Pass> pack_kernel(const Call& call) {
   const Operand& weights = call.inputs[0];
+  const auto settled = call.settled.get<Packed>();
   return kernel_pass<kernels::PackFiltersPass>(
-      filters_of(weights.shape(), call.settled.get<std::int64_t>()), weights.dtype, weights.data(),
-      call.inputs.size() > 1 ? call.inputs[1].data() : nullptr, call.outputs[0].data());
+      filters_of(weights.shape(), settled.num_group), weights.dtype, settled.packing(),
+      weights.data(), call.inputs.size() > 1 ? call.inputs[1].data() : nullptr,
+      call.outputs[0].data());
 }
 
 struct PixelSliding {
@@ -363,11 +371,12 @@ Array predict_convolution(lazy::Prediction& prediction) {
                                     numbers(settled.pad),    Shape(extents.begin(), extents.end()),
                                     settled.groups,          prediction.low,
                                     prediction.high};
-  const lazy::Argument groups[] = {settled.groups};
+  const lazy::Argument packing[] = {
+      settled.groups, kernels::packing_for(windows, weights.dtype) == kernels::Packing::winograd};
   const Array &factor = prediction.factor, &shift = prediction.shift;
   const Array packed =
-      factor.storage ? prediction.add(the_op<"pack_scaled_filters">(), {{weights, factor}}, groups)
-                     : prediction.add(the_op<"pack_filters">(), {{weights}}, groups);
+      factor.storage ? prediction.add(the_op<"pack_scaled_filters">(), {{weights, factor}}, packing)
+                     : prediction.add(the_op<"pack_filters">(), {{weights}}, packing);
   Array bias = shift;
   if (call.inputs.size() > 2)
     bias = factor.storage
@@ -631,9 +640,9 @@ void declare_convolution(Table& table) {
                       .kernel_then = convolve_kernel_then,
                       .predict = predict_convolution,
                       .gradients = and_bias(through_convolve)});
-  table.add<Groups>(
+  table.add<Packed>(
       {.name = "pack_filters", .inputs = {"weights"}, .infer = pack_infer, .kernel = pack_kernel});
-  table.add<Groups>({.name = "pack_scaled_filters",
+  table.add<Packed>({.name = "pack_scaled_filters",
                      .inputs = {"weights", "factor"},
                      .infer = pack_infer,
                      .kernel = pack_kernel});
