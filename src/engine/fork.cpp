@@ -73,6 +73,7 @@ void ThreadedEngine::after_fork_in_child() noexcept {
     next = RunningList::after(*running);
     if (running->thread == self) continue;
     running_.remove(*running);
+    --at_home_[running->home];
     TaskRecord& task = *running->task;
     constexpr auto lost = "the process was forked while another thread was inside this task";
     // The failure keeps further shares from starting; the task may know better what to do.

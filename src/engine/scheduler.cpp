@@ -126,14 +126,13 @@ bool Scheduler::has_ready(std::uint64_t last) const {
 Claim Scheduler::claim(TaskRecord& task) {
   // STATE CHANGE: ready -> running, for one share. The task stays in its queue as long as others
   // can join in; before it is prepared, nobody can.
-  const Claim claim{&task, task.shares == 0 ? 0 : task.shares - task.unclaimed};
   ++task.running;
   if (task.unclaimed == 1)
     make_unready(task);
   else if (!task.aside)
     --unclaimed_;
   --task.unclaimed;
-  return claim;
+  return {&task};
 }
 
 Claim Scheduler::claim_starved(TaskRecord& task) {
@@ -168,10 +167,25 @@ TaskRecord& Scheduler::oldest_starved() const {
   return *oldest;
 }
 
-void Scheduler::cut(TaskRecord& task, int shares) {
+void Scheduler::cut(TaskRecord& task, int shares, int homes) {
   task.shares = shares;
   task.unclaimed = shares - 1;
+  int begin = 0;
+  for (int home = 0; home < homes; ++home) {
+    const int count = shares / homes + (home < shares % homes);
+    task.left[home] = {begin, begin + count};
+    begin += count;
+  }
   if (task.unclaimed > 0) make_ready(task);
+}
+
+int Scheduler::choose_share(TaskRecord& task, int home) {
+  TaskRecord::Shares& own = task.left[home];
+  if (own.begin < own.end) return own.begin++;
+  // What its owner comes to last.
+  const auto most = std::ranges::max_element(
+      task.left, {}, [](const TaskRecord::Shares& shares) { return shares.end - shares.begin; });
+  return --most->end;
 }
 
 bool Scheduler::end_share(TaskRecord& task, std::exception_ptr failure) {

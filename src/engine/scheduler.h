@@ -40,6 +40,10 @@ struct Access {
   std::exception_ptr outcome{};  // what the variable's failure becomes when the task ends
 };
 
+/// Threads that compute have homes, and shares that nobody has taken are divided among these: a
+/// thread that gets the same part of one task after the other finds what it left in its caches.
+constexpr int most_homes = 8;
+
 /// A pushed task, in one allocation with its accesses.
 struct TaskRecord {
   static TaskRecord* make(std::unique_ptr<Task> task, std::size_t accesses);
@@ -57,6 +61,9 @@ struct TaskRecord {
   int shares = 0;     // 0 until prepared
   int unclaimed = 1;  // shares nobody has taken; a task that is not prepared counts as one
   int running = 0;    // shares taken and not ended; the last one stays until the task has ended
+  struct Shares {
+    int begin = 0, end = 0;
+  } left[most_homes]{};  // shares that no thread has chosen
   bool held = false;  // not to become ready yet, whatever its accesses
   std::exception_ptr failure{};
   std::size_t position = ReadyQueue::nowhere;  // in the ready queue: ready and something unclaimed
@@ -102,10 +109,10 @@ struct Waiter {
 
 using WaiterList = List<Waiter, &Waiter::link>;
 
-/// One share of a task, taken by one thread. Share 0 comes with the duty to prepare the task.
+/// One share of a task, taken by one thread, which chooses it. The first comes with the duty to
+/// prepare the task.
 struct Claim {
   TaskRecord* task = nullptr;
-  int share = 0;
   bool must = false;  // the task cannot be put off any more
   explicit operator bool() const { return task != nullptr; }
 };
@@ -134,8 +141,11 @@ class Scheduler {
   bool has_starved() const { return !starved_.empty(); }
   /// The starved task that was pushed first; there must be one.
   TaskRecord& oldest_starved() const;
-  /// The task has been prepared and is cut into this many shares, the first of them claimed.
-  void cut(TaskRecord& task, int shares);
+  /// The task has been prepared and is cut into this many shares, of which one is claimed, for
+  /// threads of so many homes.
+  void cut(TaskRecord& task, int shares, int homes);
+  /// The share that a thread with this home gets for a claim.
+  static int choose_share(TaskRecord& task, int home);
   /// True when this was the last share to end: the task is then to be finished and ended.
   bool end_share(TaskRecord& task, std::exception_ptr failure);
   /// Releases the dependants and moves the task to `ended`. Its outcome must be set.

@@ -20,7 +20,8 @@ void ThreadedEngine::join(Worker& worker) {
     worker.thread.join();
 }
 
-ThreadedEngine::ThreadedEngine(int thread_limit) : limit_(std::max(1, thread_limit)) {}
+ThreadedEngine::ThreadedEngine(int thread_limit)
+    : limit_(std::max(1, thread_limit)), homes_(std::min(limit_, most_homes)) {}
 
 ThreadedEngine::~ThreadedEngine() {
   shutdown();
@@ -114,15 +115,25 @@ bool ThreadedEngine::holds_slot() const {
   return inside && !inside->task->aside;
 }
 
+// That of its last share, unless as many as belong there compute in it.
+int ThreadedEngine::choose_home() {
+  const int most = (limit_ + homes_ - 1) / homes_;
+  if (last_home_ >= homes_ || at_home_[last_home_] >= most)
+    last_home_ = static_cast<int>(std::min_element(at_home_, at_home_ + homes_) - at_home_);
+  return last_home_;
+}
+
 // Runs a claimed share, and ends the task if that was its last, or puts it off. Entered and left
 // with the lock held. The caller has a slot, unless the task is aside; a helper keeps it, a worker
 // gives it back.
 void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   TaskRecord& task = *claim.task;
-  Running running{this, &task, innermost_};
+  Running running{this, &task, innermost_, choose_home()};
   running_.push_back(running);
+  ++at_home_[running.home];
   innermost_ = &running;
   int shares = task.shares;
+  int share = shares > 1 ? Scheduler::choose_share(task, running.home) : 0;
   const std::shared_ptr<Observer> observer = observer_;
   plan_wakes(hold);
   hold.let_go();
@@ -135,14 +146,17 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
       shares = prepare(*task.task, claim.must);
       if (shares > 1 || claim.must) {
         hold.take();
-        if (shares > 1) scheduler_.cut(task, shares);
+        if (shares > 1) {
+          scheduler_.cut(task, shares, homes_);
+          share = Scheduler::choose_share(task, running.home);
+        }
         if (claim.must) pressed_ = nullptr;
         plan_wakes(hold);
         hold.let_go();
       }
     }
     if (shares > 0)
-      run_observed(*task.task, task.number, claim.share, worker_index_, observer.get());
+      run_observed(*task.task, task.number, share, worker_index_, observer.get());
   } catch (...) {
     failure = std::current_exception();
   }
@@ -163,6 +177,7 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
     hold.take();
   }
   running_.remove(running);
+  --at_home_[running.home];
   innermost_ = running.outer;
   if (pressed_ == &task) pressed_ = nullptr;  // prepare() threw
   // Before the dependants are released: they are best run by this thread, which is awake.

@@ -69,6 +69,7 @@ class ThreadedEngine final : public Engine {
     ThreadedEngine* engine;
     TaskRecord* task;
     Running* outer;
+    int home = 0;
     bool waits = false;  // inside its task
     std::thread::id thread = std::this_thread::get_id();
     Link<Running> link{};
@@ -119,6 +120,7 @@ class ThreadedEngine final : public Engine {
   void serve_awaiting(Hold& hold);
   Running* innermost() const;
   bool holds_slot() const;
+  int choose_home();
 
   bool start(std::vector<std::unique_ptr<Worker>>& workers, const char* kind,
              void (ThreadedEngine::*body)(Worker&));
@@ -171,8 +173,10 @@ class ThreadedEngine final : public Engine {
   static inline thread_local Running* innermost_ = nullptr;
   friend int worker_index();
   static inline thread_local int worker_index_ = -1;
+  static inline thread_local int last_home_ = 0;
 
   const int limit_;
+  const int homes_;
   mutable std::mutex mutex_;
   Scheduler scheduler_;
   int computing_ = 0;              // slots taken; at most limit_
@@ -186,6 +190,7 @@ class ThreadedEngine final : public Engine {
   static constexpr std::uint64_t awaited = 1;
   std::atomic<std::uint64_t> destroyed_{0};
   RunningList running_;
+  int at_home_[most_homes]{};  // running shares
   std::condition_variable quiet_;  // a share ended, or a waiter left, while somebody waits for that
 
   int asides_ = 0;            // tasks aside that run and do not wait

@@ -5,6 +5,7 @@
 #include <bit>
 #include <vector>
 
+#include "kernels/pixel_winograd.h"
 #include "kernels/scratch.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::int64_t block_pixels = 96;
 /// Many weights for few pixels: filters are divided before pixels are.
 constexpr std::int64_t many_pixels = 1024, many_weights = 1 << 16, fewest_pixels = 16;
+constexpr std::int64_t fewest_tiles = 24;
 /// Operations of a share at least, where there are several, and at most.
 constexpr double small_share = 1.5e6, large_share = 5e8;
 constexpr std::int64_t enough_shares = 16;
@@ -57,18 +59,17 @@ Place place_of(const Windows& windows, std::int64_t pixel) {
 template <class Real>
 class PixelTask {
  public:
-  PixelTask(const Windows& windows, const Real* images, const Real* packed, const Real* bias,
-            Real* results, const PixelConvolutionPass::Epilogue& epilogue)
-      : windows_(windows),
-        images_(images),
-        packed_(packed),
-        bias_(bias),
-        results_(results),
+  PixelTask(const PixelConvolution& work, const PixelConvolutionPass::Epilogue& epilogue)
+      : windows_(work.windows),
+        images_(static_cast<const Real*>(work.images)),
+        packed_(static_cast<const Real*>(work.packed)),
+        result_{static_cast<const Real*>(work.bias), static_cast<const Real*>(work.addend),
+                static_cast<Real*>(work.results),    windows_.groups * windows_.filters,
+                static_cast<Real>(work.low),         static_cast<Real>(work.high)},
         epilogue_(epilogue),
-        taps_(places_in(windows.kernel)),
-        source_channels_(windows.groups * windows.channels),
-        target_channels_(windows.groups * windows.filters),
-        joins_taps_(kernels::joins_taps(windows, functions<Real>().width)) {}
+        taps_(places_in(windows_.kernel)),
+        source_channels_(windows_.groups * windows_.channels),
+        joins_taps_(kernels::joins_taps(windows_, functions<Real>().width)) {}
 
   void run(std::int64_t group, Range pixels, Range panels) {
     group_ = group;
@@ -180,6 +181,16 @@ class PixelTask {
       visit(count * tile / tiles, count * (tile + 1) / tiles);
   }
 
+  /// From a pixel and a column on.
+  PixelResult<Real> result_at(std::int64_t pixel, std::int64_t column) const {
+    PixelResult<Real> result = result_;
+    const std::int64_t place = pixel * result.stride + column;
+    if (result.start) result.start += column;
+    if (result.addend) result.addend += place;
+    result.target += place;
+    return result;
+  }
+
   void multiply(std::int64_t begin, std::int64_t count, Range panels, std::int64_t last) const {
     const std::int64_t columns = functions<Real>().columns, depth = taps_ * windows_.channels;
     const std::int64_t joined = joins_taps_ ? windows_.kernel[2] : 1;
@@ -190,9 +201,7 @@ class PixelTask {
       for_each_tile(count, functions<Real>().pixels, [&](std::int64_t from, std::int64_t to) {
         functions<Real>().product({sources_.data() + from, block_pixels, taps_ / joined,
                                    windows_.channels * joined, weights,
-                                   bias_ ? bias_ + column : nullptr,
-                                   results_ + (begin + from) * target_channels_ + column,
-                                   target_channels_, static_cast<int>(to - from),
+                                   result_at(begin + from, column), static_cast<int>(to - from),
                                    static_cast<int>(std::min(columns, last - panel * columns))});
       });
     }
@@ -201,17 +210,16 @@ class PixelTask {
   void filter(std::int64_t begin, std::int64_t count) const {
     for_each_tile(count, functions<Real>().filtered, [&](std::int64_t from, std::int64_t to) {
       functions<Real>().filter({sources_.data() + from, block_pixels, taps_, windows_.groups,
-                                packed_, windows_.groups, bias_,
-                                results_ + (begin + from) * target_channels_, target_channels_,
+                                packed_, windows_.groups, result_at(begin + from, 0),
                                 static_cast<int>(to - from)});
     });
   }
 
   const Windows& windows_;
-  const Real *images_, *packed_, *bias_;
-  Real* results_;
+  const Real *const images_, *const packed_;
+  const PixelResult<Real> result_;
   const PixelConvolutionPass::Epilogue& epilogue_;
-  const std::int64_t taps_, source_channels_, target_channels_;
+  const std::int64_t taps_, source_channels_;
   const bool joins_taps_;
   std::int64_t group_ = 0, row_size_ = 0;
   Real* scratch_ = nullptr;
@@ -220,16 +228,26 @@ class PixelTask {
 
 }  // namespace
 
-std::int64_t packed_filters_size(const Windows& windows, DType dtype) {
+Packing packing_for(const Windows& windows, DType dtype) {
+  return pixel_winograd_pays(windows, dtype) ? Packing::winograd : Packing::panels;
+}
+
+std::int64_t packed_filters_size(const Windows& windows, DType dtype, Packing packing) {
+  if (packing == Packing::winograd) return spread_filters_size(windows);
   const std::int64_t taps = places_in(windows.kernel);
   if (is_depthwise(windows)) return taps * windows.groups;
   return windows.groups * panels_of(windows, dtype) * taps * windows.channels *
          panel_columns(dtype);
 }
 
-PackFiltersPass::PackFiltersPass(const Windows& windows, DType dtype, const void* weights,
-                                 const void* factors, void* packed)
-    : windows_(windows), dtype_(dtype), weights_(weights), factors_(factors), packed_(packed) {}
+PackFiltersPass::PackFiltersPass(const Windows& windows, DType dtype, Packing packing,
+                                 const void* weights, const void* factors, void* packed)
+    : windows_(windows),
+      dtype_(dtype),
+      packing_(packing),
+      weights_(weights),
+      factors_(factors),
+      packed_(packed) {}
 
 int PackFiltersPass::shares() const {
   if (is_depthwise(windows_)) return 1;
@@ -264,23 +282,23 @@ void PackFiltersPass::pack(std::int64_t panel) const {
 }
 
 void PackFiltersPass::run(int share) const {
-  if (dtype_ == DType::float32)
+  if (packing_ == Packing::winograd)
+    spread_filters(windows_, static_cast<const float*>(weights_),
+                   static_cast<const float*>(factors_), share, static_cast<float*>(packed_));
+  else if (dtype_ == DType::float32)
     pack<float>(share);
   else
     pack<double>(share);
 }
 
-PixelConvolutionPass::PixelConvolutionPass(const Windows& windows, DType dtype, const void* images,
-                                           const void* packed, const void* bias, void* results,
-                                           Epilogue epilogue)
-    : windows_(windows),
-      dtype_(dtype),
-      images_(images),
-      packed_(packed),
-      bias_(bias),
-      results_(results),
+PixelConvolutionPass::PixelConvolutionPass(const PixelConvolution& work, Epilogue epilogue)
+    : work_(work),
       epilogue_(std::move(epilogue)),
-      pixels_(windows.count * places_in(windows.result)) {
+      packing_(packing_for(work.windows, work.dtype)),
+      pixels_(packing_ == Packing::winograd ? winograd_tiles(work.windows)
+                                            : work.windows.count * places_in(work.windows.result)) {
+  const Windows& windows = work_.windows;
+  const DType dtype = work_.dtype;
   const std::int64_t panels = panels_of(windows, dtype);
   if (!pixels_ || !panels || !windows.groups) return;
   const std::int64_t groups = is_depthwise(windows) ? 1 : windows.groups;
@@ -291,11 +309,18 @@ PixelConvolutionPass::PixelConvolutionPass(const Windows& windows, DType dtype, 
   wanted = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
   wanted = std::max(
       wanted, static_cast<std::int64_t>(operations / static_cast<double>(groups) / large_share));
-  const bool divides_filters =
-      pixels_ < many_pixels && packed_filters_size(windows, dtype) > groups * many_weights;
-  const std::int64_t filter_shares = divides_filters ? std::min(wanted, panels) : 1;
-  const std::int64_t pixel_shares =
-      std::min(divide_up(wanted, filter_shares), divide_up(pixels_, fewest_pixels));
+  std::int64_t filter_shares = 1, pixel_shares = 1;
+  if (packing_ == Packing::winograd) {
+    // Tiles are spread out again by those who have other filters.
+    pixel_shares = std::clamp<std::int64_t>(pixels_ / fewest_tiles, 1, wanted);
+    filter_shares = std::clamp<std::int64_t>(wanted / pixel_shares, 1, divide_up(panels, 2));
+  } else {
+    const bool divides_filters =
+        pixels_ < many_pixels &&
+        packed_filters_size(windows, dtype, packing_) > groups * many_weights;
+    if (divides_filters) filter_shares = std::min(wanted, panels);
+    pixel_shares = std::min(divide_up(wanted, filter_shares), divide_up(pixels_, fewest_pixels));
+  }
   filter_shares_ = static_cast<int>(filter_shares);
   pixel_shares_ = static_cast<int>(pixel_shares);
   shares_ = static_cast<int>(groups * filter_shares * pixel_shares);
@@ -304,14 +329,17 @@ PixelConvolutionPass::PixelConvolutionPass(const Windows& windows, DType dtype, 
 template <class Real>
 void PixelConvolutionPass::run_share(int share) const {
   const int block = share / pixel_shares_;
-  PixelTask<Real>(windows_, static_cast<const Real*>(images_), static_cast<const Real*>(packed_),
-                  static_cast<const Real*>(bias_), static_cast<Real*>(results_), epilogue_)
-      .run(block / filter_shares_, range_of(pixels_, pixel_shares_, share % pixel_shares_),
-           range_of(panels_of(windows_, dtype_), filter_shares_, block % filter_shares_));
+  const Range pixels = range_of(pixels_, pixel_shares_, share % pixel_shares_);
+  const Range panels =
+      range_of(panels_of(work_.windows, work_.dtype), filter_shares_, block % filter_shares_);
+  if (packing_ == Packing::winograd)
+    run_pixel_winograd(work_, pixels, panels, epilogue_);
+  else
+    PixelTask<Real>(work_, epilogue_).run(block / filter_shares_, pixels, panels);
 }
 
 void PixelConvolutionPass::run(int share) const {
-  if (dtype_ == DType::float32)
+  if (work_.dtype == DType::float32)
     run_share<float>(share);
   else
     run_share<double>(share);

@@ -17,15 +17,22 @@ constexpr bool is_depthwise(const Windows& windows) {
   return windows.channels == 1 && windows.filters == 1;
 }
 
-/// How many elements the packed weights have.
-std::int64_t packed_filters_size(const Windows& windows, DType dtype);
+/// What the weights of a convolution become before it runs.
+enum class Packing : std::uint8_t {
+  panels,   ///< beside each other, as vectors
+  winograd  ///< spread out, for fewer multiplications: see kernels/winograd.h
+};
+Packing packing_for(const Windows& windows, DType dtype);
+
+/// How many elements the packed weights have. What images there are does not matter.
+std::int64_t packed_filters_size(const Windows& windows, DType dtype, Packing packing);
 
 /// Packs weights [groups * filters, channels, kernel], those of a filter times its factor, if there
 /// are factors. For float32 and float64.
 class PackFiltersPass {
  public:
-  PackFiltersPass(const Windows& windows, DType dtype, const void* weights, const void* factors,
-                  void* packed);
+  PackFiltersPass(const Windows& windows, DType dtype, Packing packing, const void* weights,
+                  const void* factors, void* packed);
   int shares() const;
   void run(int share) const;
 
@@ -35,12 +42,22 @@ class PackFiltersPass {
 
   Windows windows_;
   DType dtype_;
+  Packing packing_;
   const void *weights_, *factors_;
   void* packed_;
 };
 
-/// results = images * weights + bias, where images are [count, image, groups * channels] and
-/// results [count, result, groups * filters]; without a bias it is nullptr.
+/// results = images * weights + bias + addend, but no less than `low` and no more than `high`,
+/// where images are [count, image, groups * channels] and results and addend [count, result, groups
+/// * filters]; bias and addend may be nullptr. Weights are packed by packing_for() the windows.
+struct PixelConvolution {
+  Windows windows;
+  DType dtype;
+  const void *images, *packed, *bias, *addend;
+  void* results;
+  double low, high;
+};
+
 class PixelConvolutionPass {
  public:
   /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) are complete,
@@ -48,8 +65,7 @@ class PixelConvolutionPass {
   using Epilogue = std::function<void(std::int64_t row_begin, std::int64_t row_end,
                                       std::int64_t column_begin, std::int64_t column_end)>;
 
-  PixelConvolutionPass(const Windows& windows, DType dtype, const void* images, const void* packed,
-                       const void* bias, void* results, Epilogue epilogue = {});
+  explicit PixelConvolutionPass(const PixelConvolution& work, Epilogue epilogue = {});
   int shares() const { return shares_; }
   void run(int share) const;
 
@@ -57,12 +73,10 @@ class PixelConvolutionPass {
   template <class Real>
   void run_share(int share) const;
 
-  Windows windows_;
-  DType dtype_;
-  const void *images_, *packed_, *bias_;
-  void* results_;
+  PixelConvolution work_;
   Epilogue epilogue_;
-  std::int64_t pixels_ = 0;
+  Packing packing_;
+  std::int64_t pixels_ = 0;  ///< or tiles
   int pixel_shares_ = 1, filter_shares_ = 1;
   int shares_ = 0;
 };

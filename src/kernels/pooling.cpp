@@ -51,11 +51,17 @@ PoolingPass::PoolingPass(WindowWork work, const PoolingWindows& windows, DType d
       arrays_(arrays),
       places_(windows.depth.extent * windows.rows.extent * windows.columns.extent),
       results_(windows.depth.results * windows.rows.results * windows.columns.results) {
+  const bool reads_places = work == WindowWork::maximum || work == WindowWork::sum;
+  const std::int64_t rows = windows_.depth.results * windows_.rows.results;
   lane_block_ = most_lanes;
-  while (lane_block_ > fewest_lanes &&
+  if (reads_places && windows_.lanes > 1 && rows > 1 && dtype != DType::float16) {
+    lane_block_ = windows_.lanes;
+    row_blocks_ = rows;
+  }
+  while (row_blocks_ == 1 && lane_block_ > fewest_lanes &&
          windows.images * divide_up(windows.lanes, lane_block_) < enough_units)
     lane_block_ /= 2;
-  units_ = windows.images * divide_up(windows.lanes, lane_block_);
+  units_ = windows.images * row_blocks_ * divide_up(windows.lanes, lane_block_);
   const std::int64_t size =
       windows.images * windows.lanes * std::max<std::int64_t>(1, std::max(places_, results_));
   if (units_) shares_ = static_cast<int>(std::min(divide_up(size, share_size), units_));
@@ -63,16 +69,19 @@ PoolingPass::PoolingPass(WindowWork work, const PoolingWindows& windows, DType d
 
 void PoolingPass::run(int share) const {
   const std::int64_t blocks = divide_up(windows_.lanes, lane_block_);
+  const std::int64_t rows = windows_.depth.results * windows_.rows.results;
   const Range range = range_of(units_, shares_, share);
-  for (std::int64_t unit = range.begin; unit < range.end; ++unit) {
-    const std::int64_t image = unit / blocks, first = unit % blocks * lane_block_;
-    const std::int64_t lanes = std::min(lane_block_, windows_.lanes - first);
+  for (std::int64_t number = range.begin; number < range.end; ++number) {
+    const std::int64_t first = number % blocks * lane_block_, row = number / blocks % row_blocks_;
+    const Unit unit = {number / blocks / row_blocks_, rows * row / row_blocks_,
+                       rows * (row + 1) / row_blocks_, first,
+                       std::min(lane_block_, windows_.lanes - first)};
     if (dtype_ == DType::float32)
-      run_lanes<float>(image, first, lanes);
+      run_lanes<float>(unit);
     else if (dtype_ == DType::float64)
-      run_lanes<double>(image, first, lanes);
+      run_lanes<double>(unit);
     else
-      run_halves(image, first, lanes);
+      run_halves(unit);
   }
 }
 
@@ -95,27 +104,28 @@ bool has_target_per_place(WindowWork work) {
 }  // namespace
 
 template <class Real>
-void PoolingPass::run_lanes(std::int64_t image, std::int64_t first, std::int64_t lanes) const {
+void PoolingPass::run_lanes(const Unit& unit) const {
   const auto at = [&](const void* array, bool per_place) {
     return array ? static_cast<const Real*>(array) +
-                       image * (per_place ? places_ : results_) * windows_.lanes + first
+                       unit.image * (per_place ? places_ : results_) * windows_.lanes + unit.first
                  : nullptr;
   };
   real_functions<Real>().windows(
-      {work_, windows_, lanes, at(arrays_.data, true), at(arrays_.results, false),
-       at(arrays_.values, has_values_per_place(work_)),
+      {work_, windows_, unit.row_begin, unit.row_end, unit.lanes, at(arrays_.data, true),
+       at(arrays_.results, false), at(arrays_.values, has_values_per_place(work_)),
        const_cast<Real*>(at(arrays_.target, has_target_per_place(work_))),
        scratch<Real>(room_of(windows_))});
 }
 
 /// float16 is brought to float32, an image or a block of its lanes at a time.
-void PoolingPass::run_halves(std::int64_t image, std::int64_t first, std::int64_t lanes) const {
+void PoolingPass::run_halves(const Unit& unit) const {
+  const std::int64_t lanes = unit.lanes;
   const CastFunction widen = cast_function(DType::float16, DType::float32);
   const CastFunction narrow = cast_function(DType::float32, DType::float16);
   const std::int64_t room = room_of(windows_);
   float* free = scratch<float>(room + 2 * (places_ + results_) * lanes) + room;
   const auto offset = [&](std::int64_t count, std::int64_t i) {
-    return ((image * count + i) * windows_.lanes + first) * 2;
+    return ((unit.image * count + i) * windows_.lanes + unit.first) * 2;
   };
   // Blocks without gaps are converted at once.
   const auto each = [&](std::int64_t count, auto&& convert) {
@@ -137,8 +147,8 @@ void PoolingPass::run_halves(std::int64_t image, std::int64_t first, std::int64_
   const float *const data = wide(arrays_.data, true), *const results = wide(arrays_.results, false),
                      *const values = wide(arrays_.values, has_values_per_place(work_));
   float* const target = free;
-  real_functions<float>().windows(
-      {work_, packed, lanes, data, results, values, target, scratch<float>(room)});
+  real_functions<float>().windows({work_, packed, unit.row_begin, unit.row_end, lanes, data,
+                                   results, values, target, scratch<float>(room)});
   const std::int64_t count = has_target_per_place(work_) ? places_ : results_;
   if (work_ == WindowWork::maximum) {
     constexpr float lowest = -65504;  // of float16

@@ -32,7 +32,8 @@ enum class WindowWork : std::uint8_t {
   sum_gradient
 };
 
-/// For float16, float32 and float64. A share is a range of images, or of lanes of them.
+/// For float16, float32 and float64. A share is a range of images, or of lanes of them, or where
+/// there are several lanes of rows of results.
 class PoolingPass {
  public:
   struct Arrays {
@@ -46,9 +47,13 @@ class PoolingPass {
   void run(int share) const;
 
  private:
+  /// Some rows of results, and some lanes of them, of an image.
+  struct Unit {
+    std::int64_t image, row_begin, row_end, first, lanes;
+  };
   template <class Real>
-  void run_lanes(std::int64_t image, std::int64_t first, std::int64_t lanes) const;
-  void run_halves(std::int64_t image, std::int64_t first, std::int64_t lanes) const;
+  void run_lanes(const Unit& unit) const;
+  void run_halves(const Unit& unit) const;
 
   WindowWork work_;
   PoolingWindows windows_;
@@ -56,6 +61,7 @@ class PoolingPass {
   Arrays arrays_;
   std::int64_t places_, results_;  ///< of an image
   std::int64_t lane_block_;        ///< lanes of a unit
+  std::int64_t row_blocks_ = 1;    ///< of an image
   std::int64_t units_ = 0;
   int shares_ = 0;
 };

@@ -110,11 +110,13 @@ struct TiledProduct {
   bool add;
 };
 
-/// Work on the windows of one image, for some of its lanes.
+/// Work on the windows of one image, for some of its lanes, and where there are several for some
+/// rows of results: those of all depths, one after the other. What writes places takes all rows.
 template <class Real>
 struct WindowsCall {
   WindowWork work;
   const PoolingWindows& windows;
+  std::int64_t row_begin, row_end;
   std::int64_t lanes;
   const Real *data, *results, *values;
   Real *target, *scratch;
@@ -272,33 +274,43 @@ inline constexpr int plane_sizes = 3;
 /// and written.
 using SquareFunction = void (*)(const float* const* from, float* const* to, std::int64_t lanes);
 
+/// Where sums of pixels begin and end: target[pixel, column] = start[column] + the sum +
+/// addend[pixel, column], but no less than `low` and no more than `high`.
+template <class Real>
+struct PixelResult {
+  const Real* start;   ///< nullptr: zeros
+  const Real* addend;  ///< nullptr: none; its rows are as far apart as those of the target
+  Real* target;
+  std::int64_t stride;
+  Real low, high;
+};
+
 /// What Winograd's convolution is made of: the ways to where it is a product of 6 by 6 with 6 by 6
 /// numbers, and back.
 struct WinogradFunctions {
   SquareFunction spread_image;  ///< 6 by 6, what the windows of a tile see
   SquareFunction spread_weights;
   SquareFunction gather_result;
+  /// The same to pixels of a result, or to nowhere where they are -1, for some columns.
+  void (*gather_pixels)(const float* const* from, const std::int64_t* pixels,
+                        const PixelResult<float>& result, int columns);
   SquareFunction spread_gradient;  ///< of the result
   SquareFunction gather_weights;   ///< their gradient
 };
 
-/// target[pixel, column] = start[column] + the sum over taps and channels of source[channel] *
-/// weight, where the channels of a pixel come last. Weights are packed: PixelFunctions::columns for
-/// each channel of each tap.
+/// The sum over taps and channels of source[channel] * weight, where the channels of a pixel come
+/// last. Weights are packed: PixelFunctions::columns for each channel of each tap.
 template <class Real>
 struct PixelProduct {
   const Real* const* sources;  ///< what each tap meets for each pixel
   std::int64_t source_stride;  ///< from tap to tap
   std::int64_t taps, channels;
   const Real* weights;
-  const Real* start;  ///< nullptr: zeros
-  Real* target;
-  std::int64_t target_stride;
+  PixelResult<Real> result;
   int pixels, columns;
 };
 
-/// target[pixel, channel] = start[channel] + the sum over taps of source[channel] *
-/// weight[channel].
+/// The sum over taps of source[channel] * weight[channel].
 template <class Real>
 struct PixelFilter {
   const Real* const* sources;
@@ -306,9 +318,7 @@ struct PixelFilter {
   std::int64_t taps, channels;
   const Real* weights;
   std::int64_t weight_stride;  ///< from tap to tap
-  const Real* start;
-  Real* target;
-  std::int64_t target_stride;
+  PixelResult<Real> result;
   int pixels;
 };
 

@@ -2,6 +2,8 @@
 #include "lazy/prediction.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -35,6 +37,18 @@ Array permuted(const T& array, const Shape& order) {
   Array result = array;
   result.layout = Layout::strided(shape, strides);
   return result;
+}
+
+/// A number that travels inside a call.
+std::optional<double> number_of(const Operand& operand) {
+  if (!operand.is_immediate()) return {};
+  const auto read = [&]<class Real>(Real number) {
+    std::memcpy(&number, operand.immediate.data(), sizeof number);
+    return static_cast<double>(number);
+  };
+  if (operand.dtype == DType::float32) return read(float());
+  if (operand.dtype == DType::float64) return read(double());
+  return {};
 }
 
 class ChannelsLast {
@@ -184,26 +198,74 @@ class ChannelsLast {
         !std::ranges::all_of(std::span(call.inputs.begin() + 1, call.inputs.end()),
                              [&](const Operand& input) { return is_ahead(input); }))
       return false;
-    Prediction prediction{call, with_channels_last(call, call.inputs[0]), {}, {}, calls_};
+    Prediction prediction{
+        .call = call, .images = with_channels_last(call, call.inputs[0]), .calls = calls_};
     const Operand* result = &output;
-    const Value& value = value_of(output);
-    if (value.reads == 1 && !value.is_result &&
-        value.reader->formula == kernels::Formula::multiply_add && value.reader->is_elementwise()) {
-      const Call& next = *value.reader;
-      const Array factor = vector_of_channels(next.inputs[1], output.dtype),
-                  shift = vector_of_channels(next.inputs[2], output.dtype);
-      if (factor.storage && shift.storage && same_view(next.inputs[0], output) &&
-          next.outputs[0].dtype == output.dtype && is_made_whole(next.outputs[0])) {
-        prediction.factor = factor;
-        prediction.shift = shift;
-        result = &next.outputs[0];
-      }
-    }
+    std::vector<const Call*> taken;
+    const auto take =
+        [&](bool (ChannelsLast::*take_from)(const Call&, const Operand&, Prediction&)) {
+          const Call* const next = only_reader(*result);
+          if (!next || !(this->*take_from)(*next, *result, prediction)) return;
+          taken.push_back(next);
+          result = &next->outputs[0];
+        };
+    take(&ChannelsLast::take_norm);
+    take(&ChannelsLast::take_sum);
+    take(&ChannelsLast::take_bounds);
     const Array last = call.op->predict(prediction);
     if (!last.storage) return false;
     convolved_ += call.cost;
-    if (result != &output) done_.insert(value.reader);
+    done_.insert(taken.begin(), taken.end());
     set_last(call, *result, last);
+    return true;
+  }
+
+  /// The elementwise call that is alone in reading a value, and makes another of the same type.
+  const Call* only_reader(const Operand& operand) {
+    const Value& value = value_of(operand);
+    if (value.reads != 1 || value.is_result || !value.reader->is_elementwise()) return nullptr;
+    const Operand& made = value.reader->outputs[0];
+    return made.dtype == operand.dtype && is_made_whole(made) ? value.reader : nullptr;
+  }
+
+  bool take_norm(const Call& call, const Operand& value, Prediction& prediction) {
+    if (call.formula != kernels::Formula::multiply_add || !same_view(call.inputs[0], value))
+      return false;
+    const Array factor = vector_of_channels(call.inputs[1], value.dtype),
+                shift = vector_of_channels(call.inputs[2], value.dtype);
+    if (!factor.storage || !shift.storage) return false;
+    prediction.factor = factor;
+    prediction.shift = shift;
+    return true;
+  }
+
+  /// What is added must be there already, with channels last.
+  bool take_sum(const Call& call, const Operand& value, Prediction& prediction) {
+    if (call.formula != kernels::Formula::add) return false;
+    for (const int index : {0, 1}) {
+      const Operand& other = call.inputs[1 - index];
+      if (!same_view(call.inputs[index], value)) continue;
+      const Value* const addend = last_of(other);
+      if (!addend || other.dtype != value.dtype || !same_shape(*other.layout, *value.layout))
+        return false;
+      prediction.addend = addend->last;
+      return true;
+    }
+    return false;
+  }
+
+  bool take_bounds(const Call& call, const Operand& value, Prediction& prediction) {
+    if (!same_view(call.inputs[0], value)) return false;
+    if (call.formula == kernels::Formula::relu) {
+      prediction.low = 0;
+      return true;
+    }
+    if (call.formula != kernels::Formula::clip) return false;
+    const auto low = number_of(call.inputs[1]), high = number_of(call.inputs[2]);
+    // Where bounds are the wrong way round, or not numbers, the order of comparisons decides.
+    if (!low || !high || !(*low <= *high)) return false;
+    prediction.low = *low;
+    prediction.high = *high;
     return true;
   }
 
@@ -248,7 +310,7 @@ class ChannelsLast {
 
 }  // namespace
 
-Array Prediction::add(const Op& op, std::initializer_list<Array> inputs,
+Array Prediction::add(const Op& op, std::span<const Array> inputs,
                       std::span<const Argument> arguments) {
   OwnedCall added = inferred(op, inputs, arguments);
   added->site = call.site.copy();

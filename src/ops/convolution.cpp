@@ -98,10 +98,14 @@ Settled settle(const Inference& inference, const Sliding& given) {
           given.num_group};
 }
 
+double cost_of(const Windows& windows) {
+  return 500 + windows.operations() / 60;
+}
+
 /// Of the last steps, which are the same for all.
 void finish(Inference& inference, const Settled& settled, const Windows& windows) {
   inference.call.settled.set(settled);
-  inference.call.cost = 500 + windows.operations() / 60;
+  inference.call.cost = cost_of(windows);
 }
 
 void need(const Inference& inference, bool holds) {
@@ -260,48 +264,88 @@ Windows filters_of(std::span<const std::int64_t> weights, std::int64_t groups) {
   return windows;
 }
 
-struct Groups {
+struct Packed {
   std::int64_t num_group = 1;
+  bool winograd = false;
   static constexpr auto fields =
-      std::tuple{required("num_group", &Groups::num_group, "that the channels are divided into")};
+      std::tuple{required("num_group", &Packed::num_group, "that the channels are divided into"),
+                 required("winograd", &Packed::winograd, "whether weights are spread out")};
+
+  kernels::Packing packing() const {
+    return winograd ? kernels::Packing::winograd : kernels::Packing::panels;
+  }
 };
 
-void pack_infer(Inference& inference, const Groups& given) {
+void pack_infer(Inference& inference, const Packed& given) {
   const Operand& weights = inference.call.inputs[0];
-  const Shape size = {
-      kernels::packed_filters_size(filters_of(weights.shape(), given.num_group), weights.dtype)};
-  inference.call.settled.set(given.num_group);
+  const Shape size = {kernels::packed_filters_size(filters_of(weights.shape(), given.num_group),
+                                                   weights.dtype, given.packing())};
+  inference.call.settled.set(given);
   inference.call.cost = 500 + static_cast<double>(weights.size());
   inference.add_output(size, weights.dtype);
 }
 
 std::unique_ptr<lazy::Pass> pack_kernel(const Call& call) {
   const Operand& weights = call.inputs[0];
+  const auto settled = call.settled.get<Packed>();
   return kernel_pass<kernels::PackFiltersPass>(
-      filters_of(weights.shape(), call.settled.get<std::int64_t>()), weights.dtype, weights.data(),
-      call.inputs.size() > 1 ? call.inputs[1].data() : nullptr, call.outputs[0].data());
+      filters_of(weights.shape(), settled.num_group), weights.dtype, settled.packing(),
+      weights.data(), call.inputs.size() > 1 ? call.inputs[1].data() : nullptr,
+      call.outputs[0].data());
 }
 
-/// The weights themselves are there for their shape.
-void convolve_pixels_infer(Inference& inference, const Sliding& given) {
+struct PixelSliding {
+  Shape stride, dilate, pad, extents;
+  std::int64_t num_group = 1;
+  double low = 0, high = 0;
+  static constexpr auto fields = std::tuple{
+      required("stride", &PixelSliding::stride, "by which the window moves"),
+      required("dilate", &PixelSliding::dilate, "distance of its places"),
+      required("pad", &PixelSliding::pad, "how far the first window begins before the image"),
+      required("extents", &PixelSliding::extents, "of the axes of space of the result"),
+      required("num_group", &PixelSliding::num_group, "that the channels are divided into"),
+      required("low", &PixelSliding::low, "than which no result is less"),
+      required("high", &PixelSliding::high, "than which no result is more")};
+};
+
+struct SettledPixels {
+  Settled windows;
+  double low, high;
+};
+
+/// The weights themselves are there for their shape. What follows the packed ones is the bias, if
+/// it is a vector, and what is added to the result, if not.
+void convolve_pixels_infer(Inference& inference, const PixelSliding& given) {
   const Operand &images = inference.call.inputs[0], &weights = inference.call.inputs[1];
   const Settled settled = {as_space(given.stride, 1), as_space(given.dilate, 1),
                            as_space(given.pad, 0), given.num_group};
   Shape result = {images.shape()[0]};
   result.insert(result.end(), given.extents.begin(), given.extents.end());
   result.push_back(weights.shape()[0]);
-  finish(inference, settled, pixel_windows(settled, images.shape(), weights.shape(), result));
+  const Windows windows = pixel_windows(settled, images.shape(), weights.shape(), result);
+  inference.call.settled.set(SettledPixels{settled, given.low, given.high});
+  inference.call.cost = cost_of(windows);
   inference.call.row_axes = static_cast<int>(result.size()) - 1;
   inference.add_output(result, images.dtype);
 }
 
 std::unique_ptr<lazy::Pass> convolve_pixels_kernel_then(const Call& call, lazy::Epilogue epilogue) {
   const Operand &images = call.inputs[0], &results = call.outputs[0];
+  const auto settled = call.settled.get<SettledPixels>();
+  const void *bias = nullptr, *addend = nullptr;
+  for (std::size_t i = 3; i < call.inputs.size(); ++i)
+    (call.inputs[i].layout->rank() == 1 ? bias : addend) = call.inputs[i].data();
   return kernel_pass<kernels::PixelConvolutionPass>(
-      pixel_windows(call.settled.get<Settled>(), images.shape(), call.inputs[1].shape(),
-                    results.shape()),
-      results.dtype, images.data(), call.inputs[2].data(),
-      call.inputs.size() > 3 ? call.inputs[3].data() : nullptr, results.data(),
+      kernels::PixelConvolution{.windows = pixel_windows(settled.windows, images.shape(),
+                                                         call.inputs[1].shape(), results.shape()),
+                                .dtype = results.dtype,
+                                .images = images.data(),
+                                .packed = call.inputs[2].data(),
+                                .bias = bias,
+                                .addend = addend,
+                                .results = results.data(),
+                                .low = settled.low,
+                                .high = settled.high},
       std::move(epilogue));
 }
 
@@ -324,22 +368,24 @@ Array predict_convolution(lazy::Prediction& prediction) {
   const auto numbers = [&](const Space& space) { return Shape(space.end() - axes, space.end()); };
   const auto extents = space_of(call.outputs[0].shape());
   const lazy::Argument sliding[] = {numbers(settled.stride), numbers(settled.dilate),
-                                    numbers(settled.pad), Shape(extents.begin(), extents.end()),
-                                    settled.groups};
-  const lazy::Argument groups[] = {settled.groups};
+                                    numbers(settled.pad),    Shape(extents.begin(), extents.end()),
+                                    settled.groups,          prediction.low,
+                                    prediction.high};
+  const lazy::Argument packing[] = {
+      settled.groups, kernels::packing_for(windows, weights.dtype) == kernels::Packing::winograd};
   const Array &factor = prediction.factor, &shift = prediction.shift;
   const Array packed =
-      factor.storage ? prediction.add(the_op<"pack_scaled_filters">(), {weights, factor}, groups)
-                     : prediction.add(the_op<"pack_filters">(), {weights}, groups);
+      factor.storage ? prediction.add(the_op<"pack_scaled_filters">(), {{weights, factor}}, packing)
+                     : prediction.add(the_op<"pack_filters">(), {{weights}}, packing);
   Array bias = shift;
   if (call.inputs.size() > 2)
     bias = factor.storage
-               ? prediction.add(the_op<"multiply_add">(), {call.inputs[2], factor, shift})
+               ? prediction.add(the_op<"multiply_add">(), {{call.inputs[2], factor, shift}})
                : Array(call.inputs[2]);
-  return bias.storage ? prediction.add(the_op<"convolve_pixels_biased">(),
-                                       {prediction.images, weights, packed, bias}, sliding)
-                      : prediction.add(the_op<"convolve_pixels">(),
-                                       {prediction.images, weights, packed}, sliding);
+  std::vector<Array> inputs = {prediction.images, weights, packed};
+  for (const Array& more : {bias, prediction.addend})
+    if (more.storage) inputs.push_back(more);
+  return prediction.add(the_op<"convolve_pixels">(), inputs, sliding);
 }
 
 // --- public ops ---
@@ -594,22 +640,18 @@ void declare_convolution(Table& table) {
                       .kernel_then = convolve_kernel_then,
                       .predict = predict_convolution,
                       .gradients = and_bias(through_convolve)});
-  table.add<Groups>(
+  table.add<Packed>(
       {.name = "pack_filters", .inputs = {"weights"}, .infer = pack_infer, .kernel = pack_kernel});
-  table.add<Groups>({.name = "pack_scaled_filters",
+  table.add<Packed>({.name = "pack_scaled_filters",
                      .inputs = {"weights", "factor"},
                      .infer = pack_infer,
                      .kernel = pack_kernel});
-  table.add<Sliding>({.name = "convolve_pixels",
-                      .inputs = {"images", "weights", "packed"},
-                      .infer = convolve_pixels_infer,
-                      .kernel = convolve_pixels_kernel,
-                      .kernel_then = convolve_pixels_kernel_then});
-  table.add<Sliding>({.name = "convolve_pixels_biased",
-                      .inputs = {"images", "weights", "packed", "bias"},
-                      .infer = convolve_pixels_infer,
-                      .kernel = convolve_pixels_kernel,
-                      .kernel_then = convolve_pixels_kernel_then});
+  table.add<PixelSliding>({.name = "convolve_pixels",
+                           .inputs = {"images", "weights", "packed", "added"},
+                           .variadic = true,
+                           .infer = convolve_pixels_infer,
+                           .kernel = convolve_pixels_kernel,
+                           .kernel_then = convolve_pixels_kernel_then});
   table.add<Sliding>({.name = "deconvolve_images",
                       .inputs = {"results", "weights"},
                       .infer = deconvolve_infer,

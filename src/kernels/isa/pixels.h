@@ -53,35 +53,79 @@ struct PixelTiles {
 #endif
   }
 
+  /// The sums of pixels side by side, of `count` columns from `column` on.
+  template <int pixels, int vectors>
+  AFTERGLOW_INLINE static void start(const PixelResult<Real>& result, std::int64_t column,
+                                     std::int64_t count, Vector (&sums)[pixels][vectors]) {
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; ++v) {
+      const Vector first =
+          result.start ? load_part(result.start + column + v * width, count - v * width) : Vector{};
+#pragma GCC unroll 12
+      for (int i = 0; i < pixels; ++i) sums[i][v] = first;
+    }
+  }
+
+  template <int pixels, int vectors>
+  AFTERGLOW_INLINE static void finish(const PixelResult<Real>& result, std::int64_t column,
+                                      std::int64_t count, Vector (&sums)[pixels][vectors]) {
+    const Vector low = result.low - Vector{}, high = result.high - Vector{};
+    // Whole vectors need no second look each.
+    if (count >= vectors * width)
+      finish_part(result, column, std::int64_t{vectors * width}, low, high, sums);
+    else
+      finish_part(result, column, count, low, high, sums);
+  }
+
+  template <int pixels, int vectors>
+  AFTERGLOW_INLINE static void finish_part(const PixelResult<Real>& result, std::int64_t column,
+                                           std::int64_t count, Vector low, Vector high,
+                                           Vector (&sums)[pixels][vectors]) {
+    if (result.addend) {
+      const Real* from = result.addend + column;
+#pragma GCC unroll 12
+      for (int i = 0; i < pixels; ++i, from += result.stride)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; ++v)
+          sums[i][v] += load_part(from + v * width, count - v * width);
+    }
+    Real* to = result.target + column;
+#pragma GCC unroll 12
+    for (int i = 0; i < pixels; ++i, to += result.stride) {
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; ++v) {
+        // A sum that is nan stays it.
+        const Vector no_less = low > sums[i][v] ? low : sums[i][v];
+        store_part(to + v * width, high < no_less ? high : no_less, count - v * width);
+      }
+    }
+  }
+
   template <int pixels, int vectors>
   [[gnu::noinline]] static void multiply_tile(const PixelProduct<Real>& p) {
+    // All loops over sums are unrolled at once, or the compiler may keep sums in memory.
     Vector sums[pixels][vectors];
-    for (int v = 0; v < vectors; ++v) {
-      const Vector start =
-          p.start ? load_part(p.start + v * width, p.columns - v * width) : Vector{};
-      for (int i = 0; i < pixels; ++i) sums[i][v] = start;
-    }
+    start(p.result, 0, p.columns, sums);
     const Real* weights = p.weights;
     const Real* const* sources = p.sources;
     for (std::int64_t tap = 0; tap < p.taps; ++tap, sources += p.source_stride) {
       const Real* from[pixels];
+#pragma GCC unroll 12
       for (int i = 0; i < pixels; ++i) from[i] = sources[i];
       for (std::int64_t channel = 0; channel < p.channels; ++channel, weights += columns) {
         Vector right[vectors];
+#pragma GCC unroll 2
         for (int v = 0; v < vectors; ++v) right[v] = Panels::load(weights + v * width);
 #pragma GCC unroll 12
         for (int i = 0; i < pixels; ++i) {
           const Vector left = from[i][channel] - Vector{};
+#pragma GCC unroll 2
           for (int v = 0; v < vectors; ++v)
             sums[i][v] = Panels::multiply_add(left, right[v], sums[i][v]);
         }
       }
     }
-    Real* target = p.target;
-#pragma GCC unroll 12
-    for (int i = 0; i < pixels; ++i, target += p.target_stride)
-      for (int v = 0; v < vectors; ++v)
-        store_part(target + v * width, sums[i][v], p.columns - v * width);
+    finish(p.result, 0, p.columns, sums);
   }
 
   template <int vectors, int... pixels>
@@ -101,11 +145,7 @@ struct PixelTiles {
   AFTERGLOW_INLINE static void filter_channels(const PixelFilter<Real>& p, std::int64_t channel,
                                                std::int64_t count) {
     Vector sums[pixels][vectors];
-    for (int v = 0; v < vectors; ++v) {
-      const Vector start =
-          p.start ? load_part(p.start + channel + v * width, count - v * width) : Vector{};
-      for (int i = 0; i < pixels; ++i) sums[i][v] = start;
-    }
+    start(p.result, channel, count, sums);
     const Real* weights = p.weights + channel;
     const Real* const* sources = p.sources;
     for (std::int64_t tap = 0; tap < p.taps;
@@ -118,10 +158,7 @@ struct PixelTiles {
               weight, load_part(sources[i] + channel + v * width, count - v * width), sums[i][v]);
       }
     }
-    for (int i = 0; i < pixels; ++i)
-      for (int v = 0; v < vectors; ++v)
-        store_part(p.target + i * p.target_stride + channel + v * width, sums[i][v],
-                   count - v * width);
+    finish(p.result, channel, count, sums);
   }
 
   template <int pixels>

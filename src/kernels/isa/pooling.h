@@ -585,27 +585,61 @@ AFTERGLOW_INLINE void for_each_window(const PoolingWindows& windows, Begin&& beg
   }
 }
 
+/// `vectors` of lanes of all places of a window, in registers.
+template <class Rule, int vectors, class T>
+AFTERGLOW_INLINE void join_places(const PoolingWindows& windows, const Span& depth,
+                                  const Span& rows, const Span& columns, const T* data, T* target) {
+  using Vector [[gnu::vector_size(vector_size)]] = T;
+  constexpr std::int64_t width = vector_size / sizeof(T);
+  Vector joined[vectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; ++v) joined[v] = Rule::template neutral<T> - Vector{};
+  for_each_row(windows, depth, rows, [&](std::int64_t row) {
+    const T* from = data + (row * windows.columns.extent + columns.begin) * windows.lanes;
+    for (std::int64_t i = columns.begin; i < columns.end; ++i, from += windows.lanes) {
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) {
+        Vector values;
+        __builtin_memcpy(&values, from + v * width, sizeof(Vector));
+        joined[v] = Rule::join(values, joined[v]);
+      }
+    }
+  });
+  if (windows.is_mean) {
+    const T count = static_cast<T>(depth.counted * rows.counted * columns.counted);
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) joined[v] /= count;
+  }
+  __builtin_memcpy(target, joined, sizeof joined);
+}
+
 template <class Rule, class T>
-void join_lanes(const PoolingWindows& windows, const T* data, std::int64_t lanes, T* target) {
-  const std::int64_t step = windows.lanes;
-  for_each_window(
-      windows,
-      [&](std::int64_t result, std::int64_t) {
-        T* const into = target + result * step;
-        for (std::int64_t i = 0; i < lanes; ++i) into[i] = Rule::template neutral<T>;
-      },
-      [&](std::int64_t result, std::int64_t place) {
-        T* const into = target + result * step;
-        const T* const from = data + place * step;
-#pragma GCC ivdep
-        for (std::int64_t i = 0; i < lanes; ++i) into[i] = Rule::join(from[i], into[i]);
-      },
-      [&](std::int64_t result, std::int64_t counted) {
-        if (!windows.is_mean) return;
-        T* const into = target + result * step;
-        const T count = static_cast<T>(counted);
-        for (std::int64_t i = 0; i < lanes; ++i) into[i] /= count;
-      });
+void join_lanes(const WindowsCall<T>& call) {
+  const PoolingWindows& windows = call.windows;
+  constexpr std::int64_t width = vector_size / sizeof(T);
+  for (std::int64_t row = call.row_begin; row < call.row_end; ++row) {
+    const Span depth = span_of(windows, windows.depth, row / windows.rows.results);
+    const Span rows = span_of(windows, windows.rows, row % windows.rows.results);
+    T* target = call.target + row * windows.columns.results * windows.lanes;
+    for (std::int64_t w = 0; w < windows.columns.results; ++w, target += windows.lanes) {
+      const Span columns = span_of(windows, windows.columns, w);
+      std::int64_t lane = 0;
+      for (; lane + 4 * width <= call.lanes; lane += 4 * width)
+        join_places<Rule, 4>(windows, depth, rows, columns, call.data + lane, target + lane);
+      for (; lane + width <= call.lanes; lane += width)
+        join_places<Rule, 1>(windows, depth, rows, columns, call.data + lane, target + lane);
+      const T count = static_cast<T>(depth.counted * rows.counted * columns.counted);
+      for (; lane < call.lanes; ++lane) {
+        T joined = Rule::template neutral<T>;
+        for_each_row(windows, depth, rows, [&](std::int64_t at) {
+          for (std::int64_t i = columns.begin; i < columns.end; ++i)
+            joined = Rule::join(call.data[(at * windows.columns.extent + i) * windows.lanes + lane],
+                                joined);
+        });
+        target[lane] = windows.is_mean ? joined / count : joined;
+      }
+    }
+  }
 }
 
 template <class T>
@@ -682,10 +716,10 @@ void run_windows(const WindowsCall<T>& call) {
   switch (call.work) {
     case WindowWork::maximum:
       if (rows) return join_image<TakeGreatest>(windows, call.data, call.target, call.scratch);
-      return join_lanes<TakeGreatest>(windows, call.data, call.lanes, call.target);
+      return join_lanes<TakeGreatest>(call);
     case WindowWork::sum:
       if (rows) return join_image<AddUp>(windows, call.data, call.target, call.scratch);
-      return join_lanes<AddUp>(windows, call.data, call.lanes, call.target);
+      return join_lanes<AddUp>(call);
     case WindowWork::sum_gradient:
       if (rows) return spread_image(windows, call.values, call.target, call.scratch);
       return spread_lanes(windows, call.values, call.lanes, call.target, call.scratch);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/isa/pixels.h"
 #include "kernels/isa/types.h"
 #include "kernels/table.h"
 
@@ -130,39 +131,76 @@ struct Winograd {
     }
   };
 
+  /// `load(place)` gives what a place of the square has, and `store(place, vector)` takes what
+  /// becomes of it.
+  template <class Line, class Load, class Store>
+  AFTERGLOW_INLINE static void both_axes_of(Load&& load, Store&& store) {
+    Vector half[Line::from][Line::to];
+#pragma GCC unroll 6
+    for (int row = 0; row < Line::from; ++row) {
+      Vector line[Line::from];
+#pragma GCC unroll 6
+      for (int i = 0; i < Line::from; ++i) line[i] = load(row * Line::from + i);
+      Line::apply(line, half[row]);
+    }
+#pragma GCC unroll 6
+    for (int column = 0; column < Line::to; ++column) {
+      Vector line[Line::from], result[Line::to];
+#pragma GCC unroll 6
+      for (int i = 0; i < Line::from; ++i) line[i] = half[i][column];
+      Line::apply(line, result);
+#pragma GCC unroll 6
+      for (int i = 0; i < Line::to; ++i) store(i * Line::to + column, result[i]);
+    }
+  }
+
   template <class Line>
   static void both_axes(const float* const* from, float* const* to, std::int64_t lanes) {
     for (std::int64_t lane = 0; lane < lanes; lane += width) {
-      Vector half[Line::from][Line::to];
-#pragma GCC unroll 6
-      for (int row = 0; row < Line::from; ++row) {
-        Vector line[Line::from];
-#pragma GCC unroll 6
-        for (int i = 0; i < Line::from; ++i)
-          __builtin_memcpy(&line[i], from[row * Line::from + i] + lane, sizeof(Vector));
-        Line::apply(line, half[row]);
-      }
-#pragma GCC unroll 6
-      for (int column = 0; column < Line::to; ++column) {
-        Vector line[Line::from], result[Line::to];
-#pragma GCC unroll 6
-        for (int i = 0; i < Line::from; ++i) line[i] = half[i][column];
-        Line::apply(line, result);
-#pragma GCC unroll 6
-        for (int i = 0; i < Line::to; ++i)
-          __builtin_memcpy(to[i * Line::to + column] + lane, &result[i], sizeof(Vector));
-      }
+      both_axes_of<Line>(
+          [&](int place) {
+            Vector vector;
+            __builtin_memcpy(&vector, from[place] + lane, sizeof(Vector));
+            return vector;
+          },
+          [&](int place, Vector vector) {
+            __builtin_memcpy(to[place] + lane, &vector, sizeof(Vector));
+          });
+    }
+  }
+
+  template <class Line>
+  static void gather_pixels(const float* const* from, const std::int64_t* pixels,
+                            const PixelResult<float>& result, int columns) {
+    using Pixels = PixelTiles<float>;
+    for (int column = 0; column < columns; column += width) {
+      const int count = columns - column;
+      Vector start[1][1];
+      Pixels::start(result, column, count, start);
+      both_axes_of<Line>(
+          [&](int place) {
+            Vector vector;
+            __builtin_memcpy(&vector, from[place] + column, sizeof(Vector));
+            return vector;
+          },
+          [&](int place, Vector vector) {
+            if (pixels[place] < 0) return;
+            Vector sums[1][1] = {{vector + start[0][0]}};
+            Pixels::finish(result, pixels[place] * result.stride + column, count, sums);
+          });
     }
   }
 };
 
 constexpr WinogradFunctions winograd_functions = {
-    Winograd::both_axes<Winograd::SpreadImage>, Winograd::both_axes<Winograd::SpreadWeights>,
-    Winograd::both_axes<Winograd::GatherResult>, Winograd::both_axes<Winograd::SpreadGradient>,
-    Winograd::both_axes<Winograd::GatherWeights>};
+    Winograd::both_axes<Winograd::SpreadImage>,    Winograd::both_axes<Winograd::SpreadWeights>,
+    Winograd::both_axes<Winograd::GatherResult>,   Winograd::gather_pixels<Winograd::GatherResult>,
+    Winograd::both_axes<Winograd::SpreadGradient>, Winograd::both_axes<Winograd::GatherWeights>};
 constexpr WinogradFunctions large_winograd_functions = {
-    Winograd::both_axes<Winograd::SpreadImage>, Winograd::both_axes<Winograd::SpreadLargeWeights>,
+    Winograd::both_axes<Winograd::SpreadImage>,
+    Winograd::both_axes<Winograd::SpreadLargeWeights>,
     Winograd::both_axes<Winograd::GatherSmallResult>,
+    Winograd::gather_pixels<Winograd::GatherSmallResult>,
     Winograd::both_axes<Winograd::SpreadSmallGradient>,
     Winograd::both_axes<Winograd::GatherLargeWeights>};
 
