@@ -231,11 +231,11 @@ void spread_filters(const Windows& windows, const float* weights, const float* f
                     std::int64_t panel, float* spread) {
   const Gathering grid = grid_of(windows);
   const WinogradWeights spreading(grid);
-  spreading.spread(weights, panel, spread);
+  float* const target = spread + panel * spreading.panel_size();
+  spreading.spread(weights, panel, target);
   if (!factors) return;
   const std::int64_t lanes = panels().columns, first = panel * lanes;
   const std::int64_t used = std::min(lanes, windows.filters - first);
-  float* const target = spread + panel * spreading.panel_size();
   for (std::int64_t i = 0; i < values * windows.channels; ++i)
     for (std::int64_t lane = 0; lane < used; ++lane)
       target[i * lanes + lane] *= factors[first + lane];
