@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         monitor,
         onnx,
         profiler,
+        recordio,
         test_utils,
         trace,
         visualization,
@@ -137,6 +138,7 @@ __all__ = [
     "optimizer",
     "profiler",
     "random",
+    "recordio",
     "registry",
     "rnd",
     "set_np_shape",
@@ -159,7 +161,7 @@ __version__: str
 #: Parts that not every program uses; they are imported when they are first asked for.
 _LATER = {"mod": "module", "mon": "monitor", "viz": "visualization"}
 _LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
-_LATER |= {part: part for part in ("profiler", "test_utils", "trace")}
+_LATER |= {part: part for part in ("profiler", "recordio", "test_utils", "trace")}
 
 #: Functions of such parts, and where they are.
 _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}
