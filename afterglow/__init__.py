@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from . import (
         callback,
         contrib,
+        image,
         io,
         module,
         monitor,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         trace,
         visualization,
     )
+    from . import image as img
     from . import module as mod
     from . import monitor as mon
     from . import visualization as viz
@@ -107,6 +109,8 @@ __all__ = [
     "executor",
     "gluon",
     "gpu",
+    "image",
+    "img",
     "init",
     "initializer",
     "io",
@@ -159,7 +163,7 @@ __all__ = [
 __version__: str
 
 #: Parts that not every program uses; they are imported when they are first asked for.
-_LATER = {"mod": "module", "mon": "monitor", "viz": "visualization"}
+_LATER = {"img": "image", "mod": "module", "mon": "monitor", "viz": "visualization"}
 _LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
 _LATER |= {part: part for part in ("profiler", "recordio", "test_utils", "trace")}
 
