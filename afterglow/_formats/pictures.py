@@ -61,18 +61,31 @@ def encode(pixels: Host, form: str, quality: int) -> bytes:
     """Return a picture in a format that is named by its ending, such as ``.jpg``."""
     cv2 = opencv()
     options = {
-        ".jpg": cv2.IMWRITE_JPEG_QUALITY,
-        ".jpeg": cv2.IMWRITE_JPEG_QUALITY,
-        ".png": cv2.IMWRITE_PNG_COMPRESSION,
+        ".jpg": [cv2.IMWRITE_JPEG_QUALITY, min(int(quality), 100)],
+        ".jpeg": [cv2.IMWRITE_JPEG_QUALITY, min(int(quality), 100)],
+        ".png": [cv2.IMWRITE_PNG_COMPRESSION, min(int(quality), 9)],
     }
-    option = options.get(form.lower())
     try:
-        done, data = cv2.imencode(form, pixels, [] if option is None else [option, int(quality)])
+        done, data = cv2.imencode(form, pixels, options.get(form.lower(), []))
     except (cv2.error, TypeError) as error:
         raise ArrayValueError(f"[pack_img] failed to encode image as {form!r}: {error}") from None
     if not done:
         raise ArrayValueError(f"[pack_img] failed to encode image as {form!r}")
     return bytes(data)
+
+
+def resize(pixels: Host, width: int, height: int, method: int) -> Host:
+    """Return a picture of another size, by one of OpenCV's methods."""
+    cv2 = opencv()
+    # Intel's library, which OpenCV has for some methods, gives other pixels than MXNet's OpenCV.
+    # The switch belongs to the thread.
+    before = cv2.ipp.useIPP()
+    cv2.ipp.setUseIPP(False)
+    try:
+        resized: Host = cv2.resize(pixels, (width, height), interpolation=method)
+    finally:
+        cv2.ipp.setUseIPP(before)
+    return resized
 
 
 def _refused(error: Exception, name: str) -> Exception:

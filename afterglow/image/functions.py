@@ -143,17 +143,8 @@ def _check_picture(name: str, src: Spec) -> None:
 )
 def _resized(src: Host, *, w: int, h: int, interp: int) -> Host:
     """Return a picture of another size, by one of OpenCV's methods."""
-    cv2 = pictures.opencv()
-    # Intel's library, which OpenCV has for some methods, gives other pixels than MXNet's OpenCV.
-    # The switch belongs to the thread.
-    before = cv2.ipp.useIPP()
-    cv2.ipp.setUseIPP(False)
-    try:
-        pixels = src.view("uint8") if src.dtype == "int8" else src
-        found: Host = cv2.resize(pixels, (w, h), interpolation=interp)
-    finally:
-        cv2.ipp.setUseIPP(before)
-    return found.reshape(h, w, src.shape[2]).view(src.dtype)
+    pixels = src.view("uint8") if src.dtype == "int8" else src
+    return pictures.resize(pixels, w, h, interp).reshape(h, w, src.shape[2]).view(src.dtype)
 
 
 def imresize(src: Any, w: int, h: int, interp: int = 1, out: Any = None) -> Any:
