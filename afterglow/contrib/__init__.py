@@ -6,8 +6,8 @@ from __future__ import annotations
 from .._package.namespace import tend
 from ..ndarray import contrib as nd
 from ..ndarray import contrib as ndarray
-from . import io, onnx
+from . import io, onnx, text
 
-__all__ = ["io", "nd", "ndarray", "onnx"]
+__all__ = ["io", "nd", "ndarray", "onnx", "text"]
 
 tend(__name__)
