@@ -118,6 +118,19 @@ SETTINGS: dict[str, Setting] = {
         "`1`: `mx.profiler` records from the import on and writes `profile.json` at exit",
         "0|1",
     ),
+    "MXNET_HOME": Setting(
+        "a folder",
+        "`~/.mxnet`",
+        "where files that are fetched are kept, those of trained models in `models`; read when one "
+        "is asked for",
+        ".*",
+    ),
+    "MXNET_GLUON_REPO": Setting(
+        "an address",
+        "that of MXNet's files",
+        "where trained models are fetched from; read when one is asked for",
+        ".*",
+    ),
     "AFTERGLOW_DEBUG": Setting(
         "`0` to `4`",
         "`0`",
@@ -151,16 +164,6 @@ _IDLE: list[tuple[str, str, str]] = [
         "float16 is always summed in float32, float32 in many partial sums",
         _ANY,
         "MXNET_SAFE_ACCUMULATION",
-    ),
-    (
-        "no files are kept there yet",
-        _ANY,
-        "MXNET_HOME",
-    ),
-    (
-        "data sets and models are not fetched from it",
-        _NONE,
-        "MXNET_GLUON_REPO",
     ),
     (
         "there is one compiled core, which the package brings along",

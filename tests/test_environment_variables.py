@@ -51,7 +51,7 @@ PS_RESEND PS_RESEND_TIMEOUT PS_VERBOSE
 """
 
 #: Texts in the sources that look like variables.
-OTHER_NAMES = {"MXNET_VERSION", "MXNET_HOME"}  # MXNET_HOME is the default of an argument
+OTHER_NAMES = {"MXNET_VERSION"}
 
 VARIABLE = re.compile(r"(AFTERGLOW|MXNET|OMP|DMLC|NNVM|PS)_[A-Z0-9_]+")
 

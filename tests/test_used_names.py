@@ -18,7 +18,6 @@ import afterglow as mx
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
 _IMAGES = "images"
-_ZOO = "the model zoo"
 _SPARSE = "sparse arrays"
 _TEXT = "contributed data sets"
 _INTERNAL = "internal names of ops"
@@ -30,7 +29,6 @@ LATER_NAMESPACES: dict[str, str] = {
     "gluon.data.vision": _IMAGES,
     "gluon.data.vision.image": _IMAGES,
     "gluon.data.vision.transforms": _IMAGES,
-    "gluon.model_zoo.vision": _ZOO,
     "gluon.contrib.data.text": _TEXT,
 }
 
@@ -42,8 +40,6 @@ LATER: dict[str, str] = {
         for name in NAMES[namespace]
     },
     "gluon.data.Dataset.synsets": _IMAGES,
-    "gluon.HybridBlock.features": _ZOO,
-    "gluon.HybridBlock.output": _ZOO,
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,
     "NDArray.tostype": _SPARSE,
@@ -95,6 +91,7 @@ OBJECTS: dict[str, tuple[Any, ...]] = {
         mx.gluon.nn.HybridSequential(),
         mx.gluon.rnn.LSTM(1),
         mx.gluon.rnn.LSTMCell(1),
+        mx.gluon.model_zoo.vision.alexnet(),
     ),
     "gluon.Parameter": (mx.gluon.Parameter("weight", shape=(1,)),),
     "lr_scheduler.LRScheduler": (mx.lr_scheduler.LRScheduler(),),

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from ..error import MissingNameError
 from . import block, contrib, data, loss, nn, parameter, rnn, trainer, utils
 from .block import Block, HybridBlock
 from .parameter import (
@@ -14,6 +17,9 @@ from .parameter import (
 )
 from .symbol_block import SymbolBlock
 from .trainer import Trainer
+
+if TYPE_CHECKING:
+    from . import model_zoo
 
 block.SymbolBlock = SymbolBlock  # type: ignore[attr-defined]  # where MXNet has it
 
@@ -30,6 +36,7 @@ __all__ = [
     "contrib",
     "data",
     "loss",
+    "model_zoo",
     "nn",
     "parameter",
     "rnn",
@@ -37,3 +44,12 @@ __all__ = [
     "trainer",
     "utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return the model zoo, which not every program uses: imported when it is first asked for."""
+    if name != "model_zoo":
+        raise MissingNameError(__name__, name)
+    from importlib import import_module
+
+    return import_module(f"{__name__}.{name}")

@@ -57,7 +57,7 @@ class _NameScope(Scope):
         self._block = block
 
     def _enter(self) -> Any:
-        if not self._block._prefix:  # one without a prefix has no scope of its own either
+        if not self._block._own_prefix:  # without one there is no scope of its own either
             return self, []
         _, changes = Prefix(self._block._prefix)._enter()  # for symbols made in the scope
         return self, [(_scope, "block", self._block), *changes]
@@ -127,9 +127,11 @@ class Block(NamedKeywords):
         # What is looked at first, whatever is done with a block.
         _prefix, _name, _params, _children = (_SetByInit() for _ in range(4))
         _reg_params, _forward_pre_hooks, _watchers = (_SetByInit() for _ in range(3))
+        _own_prefix = _SetByInit()
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         parent = _scope.block
+        self._own_prefix = prefix != ""
         if prefix is None:
             hint = self._alias()
             name = NameManager.current.get(None, hint) if parent is None else parent._count(hint)

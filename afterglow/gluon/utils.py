@@ -162,6 +162,17 @@ def download(
     return target
 
 
+def _get_repo_url() -> str:
+    """Return where MXNet keeps files of data sets and models, or what is set instead of it."""
+    default = "https://apache-mxnet.s3-accelerate.dualstack.amazonaws.com/"
+    return (os.environ.get("MXNET_GLUON_REPO") or default).rstrip("/") + "/"
+
+
+def _get_repo_file_url(namespace: str, filename: str) -> str:
+    """Return the address of one of these files."""
+    return f"{_get_repo_url()}{namespace}/{filename}"
+
+
 def _fetch(url: str, target: str, verify_ssl: bool) -> None:
     """Write what is at an address to a file, which appears when it is complete."""
     import ssl  # these two would take half of the time of importing gluon

@@ -720,10 +720,18 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
     add_slabs(grid, elements, way_ == Way::winograd ? winograd_side(grid) : 1, grids_);
   }
   if (grids_.empty()) return;
-  packed_.of_size(packed_size_ * static_cast<std::int64_t>(size_of(dtype)));
   // Enough images to fill some panels; rows are divided where there are few images.
   const Gathering& grid = grids_[0];
   const double operations = operations_of(grid);
+  if (way_ == Way::winograd && grids_.size() == 1 && winograd_rows_apart(grid, batch_)) {
+    rows_apart_ = true;
+    row_blocks_ = panels_of(grid);
+    blocks_ = groups_ * row_blocks_;
+    shares_ = shares_for(
+        blocks_, operations * static_cast<double>(batch_) / static_cast<double>(row_blocks_));
+    return;
+  }
+  packed_.of_size(packed_size_ * static_cast<std::int64_t>(size_of(dtype)));
   constexpr std::int64_t enough_columns = 512, enough_shares = 8, even = 4;
   const std::int64_t most_images = std::clamp<std::int64_t>(
       most_elements / std::max<std::int64_t>(1, elements(grid)), 1, batch_);
@@ -777,7 +785,9 @@ void GatheringPass::pack_panel(std::int64_t number) {
   const Real* const weights = weights_of<Real>(grid, group);
   Real* const target = packed_of<Real>(grid, group);
   if constexpr (sizeof(Real) == sizeof(float))
-    if (way_ == Way::winograd) return WinogradWeights(grid).spread(weights, number % count, target);
+    if (way_ == Way::winograd)
+      return WinogradWeights(grid).spread(weights, number % count,
+                                          target + number % count * panel_size(grid));
   PanelWeights(grid, panel_rows()).pack(weights, number % count, target);
 }
 
@@ -842,9 +852,26 @@ void GatheringPass::run_block(std::int64_t block) {
       .channels = groups_ * grid.rows,
       .epilogue = epilogue_};
   if (way_ == Way::filter) return FilterTask<Real>(work).run();
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    if (rows_apart_) {
+      static thread_local Scratch spread;
+      const std::int64_t size = panel_size(grid);
+      auto* const own = reinterpret_cast<float*>(
+          spread.of_size((last_panel - first_panel) * size * std::int64_t{sizeof(float)}));
+      for (std::int64_t panel = first_panel; panel < last_panel; ++panel)
+        WinogradWeights(grid).spread(weights_of<float>(grid, group), panel,
+                                     own + (panel - first_panel) * size);
+      work.weights = own;
+      return run_winograd(work);
+    }
+  }
   pack_weights<Real>();
-  if constexpr (sizeof(Real) == sizeof(float))
-    if (way_ == Way::winograd) return run_winograd(work);
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    if (way_ == Way::winograd) {
+      work.weights += first_panel * panel_size(grid);
+      return run_winograd(work);
+    }
+  }
   PanelTask<Real>(work).run();
 }
 

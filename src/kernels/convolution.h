@@ -99,7 +99,8 @@ class GatheringPass {
   std::int64_t blocks_ = 0;
   int shares_ = 0;  ///< each has some of the blocks
   std::int64_t packed_size_ = 0;
-  Scratch packed_;  ///< weights, as products take them
+  Scratch packed_;           ///< weights, as products take them
+  bool rows_apart_ = false;  ///< each share makes its own of them
   std::atomic<std::int64_t> next_panel_ = 0, panels_packed_ = 0;
 };
 

@@ -80,6 +80,11 @@ void move_area(const Area& area, const Space& extents, float* planes, std::int64
   }
 }
 
+/// Of so many the part that is taken at once, `most` at most: parts are about equally large.
+std::int64_t divide_evenly(std::int64_t count, std::int64_t most) {
+  return divide_up(count, divide_up(count, std::max<std::int64_t>(1, most)));
+}
+
 /// Tiles of several images, in bands that are worked on one after the other.
 class Bands {
  public:
@@ -87,7 +92,7 @@ class Bands {
       : images_(images),
         rows_(divide_up(grid.grid[1], form_of(grid).side)),
         columns_(divide_up(grid.grid[2], form_of(grid).side)),
-        images_together_(std::clamp<std::int64_t>(most_tiles / (rows_ * columns_), 1, images)),
+        images_together_(divide_evenly(images, most_tiles / (rows_ * columns_))),
         row_bands_(divide_up(rows_, std::clamp<std::int64_t>(most_tiles / columns_, 1, rows_))),
         column_bands_(divide_up(columns_, most_tiles)) {}
 
@@ -241,7 +246,7 @@ class Task {
     const std::int64_t lanes = functions.columns, depth = grid_.depth;
     const std::int64_t left_step = value_step(tiles, images_.lanes()),
                        sum_step = value_step(tiles, lanes);
-    const float* weights = work_.weights + row / lanes * values * depth * lanes;
+    const float* weights = work_.weights + (row - work_.row_begin) / lanes * values * depth * lanes;
     if (work_.bias)
       for (std::int64_t tile = 0; tile < tiles; ++tile)
         std::copy_n(work_.bias + row, rows, sums_ + plain_value * sum_step + tile * lanes);
@@ -344,6 +349,13 @@ bool winograd_pays(const Gathering& grid, std::int64_t images) {
          0.8 * real(images * places_in(grid.grid) * form.taps * form.taps) * weights;
 }
 
+bool winograd_rows_apart(const Gathering& grid, std::int64_t images) {
+  constexpr std::int64_t enough_panels = 8;
+  const std::int64_t side = winograd_side(grid);
+  const std::int64_t tiles = images * divide_up(grid.grid[1], side) * divide_up(grid.grid[2], side);
+  return WinogradWeights(grid).panels() >= enough_panels && grid.rows > 2 * tiles;
+}
+
 WinogradWeights::WinogradWeights(const Gathering& grid)
     : grid_(grid), panels_(divide_up(grid.rows, kernels::panels().columns)) {}
 
@@ -363,7 +375,6 @@ void WinogradWeights::spread(const float* weights, std::int64_t panel, float* ta
   if (rows < lanes) std::fill_n(turned, turned_size, 0.0f);
   const MoveFunction move = move_function(DType::float32);
   float* const source = const_cast<float*>(weights) + row * grid_.row_step;  // read only
-  target += panel * panel_size();
   for (std::int64_t begin = 0; begin < grid_.depth; begin += chunk_channels) {
     const std::int64_t end = std::min(grid_.depth, begin + chunk_channels);
     const bool in_order = grid_.depth_step == taps * taps;

@@ -15,6 +15,10 @@ std::int64_t winograd_side(const Gathering& grid);
 /// Whether sums over these taps can be had this way, and are sooner there.
 bool winograd_pays(const Gathering& grid, std::int64_t images);
 
+/// Whether weights, spread out, are far more than images: then shares are ranges of rows, each of
+/// which spreads out its own weights, that stay near, and the images once more.
+bool winograd_rows_apart(const Gathering& grid, std::int64_t images);
+
 /// The weights of a group, spread out, in panels of rows.
 class WinogradWeights {
  public:
@@ -28,7 +32,8 @@ class WinogradWeights {
   std::int64_t panels_;
 };
 
-/// The work with weights that are spread out. Its rows begin with whole panels.
+/// The work with weights that are spread out, those of its own rows, which begin with a whole
+/// panel.
 void run_winograd(const GridWork<float>& work);
 
 /// Gradients of weights, summed up over bands of tiles.

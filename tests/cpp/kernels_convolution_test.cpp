@@ -249,6 +249,11 @@ TEST("windows of 3 by 3 and 5 by 5 over many channels are as near as Winograd's 
                 winograd_bound);
   check_windows(windows(70, 1, 40, 20, {1, 4, 4}, window, one, one, {0, 1, 1}), DType::float32,
                 winograd_bound);
+  // So many weights that each share spreads out its own.
+  check_windows(windows(6, 2, 18, 300, {1, 4, 5}, window, one, one, {0, 1, 1}), DType::float32,
+                winograd_bound);
+  check_windows(windows(5, 1, 310, 20, {1, 7, 3}, window, one, one, {0, 1, 1}), DType::float32,
+                winograd_bound);
   // In slabs, and in several blocks of rows.
   check_windows(windows(1, 1, 300, 16, {1, 61, 66}, window, one, one, {0, 1, 1}), DType::float32,
                 winograd_bound);

@@ -146,6 +146,18 @@ def test_prefixes() -> None:
     assert (bare.name, repr(bare.params)) == ("", "(\n\n)")
 
 
+def test_a_block_without_a_prefix_has_no_scope() -> None:
+    """Names of its children go on counting those of the block around it."""
+    net = nn.Sequential(prefix="model_")
+    with net.name_scope():
+        inner = nn.Sequential(prefix="")
+        with inner.name_scope():
+            inner.add(nn.Dense(1), nn.Dense(1))
+        net.add(inner, nn.Dense(1))
+    names = [name for name in net.collect_params() if name.endswith("weight")]
+    assert names == ["model_dense0_weight", "model_dense1_weight", "model_dense2_weight"]
+
+
 def test_selection() -> None:
     names = list(nested().collect_params(".*weight|.*gamma"))
     assert [name.removeprefix("hybridsequential0_") for name in names] == [
