@@ -64,15 +64,18 @@ if TYPE_CHECKING:
     from . import (
         callback,
         contrib,
+        image,
         io,
         module,
         monitor,
         onnx,
         profiler,
+        recordio,
         test_utils,
         trace,
         visualization,
     )
+    from . import image as img
     from . import module as mod
     from . import monitor as mon
     from . import visualization as viz
@@ -106,6 +109,8 @@ __all__ = [
     "executor",
     "gluon",
     "gpu",
+    "image",
+    "img",
     "init",
     "initializer",
     "io",
@@ -137,6 +142,7 @@ __all__ = [
     "optimizer",
     "profiler",
     "random",
+    "recordio",
     "registry",
     "rnd",
     "set_np_shape",
@@ -157,9 +163,9 @@ __all__ = [
 __version__: str
 
 #: Parts that not every program uses; they are imported when they are first asked for.
-_LATER = {"mod": "module", "mon": "monitor", "viz": "visualization"}
+_LATER = {"img": "image", "mod": "module", "mon": "monitor", "viz": "visualization"}
 _LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
-_LATER |= {part: part for part in ("profiler", "test_utils", "trace")}
+_LATER |= {part: part for part in ("profiler", "recordio", "test_utils", "trace")}
 
 #: Functions of such parts, and where they are.
 _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}

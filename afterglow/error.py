@@ -90,6 +90,12 @@ class UnknownTypeError(ArrayTypeError, KeyError):
     __str__ = BaseException.__str__  # a KeyError would put its message into quotes
 
 
+class UnknownKeyError(MXNetError, KeyError):
+    """A key that a file does not have."""
+
+    __str__ = BaseException.__str__  # as above
+
+
 class NotImplementedForSymbol(MXNetError):  # noqa: N818
     """A function that works on arrays only was given a symbol."""
 

@@ -42,6 +42,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "load_states": lambda path: _trainer().load_states(path),
     "load_optimizer_states": lambda path: _store().load_optimizer_states(path),
     "check_sha1": lambda path: gluon.utils.check_sha1(path, "0" * 40),
+    "imread": mx.image.imread,
+    "MXRecordIO": lambda path: mx.recordio.MXRecordIO(path, "r"),
+    "MXIndexedRecordIO": lambda path: mx.recordio.MXIndexedRecordIO(path, __file__, "r"),
     "MNISTIter": lambda path: mx.io.MNISTIter(image=path, label=path),
     "CSVIter": lambda path: mx.io.CSVIter(data_csv=path, data_shape=(1,)),
 }

@@ -117,11 +117,11 @@ def replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Call ``write(file)`` with a new file, which then takes the place of ``path``."""
     target = os.path.realpath(path)  # through a link, to the file itself
     if os.path.exists(target) and not os.path.isfile(target):
-        with _open(target, "wb") as device:  # a pipe or a device cannot be replaced
+        with open_file(target, "wb") as device:  # a pipe or a device cannot be replaced
             write(device)
         return
     temporary = f"{target}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-    file = _open(temporary, "xb")
+    file = open_file(temporary, "xb")
     try:
         with file:
             write(file)
@@ -131,9 +131,10 @@ def replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         raise
 
 
-def _open(path: Path, mode: str) -> IO[Any]:
+def open_file(path: Path, mode: str, buffering: int = -1) -> IO[Any]:
+    """Return an open file, or raise an error of ours."""
     try:
-        return open(path, mode)
+        return open(path, mode, buffering)
     except OSError as error:
         kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
         raise kind(f"{os.fspath(path)!r} cannot be opened: {error.strerror}") from error
@@ -144,9 +145,9 @@ def _open(path: Path, mode: str) -> IO[Any]:
 # --- reading ---
 
 
-def open_to_read(path: Path) -> IO[bytes]:
+def open_to_read(path: Path, buffering: int = -1) -> IO[bytes]:
     """Return an open file that has an end: a device has none, and a pipe must come to one."""
-    file = _open(path, "rb")
+    file = open_file(path, "rb", buffering)
     kind = os.fstat(file.fileno()).st_mode
     if stat.S_ISREG(kind):
         return file

@@ -31,6 +31,7 @@ import numpy as onp
 
 import afterglow as mx
 from afterglow import gluon, nd, np
+from afterglow._formats import pictures
 from afterglow._formats.pickles import Made, Name, numpy_array, read, write
 from afterglow.error import ArrayMemoryError
 
@@ -73,10 +74,10 @@ def _read_one(seed: int, path: str) -> None:
     if name == "values of states":
         data = write(_with_another_value(generator, read(original)))
     else:
-        data = _damaged(generator, original, is_text)
+        data = damaged(generator, original, is_text)
     Path(path).write_bytes(data)
     try:
-        with _limits():
+        with limits():
             reader(path)
     except (mx.MXNetError, *ALLOWED.get(name, ())) as error:
         if not isinstance(error, ArrayMemoryError):
@@ -94,7 +95,7 @@ def _read_one(seed: int, path: str) -> None:
 
 
 @contextmanager
-def _limits() -> Iterator[None]:
+def limits() -> Iterator[None]:
     """Let memory that nobody should want be refused, and time that nobody should need end."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -124,7 +125,7 @@ _TEXTS = ("-1", "0", "1e999", "nan", "99999999999", "1" * 400, "null", "true", "
           "\0", "()", "(1,2", "[[0,0,0]]", "None", "é", "\ud7ff", " " * 50, "[" * 5000)  # fmt: skip
 
 
-def _damaged(generator: random.Random, data: bytes, is_text: bool) -> bytes:
+def damaged(generator: random.Random, data: bytes, is_text: bool) -> bytes:
     """Return data with a few bits, numbers, words or parts changed, cut, doubled or moved."""
     changed = bytearray(data)
     for _ in range(generator.choice((1, 1, 2, 5))):
@@ -266,6 +267,20 @@ def _labels() -> list[bytes]:
     return [struct.pack(">2i", 2049, 3) + bytes([1, 2, 3])]
 
 
+def _records() -> list[bytes]:
+    recorded = _golden("records.json")
+    files = [*recorded["files"].values(), *recorded["headers"]]
+    return [base64.b64decode(text) for text in files]
+
+
+def _pictures() -> list[bytes]:
+    pixels = onp.random.RandomState(0).randint(0, 255, (12, 9, 3)).astype("uint8")
+    found = [pictures.encode(pixels, form, 9) for form in (".gif", ".webp", ".tiff")]
+    for form in (".jpg", ".png", ".bmp"):
+        found += [pictures.encode(one, form, 9) for one in (pixels, pixels[:, :, 0])]
+    return found
+
+
 def _tables() -> list[bytes]:
     return [b"1,2\n3,4\n5,6\n", b"1.5,-2e3\n,\n", b"\n"]
 
@@ -326,6 +341,16 @@ def _use_labels(path: str) -> None:
         batch.label[0].asnumpy()
 
 
+def _use_records(path: str) -> None:
+    for record in iter(mx.recordio.MXRecordIO(path, "r").read, None):
+        mx.recordio.unpack(record)
+
+
+def _use_picture(path: str) -> None:
+    for flag in (-1, 0, 1):
+        pictures.decode(Path(path).read_bytes(), flag, "a picture").sum()
+
+
 def _use_table(path: str) -> None:
     for batch in mx.io.CSVIter(data_csv=path, data_shape=(2,), batch_size=2):
         batch.data[0].asnumpy()
@@ -347,6 +372,8 @@ FORMATS: dict[str, tuple[Callable[[str], None], Callable[[], list[bytes]], bool]
         "images": (_use_images, _images, False),
         "labels": (_use_labels, _labels, False),
         "table": (_use_table, _tables, True),
+        "records": (_use_records, _records, False),
+        "picture": (_use_picture, _pictures, False),
     }.items()
 }  # fmt: skip
 #: What may be raised besides errors of ours.
