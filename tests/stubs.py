@@ -19,12 +19,14 @@ PACKAGE = Path(afterglow.__file__).parent
 STUBS = {
     "ndarray/_ops.pyi": ("nd", "NDArray", "from .ndarray import NDArray\n\n"),
     "ndarray/_contrib_ops.pyi": ("nd.contrib", "NDArray", "from .ndarray import NDArray\n\n"),
+    "ndarray/_image_ops.pyi": ("nd.image", "NDArray", "from .ndarray import NDArray\n\n"),
     "ndarray/_linalg_ops.pyi": ("nd.linalg", "NDArray", "from .ndarray import NDArray\n\n"),
     "ndarray/_random_ops.pyi": ("nd.random", "NDArray", "from .ndarray import NDArray\n\n"),
     "numpy/_ops.pyi": ("np", "Any", "from .multiarray import ndarray\n\n"),
     "numpy/_linalg_ops.pyi": ("np.linalg", "Any", "from .multiarray import ndarray\n\n"),
     "numpy/_random_ops.pyi": ("np.random", "Any", "from .multiarray import ndarray\n\n"),
     "numpy_extension/_ops.pyi": ("npx", "ndarray", "from ..numpy import ndarray\n\n"),
+    "numpy_extension/_image_ops.pyi": ("npx.image", "ndarray", "from ..numpy import ndarray\n\n"),
     "numpy_extension/_random_ops.pyi": ("npx.random", "Any", "from ..numpy import ndarray\n\n"),
 }
 _KINDS = {

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 MODULES = {
     "nd": "afterglow.ndarray",
     "nd.contrib": "afterglow.ndarray.contrib",
+    "nd.image": "afterglow.ndarray.image",
     "nd.linalg": "afterglow.ndarray.linalg",
     "nd.random": "afterglow.ndarray.random",
     "np": "afterglow.numpy",
     "np.linalg": "afterglow.numpy.linalg",
     "np.random": "afterglow.numpy.random",
     "npx": "afterglow.numpy_extension",
+    "npx.image": "afterglow.numpy_extension.image",
     "npx.random": "afterglow.numpy_extension.random",
 }
 

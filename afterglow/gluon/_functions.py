@@ -178,7 +178,10 @@ class _NumpySymbols(_Symbols):
 def _legacy_function(name: str) -> Function:
     """Return the function of ``sym`` that a name of the table stands for."""
     public = _LEGACY_NAMES.get(name, name)
-    found = getattr(_symbols, public, None) or getattr(_symbols.contrib, public)
+    if public.startswith("image_"):
+        found = getattr(_symbols.image, public.removeprefix("image_"))
+    else:
+        found = getattr(_symbols, public, None) or getattr(_symbols.contrib, public)
     function: Function = found
     return function
 
@@ -188,6 +191,8 @@ def _numpy_function(name: str) -> Function:
     """Return the function of ``npx``, ``np`` or ``nd`` that a name of the table stands for."""
     known = table()[name]["mxnet_names"] if name in table() else ()
     for spelling in known:
+        if spelling.startswith("_npx__image_"):
+            return getattr(_symbols.npx.image, spelling.removeprefix("_npx__image_"))  # type: ignore[no-any-return]
         if spelling.startswith("_npx_"):
             function: Function = getattr(_symbols.npx, spelling.removeprefix("_npx_"))
             return function

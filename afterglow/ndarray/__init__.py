@@ -10,6 +10,7 @@ from . import (
     creation,
     elementwise,
     files,
+    image,
     indexing,
     linalg,
     ndarray,
@@ -36,6 +37,7 @@ from .sorting import *  # noqa: F403
 __all__ = [
     "NDArray",
     "contrib",
+    "image",
     "linalg",
     "ndarray",
     "random",

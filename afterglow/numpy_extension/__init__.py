@@ -19,7 +19,7 @@ from ..util import (
     use_np_array,
     use_np_shape,
 )
-from . import _ops, files, indexing, random, shape
+from . import _ops, files, image, indexing, random, shape
 from ._ops import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
@@ -33,6 +33,7 @@ __all__ = [
     "get_cuda_compute_capability",
     "gpu",
     "gpu_memory_info",
+    "image",
     "is_np_array",
     "is_np_shape",
     "np_array",

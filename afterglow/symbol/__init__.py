@@ -12,7 +12,7 @@ from numbers import Number
 from types import ModuleType
 from typing import Any
 
-from . import contrib, linalg, numpy, numpy_extension, random, symbol
+from . import contrib, image, linalg, numpy, numpy_extension, random, symbol
 from . import numpy as np
 from . import numpy_extension as npx
 from .symbol import Group, Symbol, Variable, create, function_of, load, load_json, var
@@ -26,6 +26,7 @@ __all__ = [
     "eye",
     "full",
     "hypot",
+    "image",
     "linalg",
     "linspace",
     "load",

@@ -250,9 +250,10 @@ def _legacy_function(name: str) -> Function | None:
         function = getattr(_functions, candidate, None)
         if _is_function(function) and candidate in mxnet_ops()[0]:
             return function
-    if name.startswith("_contrib_"):
-        found = getattr(_functions.contrib, name.removeprefix("_contrib_"), None)
-        return found if _is_function(found) else None
+    for prefix, module in (("_contrib_", _functions.contrib), ("_image_", _functions.image)):
+        if name.startswith(prefix):
+            found = getattr(module, name.removeprefix(prefix), None)
+            return found if _is_function(found) else None
     if name.startswith("_random_"):  # functions there choose between ops
         drawn = getattr(_functions.random, name.removeprefix("_random_"), None)
         return drawn if isinstance(drawn, Operation) else None

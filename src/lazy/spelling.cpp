@@ -15,8 +15,12 @@ namespace {
 struct Space {
   std::string_view name, prefix;
 };
-constexpr std::array spaces = {Space{"nd", ""}, Space{"nd.contrib", "_contrib_"},
-                               Space{"nd.linalg", "_linalg_"}, Space{"npx", "_npx_"}};
+constexpr std::array spaces = {Space{"nd", ""},
+                               Space{"nd.contrib", "_contrib_"},
+                               Space{"nd.image", "_image_"},
+                               Space{"nd.linalg", "_linalg_"},
+                               Space{"npx", "_npx_"},
+                               Space{"npx.image", "_npx__image_"}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -186,6 +190,7 @@ std::vector<Spelling> spellings_of(const Op& op) {
     for (const std::string_view name : op.mxnet_names) {
       if (space.prefix.empty() ? name.starts_with('_') : !name.starts_with(space.prefix)) continue;
       std::string own(name.substr(space.prefix.size()));
+      if (own.starts_with('_')) continue;  // it belongs to a namespace below this one
       const bool is_stated = std::any_of(
           result.begin(), result.begin() + static_cast<std::ptrdiff_t>(stated),
           [&](const Spelling& one) {

@@ -96,5 +96,6 @@ void declare_recurrence(Table& table);
 void declare_detection(Table& table);
 void declare_attention(Table& table);
 void declare_ctc(Table& table);
+void declare_images(Table& table);
 
 }  // namespace afterglow::ops

@@ -696,7 +696,7 @@ def test_shape_is_known() -> None:
         assert not utils.shape_is_known((-1,))
 
 
-def test_download(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_download(tmp_path: Path) -> None:
     source = tmp_path / "source.bin"
     source.write_bytes(b"afterglow")
     digest = hashlib.sha1(b"afterglow").hexdigest()
@@ -707,9 +707,8 @@ def test_download(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert target.read_bytes() == b"afterglow"
     source.unlink()
     assert utils.download(source.as_uri(), str(target)) == str(target)
-    with pytest.raises(OSError, match=r"could not be fetched.*put the file at"):
+    with pytest.raises(OSError, match=r"could not be fetched.*put the file into the folder"):
         utils.download(source.as_uri(), str(target), overwrite=True, retries=2)
-    assert "retrying, 1 attempts left" in capsys.readouterr().out
     assert list(target.parent.iterdir()) == [target]
 
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from ...base import data_dir
 from ...error import ArrayValueError, FileError
-from ..utils import _get_repo_file_url, check_sha1, download, replace_file
+from ..utils import _get_repo_file_url, check_sha1, replace_file
 
 __all__ = ["get_model_file", "purge", "short_hash"]
 
@@ -85,7 +85,7 @@ def get_model_file(name: str, root: str | None = None) -> str:
         state = f"has not the SHA-1 sum {_model_sha1[name]}" if wrong else "is not there"
         raise FileError(
             f"[get_model_file] {file} {state}, and {address} could not be fetched "
-            f"({error.__cause__ or error}); put {file.name}, which is in that archive, into "
+            f"({error}); put {file.name}, which is in that archive, into "
             f"{folder} yourself"
         ) from None
     return str(file)
@@ -97,9 +97,12 @@ def _folder(root: str | None) -> Path:
 
 def _fetch(address: str, file: Path, sha1: str) -> None:
     """Put the file of an archive in its place, when it is known to be what it should be."""
+    from ..._formats.fetching import fetch  # which takes half as long as importing gluon
+
     file.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=file.parent) as folder:
-        archive = download(address, os.path.join(folder, "archive.zip"), retries=1)
+        archive = os.path.join(folder, "archive.zip")
+        fetch(address, archive)
         with zipfile.ZipFile(archive) as members:
             found = members.extract(file.name, folder)
         if not check_sha1(found, sha1):

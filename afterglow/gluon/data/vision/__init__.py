@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``gluon.data.vision``: datasets of images, and what is done to images on their way."""
+
+from __future__ import annotations
+
+from . import transforms
+
+__all__ = ["transforms"]

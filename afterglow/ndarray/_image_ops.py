@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ops of the core's table as functions of ``nd.image``; the stub beside this says which."""
+
+from .._arrays.op_functions import functions
+
+_functions = functions("nd.image")
+globals().update(_functions)
+__all__ = sorted(_functions)
