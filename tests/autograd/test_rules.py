@@ -494,6 +494,10 @@ def test_places_have_no_gradient(kind):
 
 #: Recipes without gradients issue them, and nobody else.
 PREDICTED = {"convolve_pixels", "pack_filters", "pack_scaled_filters"}
+#: Issued for gradients that are not recorded; recorded ones are made of other ops.
+UNRECORDED = {"normalise_gradient"}
+#: MXNet has no gradient of it either.
+WITHOUT = {"image_resize"}
 
 
 def test_every_op_has_a_rule():
@@ -506,4 +510,4 @@ def test_every_op_has_a_rule():
         and not op["host"]  # not all that NumPy computes has one
         and name not in RULES
     }
-    assert without == PREDICTED
+    assert without == PREDICTED | UNRECORDED | WITHOUT

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from image.test_recorded import FILES
+from image.test_recorded_pictures import FILES
 from support import busy_engine, output_of, run_child, runs_later
 
 import afterglow as mx

@@ -1143,13 +1143,24 @@ WITHOUT_RECORD: dict[str, str] = {
         _SWITCH,
     ),
     **dict.fromkeys(
-        ["nd.NDArray", "nd.contrib", "nd.linalg", "nd.ndarray", "nd.random", "np.bool"], _NAME
+        ["nd.NDArray", "nd.contrib", "nd.image", "nd.linalg", "nd.ndarray", "nd.random"], _NAME
     ),
     **dict.fromkeys(
-        ["np.bool_", "np.e", "np.float16", "np.float32", "np.float64", "np.inf", "np.int8"], _NAME
+        [
+            "np.bool",
+            "np.bool_",
+            "np.e",
+            "np.float16",
+            "np.float32",
+            "np.float64",
+            "np.inf",
+            "np.int8",
+        ],
+        _NAME,
     ),
     **dict.fromkeys(
-        ["np.int32", "np.int64", "np.linalg", "np.multiarray", "np.nan", "np.ndarray"], _NAME
+        ["np.int32", "np.int64", "np.linalg", "np.multiarray", "np.nan", "np.ndarray", "npx.image"],
+        _NAME,
     ),
     **dict.fromkeys(["np.newaxis", "np.pi", "np.random", "np.uint8", "npx.random"], _NAME),
     **dict.fromkeys(["nd.waitall", "npx.waitall"], "waiting has tests of its own"),
