@@ -19,7 +19,7 @@ constexpr std::int64_t block_pixels = 96;
 constexpr std::int64_t many_pixels = 1024, many_weights = 1 << 16, fewest_pixels = 16;
 constexpr std::int64_t fewest_tiles = 24;
 /// Operations of a share at least, where there are several, and at most.
-constexpr double small_share = 1.5e6, large_share = 5e8;
+constexpr double small_share = 1.5e6, small_depthwise_share = 5e5, large_share = 5e8;
 constexpr std::int64_t enough_shares = 16;
 
 template <class Real>
@@ -29,6 +29,10 @@ const PixelFunctions<Real>& functions() {
 
 std::int64_t panel_columns(DType dtype) {
   return dtype == DType::float32 ? functions<float>().columns : functions<double>().columns;
+}
+
+std::int64_t square_side(DType dtype) {
+  return dtype == DType::float32 ? functions<float>().side : functions<double>().side;
 }
 
 /// Of a group; of all channels where each has its own filter.
@@ -43,6 +47,14 @@ bool joins_taps(const Windows& windows, int width) {
          windows.kernel[2] > 1 && windows.dilate[2] == 1;
 }
 
+/// Depthwise filters of 3 by 3 take squares of pixels, if rows are long enough.
+bool takes_squares(const Windows& windows, std::int64_t side) {
+  const Space &kernel = windows.kernel, &stride = windows.stride;
+  return is_depthwise(windows) && kernel == Space{1, 3, 3} && windows.image[0] == 1 &&
+         windows.pad[0] == 0 && stride[1] == stride[2] && stride[2] <= 2 &&
+         windows.dilate[1] == 1 && windows.dilate[2] == 1 && windows.result[2] >= side;
+}
+
 /// Where a pixel of the result is.
 struct Place {
   std::int64_t image, z, y, x;
@@ -54,6 +66,85 @@ Place place_of(const Windows& windows, std::int64_t pixel) {
   return {row / result[1] / result[0], row / result[1] % result[0], row % result[1],
           pixel % result[2]};
 }
+
+template <class Real>
+PixelResult<Real> result_of(const PixelConvolution& work) {
+  return {static_cast<const Real*>(work.bias), static_cast<const Real*>(work.addend),
+          static_cast<Real*>(work.results),    work.windows.groups * work.windows.filters,
+          static_cast<Real>(work.low),         static_cast<Real>(work.high)};
+}
+
+/// From a pixel and a column on.
+template <class Real>
+PixelResult<Real> at(PixelResult<Real> result, std::int64_t pixel, std::int64_t column) {
+  const std::int64_t place = pixel * result.stride + column;
+  if (result.start) result.start += column;
+  if (result.addend) result.addend += place;
+  result.target += place;
+  return result;
+}
+
+/// Rows of the result of depthwise filters of 3 by 3.
+template <class Real>
+class SquareTask {
+ public:
+  SquareTask(const PixelConvolution& work, const PixelConvolutionPass::Epilogue& epilogue)
+      : windows_(work.windows),
+        images_(static_cast<const Real*>(work.images)),
+        packed_(static_cast<const Real*>(work.packed)),
+        result_(result_of<Real>(work)),
+        epilogue_(epilogue),
+        zeros_(static_cast<std::size_t>(windows_.groups)) {}
+
+  void run(Range rows) const {
+    const std::int64_t height = windows_.result[1], width = windows_.result[2];
+    for (std::int64_t row = rows.begin; row < rows.end;) {
+      const std::int64_t count = row + 1 < rows.end && (row + 1) % height != 0 ? 2 : 1;
+      filter(row, count);
+      if (epilogue_) epilogue_(row * width, (row + count) * width, 0, windows_.groups);
+      row += count;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t taps = 3;
+
+  void filter(std::int64_t row, std::int64_t count) const {
+    const PixelFunctions<Real>& functions = kernels::functions<Real>();
+    const std::int64_t width = windows_.result[2], side = functions.side,
+                       stride = windows_.stride[2], channels = windows_.groups;
+    const std::int64_t image = row / windows_.result[1],
+                       top = row % windows_.result[1] * stride - windows_.pad[1];
+    const std::int64_t height = (count - 1) * stride + taps, length = (side - 1) * stride + taps;
+    const auto square = functions.squares[stride - 1][count - 1];
+    const Real* sources[most_seen];
+    for (std::int64_t done = 0; done < width; done += side) {
+      // The last square goes over pixels that are there already.
+      const std::int64_t first = std::min(done, width - side),
+                         left = first * stride - windows_.pad[2];
+      for (std::int64_t y = 0; y < height; ++y) {
+        const bool is_row = 0 <= top + y && top + y < windows_.image[1];
+        const Real* const from =
+            images_ + ((image * windows_.image[1] + top + y) * windows_.image[2] + left) * channels;
+        for (std::int64_t x = 0; x < length; ++x) {
+          const bool is_inside = is_row && 0 <= left + x && left + x < windows_.image[2];
+          sources[y * length + x] = is_inside ? from + x * channels : zeros_.data();
+        }
+      }
+      square({sources, channels, packed_, channels, at(result_, row * width + first, 0),
+              width * channels});
+    }
+  }
+
+  /// What a square of two rows sees with a stride of two.
+  static constexpr std::int64_t most_seen = 5 * 9;
+
+  const Windows& windows_;
+  const Real *const images_, *const packed_;
+  const PixelResult<Real> result_;
+  const PixelConvolutionPass::Epilogue& epilogue_;
+  const std::vector<Real> zeros_;
+};
 
 /// A range of pixels of the result and a range of panels of a group.
 template <class Real>
@@ -181,16 +272,6 @@ class PixelTask {
       visit(count * tile / tiles, count * (tile + 1) / tiles);
   }
 
-  /// From a pixel and a column on.
-  PixelResult<Real> result_at(std::int64_t pixel, std::int64_t column) const {
-    PixelResult<Real> result = result_;
-    const std::int64_t place = pixel * result.stride + column;
-    if (result.start) result.start += column;
-    if (result.addend) result.addend += place;
-    result.target += place;
-    return result;
-  }
-
   void multiply(std::int64_t begin, std::int64_t count, Range panels, std::int64_t last) const {
     const std::int64_t columns = functions<Real>().columns, depth = taps_ * windows_.channels;
     const std::int64_t joined = joins_taps_ ? windows_.kernel[2] : 1;
@@ -201,7 +282,7 @@ class PixelTask {
       for_each_tile(count, functions<Real>().pixels, [&](std::int64_t from, std::int64_t to) {
         functions<Real>().product({sources_.data() + from, block_pixels, taps_ / joined,
                                    windows_.channels * joined, weights,
-                                   result_at(begin + from, column), static_cast<int>(to - from),
+                                   at(result_, begin + from, column), static_cast<int>(to - from),
                                    static_cast<int>(std::min(columns, last - panel * columns))});
       });
     }
@@ -210,7 +291,7 @@ class PixelTask {
   void filter(std::int64_t begin, std::int64_t count) const {
     for_each_tile(count, functions<Real>().filtered, [&](std::int64_t from, std::int64_t to) {
       functions<Real>().filter({sources_.data() + from, block_pixels, taps_, windows_.groups,
-                                packed_, windows_.groups, result_at(begin + from, 0),
+                                packed_, windows_.groups, at(result_, begin + from, 0),
                                 static_cast<int>(to - from)});
     });
   }
@@ -292,50 +373,60 @@ void PackFiltersPass::run(int share) const {
 }
 
 PixelConvolutionPass::PixelConvolutionPass(const PixelConvolution& work, Epilogue epilogue)
-    : work_(work),
-      epilogue_(std::move(epilogue)),
-      packing_(packing_for(work.windows, work.dtype)),
-      pixels_(packing_ == Packing::winograd ? winograd_tiles(work.windows)
-                                            : work.windows.count * places_in(work.windows.result)) {
+    : work_(work), epilogue_(std::move(epilogue)) {
   const Windows& windows = work_.windows;
   const DType dtype = work_.dtype;
   const std::int64_t panels = panels_of(windows, dtype);
-  if (!pixels_ || !panels || !windows.groups) return;
+  const std::int64_t pixels = windows.count * places_in(windows.result);
+  if (!pixels || !panels || !windows.groups) return;
   const std::int64_t groups = is_depthwise(windows) ? 1 : windows.groups;
   const double operations = windows.operations();
-  std::int64_t wanted = static_cast<std::int64_t>(operations / small_share);
+  std::int64_t wanted = static_cast<std::int64_t>(
+      operations / (is_depthwise(windows) ? small_depthwise_share : small_share));
   wanted = std::clamp<std::int64_t>(wanted, 1, divide_up(enough_shares, groups));
   // As many for each of two, four or eight threads.
   wanted = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
   wanted = std::max(
       wanted, static_cast<std::int64_t>(operations / static_cast<double>(groups) / large_share));
-  std::int64_t filter_shares = 1, pixel_shares = 1;
-  if (packing_ == Packing::winograd) {
+  std::int64_t filter_shares = 1, unit_shares = 1;
+  if (packing_for(windows, dtype) == Packing::winograd) {
+    kind_ = Units::tiles;
+    units_ = winograd_tiles(windows);
     // Tiles are spread out again by those who have other filters.
-    pixel_shares = std::clamp<std::int64_t>(pixels_ / fewest_tiles, 1, wanted);
-    filter_shares = std::clamp<std::int64_t>(wanted / pixel_shares, 1, divide_up(panels, 2));
+    unit_shares = std::clamp<std::int64_t>(units_ / fewest_tiles, 1, wanted);
+    filter_shares = std::clamp<std::int64_t>(wanted / unit_shares, 1, divide_up(panels, 2));
+  } else if (takes_squares(windows, square_side(dtype))) {
+    kind_ = Units::rows;
+    units_ = windows.count * windows.result[1];
+    unit_shares = std::min(wanted, units_);
   } else {
+    kind_ = Units::pixels;
+    units_ = pixels;
     const bool divides_filters =
-        pixels_ < many_pixels &&
-        packed_filters_size(windows, dtype, packing_) > groups * many_weights;
+        pixels < many_pixels &&
+        packed_filters_size(windows, dtype, Packing::panels) > groups * many_weights;
     if (divides_filters) filter_shares = std::min(wanted, panels);
-    pixel_shares = std::min(divide_up(wanted, filter_shares), divide_up(pixels_, fewest_pixels));
+    unit_shares = std::min(divide_up(wanted, filter_shares), divide_up(units_, fewest_pixels));
   }
   filter_shares_ = static_cast<int>(filter_shares);
-  pixel_shares_ = static_cast<int>(pixel_shares);
-  shares_ = static_cast<int>(groups * filter_shares * pixel_shares);
+  unit_shares_ = static_cast<int>(unit_shares);
+  shares_ = static_cast<int>(groups * filter_shares * unit_shares);
 }
 
 template <class Real>
 void PixelConvolutionPass::run_share(int share) const {
-  const int block = share / pixel_shares_;
-  const Range pixels = range_of(pixels_, pixel_shares_, share % pixel_shares_);
+  const int block = share / unit_shares_;
+  const Range units = range_of(units_, unit_shares_, share % unit_shares_);
   const Range panels =
       range_of(panels_of(work_.windows, work_.dtype), filter_shares_, block % filter_shares_);
-  if (packing_ == Packing::winograd)
-    run_pixel_winograd(work_, pixels, panels, epilogue_);
-  else
-    PixelTask<Real>(work_, epilogue_).run(block / filter_shares_, pixels, panels);
+  switch (kind_) {
+    case Units::pixels:
+      return PixelTask<Real>(work_, epilogue_).run(block / filter_shares_, units, panels);
+    case Units::rows:
+      return SquareTask<Real>(work_, epilogue_).run(units);
+    case Units::tiles:
+      return run_pixel_winograd(work_, units, panels, epilogue_);
+  }
 }
 
 void PixelConvolutionPass::run(int share) const {

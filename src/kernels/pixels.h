@@ -73,11 +73,14 @@ class PixelConvolutionPass {
   template <class Real>
   void run_share(int share) const;
 
+  /// What shares are ranges of.
+  enum class Units { pixels, rows, tiles };
+
   PixelConvolution work_;
   Epilogue epilogue_;
-  Packing packing_;
-  std::int64_t pixels_ = 0;  ///< or tiles
-  int pixel_shares_ = 1, filter_shares_ = 1;
+  Units kind_ = Units::pixels;
+  std::int64_t units_ = 0;
+  int unit_shares_ = 1, filter_shares_ = 1;
   int shares_ = 0;
 };
 

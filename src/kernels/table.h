@@ -322,6 +322,18 @@ struct PixelFilter {
   int pixels;
 };
 
+/// The same with filters of 3 by 3, for PixelFunctions::side pixels side by side of one or two rows
+/// of the result.
+template <class Real>
+struct PixelSquare {
+  const Real* const* sources;  ///< all pixels that the filters see, row by row
+  std::int64_t channels;
+  const Real* weights;
+  std::int64_t weight_stride;
+  PixelResult<Real> result;
+  std::int64_t row_stride;  ///< of the result
+};
+
 template <class Real>
 struct PixelFunctions {
   int pixels, columns;  ///< of a product at most
@@ -329,6 +341,8 @@ struct PixelFunctions {
   void (*product)(const PixelProduct<Real>& product);
   int filtered;  ///< pixels of a filter at most
   void (*filter)(const PixelFilter<Real>& filter);
+  int side;                                                ///< of a square
+  void (*squares[2][2])(const PixelSquare<Real>& square);  ///< by strides and rows, less one
 };
 
 /// Rows of some channels, which lie one behind the other: elements [rows][channels][inner].

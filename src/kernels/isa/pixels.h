@@ -183,8 +183,61 @@ struct PixelTiles {
     }
   }
 
+  /// One vector of channels of a square, of which `count` are there. What the filters see is loaded
+  /// once for all that see it, and summed up in the order of taps.
+  template <int stride, int rows>
+  AFTERGLOW_INLINE static void filter_square_channels(const PixelSquare<Real>& p,
+                                                      std::int64_t channel, std::int64_t count) {
+    constexpr int taps = 3, height = (rows - 1) * stride + taps,
+                  length = (most_filtered - 1) * stride + taps;
+    Vector weights[taps * taps];
+#pragma GCC unroll 9
+    for (int tap = 0; tap < taps * taps; ++tap)
+      weights[tap] = load_part(p.weights + tap * p.weight_stride + channel, count);
+    Vector sums[rows][most_filtered][1];
+#pragma GCC unroll 2
+    for (int row = 0; row < rows; ++row) start(p.result, channel, count, sums[row]);
+#pragma GCC unroll 5
+    for (int y = 0; y < height; ++y) {
+#pragma GCC unroll 9
+      for (int x = 0; x < length; ++x) {
+        const Vector seen = load_part(p.sources[y * length + x] + channel, count);
+#pragma GCC unroll 2
+        for (int row = 0; row < rows; ++row) {
+#pragma GCC unroll 4
+          for (int i = 0; i < most_filtered; ++i) {
+            const int tap_y = y - row * stride, tap_x = x - i * stride;
+            if (tap_y >= 0 && tap_y < taps && tap_x >= 0 && tap_x < taps)
+              sums[row][i][0] =
+                  Panels::multiply_add(weights[tap_y * taps + tap_x], seen, sums[row][i][0]);
+          }
+        }
+      }
+    }
+#pragma GCC unroll 2
+    for (int row = 0; row < rows; ++row)
+      finish(p.result, row * p.row_stride + channel, count, sums[row]);
+  }
+
+  template <int stride, int rows>
+  static void filter_square(const PixelSquare<Real>& p) {
+    std::int64_t channel = 0;
+    for (; channel + width <= p.channels; channel += width)
+      filter_square_channels<stride, rows>(p, channel, width);
+    if (channel < p.channels)
+      filter_square_channels<stride, rows>(p, channel, p.channels - channel);
+  }
+
   static constexpr PixelFunctions<Real> functions() {
-    return {most_pixels, columns, width, product, most_filtered, filter};
+    return {
+        most_pixels,
+        columns,
+        width,
+        product,
+        most_filtered,
+        filter,
+        most_filtered,
+        {{filter_square<1, 1>, filter_square<1, 2>}, {filter_square<2, 1>, filter_square<2, 2>}}};
   }
 };
 
