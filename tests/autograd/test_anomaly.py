@@ -195,6 +195,21 @@ def test_functions_of_python() -> None:
         y.backward()
 
 
+def test_symbols() -> None:
+    code = """
+        y = mx.sym.log(mx.sym.tanh(mx.sym.var("x")) + 1)
+        print(y.infer_shape(x=(2, 4))[1])
+        print(y.eval(x=nd.ones((1,)))[0].shape)
+        try:
+            y.eval(x=nd.ones((1,)) * -100)
+        except MXNetError as error:
+            print("[log] the result" in str(error))
+    """
+    prelude = "import afterglow as mx\nfrom afterglow import MXNetError, nd\n"
+    done = run_child(prelude + inspect.cleandoc(code), AFTERGLOW_DETECT_ANOMALY="1")
+    assert done.out.splitlines() == ["[(2, 4)]", "(1,)", "True"], done.err
+
+
 # --- the switch ---
 
 
