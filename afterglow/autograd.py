@@ -20,6 +20,7 @@ from functools import partial
 from typing import Any
 
 from ._core import (
+    AnomalyScope,
     Array,
     AutogradScope,
     TapeNode,
@@ -42,6 +43,7 @@ from .error import ArrayTypeError, ArrayValueError, MXNetError
 __all__ = [
     "Function",
     "backward",
+    "detect_anomaly",
     "grad",
     "is_recording",
     "is_training",
@@ -75,6 +77,23 @@ def train_mode() -> Any:
 def predict_mode() -> Any:
     """Behave as in prediction in a ``with`` scope."""
     return AutogradScope(None, False)
+
+
+def detect_anomaly(mode: bool | None = None) -> Any:
+    """Raise at the first call whose result is not finite although its inputs are.
+
+    ``with detect_anomaly():`` looks for it in a ``with`` scope, ``detect_anomaly(True)`` from here
+    on, until ``detect_anomaly(False)``, in this thread. Each call is waited for meanwhile, and
+    hybridized blocks run call by call.
+
+    >>> from afterglow import autograd, nd
+    >>> with autograd.detect_anomaly():
+    ...     y = nd.log(nd.array([1, 0]))
+    Traceback (most recent call last):
+    ...
+    afterglow.error.MXNetError: [log] the result, (2,) float32, has 1 inf, but all inputs are ...
+    """
+    return AnomalyScope(mode is not False, mode is not None)
 
 
 def request_number(grad_req: str) -> int:

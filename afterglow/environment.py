@@ -131,6 +131,13 @@ SETTINGS: dict[str, Setting] = {
         "where trained models and vectors of words are fetched from; read when one is asked for",
         ".*",
     ),
+    "AFTERGLOW_DETECT_ANOMALY": Setting(
+        "`0`, `1`",
+        "`0`",
+        "`1`: every thread raises at the first call whose result is not finite although its inputs "
+        "are; see `autograd.detect_anomaly`",
+        "0|1",
+    ),
     "AFTERGLOW_DEBUG": Setting(
         "`0` to `4`",
         "`0`",

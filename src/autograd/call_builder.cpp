@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "autograd/call_builder.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "autograd/anomaly.h"
 #include "lazy/immediate.h"
 
 namespace afterglow::autograd {
@@ -32,6 +34,8 @@ Array issue_statement(lazy::Draft& draft, const lazy::IssueOptions& options,
   std::vector<Array> shared;
   if (Storage::any_shared()) shared = shared_operands(*draft, options.out);
   wait_while_full();
+  std::optional<AnomalyCheck> check;
+  if (detects_anomalies()) check.emplace(*draft);
   Array result = lazy::issue(window, draft, options, more);
   if (window.serial()) {
     // Errors at the call, as NaiveEngine has them.
@@ -39,6 +43,7 @@ Array issue_statement(lazy::Draft& draft, const lazy::IssueOptions& options,
     if (failure && !failure->raised) front_end().raise(*failure);
   }
   for (const Array& array : shared) front_end().wait_for_others(array);
+  if (check) check->look_at(result, more);
   return result;
 }
 

@@ -10,6 +10,10 @@ void FrontEnd::raise(Failure& failure) const {
   throw Error(failure.kind, failure.message);
 }
 
+std::shared_ptr<Failure> FrontEnd::wait_for_value(const Array& array) const {
+  return array.storage->failure;
+}
+
 const FrontEnd& front_end_of_cpp() {
   static const FrontEnd instance;
   return instance;

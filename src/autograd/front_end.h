@@ -2,6 +2,7 @@
 // What issuing asks of the language above: which statement it is, and how that waits.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "array/array.h"
@@ -22,6 +23,8 @@ class FrontEnd {
   virtual void wait_for_room() const {}
   /// Waits until nothing unfinished touches memory that code outside shares.
   virtual void wait_for_others(const Array&) const {}
+  /// Waits for a value; returns what it is poisoned by, if anything, without raising it.
+  virtual std::shared_ptr<Failure> wait_for_value(const Array& array) const;
   /// Throws what a call failed with.
   [[noreturn]] virtual void raise(Failure& failure) const;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "autograd/anomaly.h"
 #include "autograd/gradient.h"
 #include "lazy/layer.h"
 #include "lazy/run_ahead.h"
@@ -30,13 +31,17 @@ bool replace_gradient(Node& node, const Handle& total) {
   return true;
 }
 
-/// Calls are issued for the layers of the nodes; afterwards everything is as before.
-class LayerScope {
+/// Calls are issued for the nodes and their layers; afterwards everything is as before.
+class NodeScope {
  public:
-  ~LayerScope() { lazy::current_layer = outer_; }
+  ~NodeScope() {
+    lazy::current_layer = outer_layer_;
+    differentiated = outer_node_;
+  }
 
  private:
-  const std::int32_t outer_ = lazy::current_layer;
+  const std::int32_t outer_layer_ = lazy::current_layer;
+  const Node* const outer_node_ = differentiated;
 };
 
 }  // namespace
@@ -80,11 +85,12 @@ Walk::Walk(std::span<const Origin> heads, std::vector<Handle> gradients, std::ve
 }
 
 void Walk::run() {
-  const LayerScope scope;
+  const NodeScope scope;
   const lazy::HalfWay half_way;  // nodes keep what they saved until the walk ends
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Node& node = *nodes_[i];
     lazy::current_layer = node.layer;
+    differentiated = &node;
     std::vector<Handle> totals = take(node, sums_[i]);
     if (node.is_variable()) {
       if (wanted_.empty()) deliver(node, std::move(totals[0]));

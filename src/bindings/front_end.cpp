@@ -17,6 +17,9 @@ class PythonFrontEnd : public autograd::FrontEnd {
   void wait_for_others(const Array& array) const override {
     wait_for(array, engine::WaitFor::write);
   }
+  std::shared_ptr<Failure> wait_for_value(const Array& array) const override {
+    return bindings::wait_for_value(array);
+  }
   [[noreturn]] void raise(Failure& failure) const override { raise_failure(failure); }
 };
 

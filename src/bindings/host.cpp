@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "autograd/anomaly.h"
 #include "bindings/dlpack.h"
 #include "bindings/functions.h"
 #include "bindings/operations.h"
@@ -231,7 +232,7 @@ nb::list call_host(const char* op_name, nb::callable function, bool legacy, nb::
 bool at_hand(nb::list inputs) {
   lazy::Window& window = lazy::window();
   if (lazy::Capture::current() || lazy::Diversion::current() || window.serial() ||
-      autograd::state().recording) {
+      autograd::state().recording || autograd::detects_anomalies()) {
     return false;
   }
   for (nb::handle input : inputs) {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "autograd/anomaly.h"
 #include "autograd/call_builder.h"
 #include "autograd/gradient.h"
 #include "autograd/walk.h"
@@ -268,8 +269,10 @@ class ReplayedCall : public autograd::OwnGradients {
 
   std::vector<autograd::Handle> gradients(const autograd::Node& node,
                                           std::span<const autograd::Handle> heads) const override {
-    // To be recorded: what they are computed from must be on the tape, call by call.
+    // To be recorded: what they are computed from must be on the tape, call by call. To be looked
+    // at: as well, unless calling the block again would do more than that.
     if (autograd::state().recording) return {};
+    if (autograd::detects_anomalies() && !plan_->recipe->has_effects()) return {};
     std::vector<Array> given;
     for (std::size_t i = 0; i < heads.size(); ++i) {
       const autograd::Saved& output = node.outputs[i];
@@ -572,6 +575,7 @@ class CaptureScope {
 nb::object call_hybridized(nb::handle compiled, nb::dict plans, nb::handle block,
                            nb::tuple arguments) {
   if (inside) return run_forward(block, arguments);
+  if (autograd::detects_anomalies()) return run_as_is(block, arguments);
   Signature signature;
   for (nb::handle argument : arguments) {
     if (!signature.add(argument.ptr())) return run_forward(block, arguments);

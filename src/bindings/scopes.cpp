@@ -5,9 +5,13 @@
 // is always changed back.
 #include <nanobind/stl/optional.h>
 
+#include <cstdlib>
 #include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "autograd/anomaly.h"
 #include "bindings/functions.h"
 #include "bindings/tape.h"
 #include "lazy/layer.h"
@@ -38,6 +42,31 @@ class AutogradScope {
  private:
   const std::optional<bool> recording_, training_;
   std::vector<autograd::State> outer_;
+};
+
+/// Whether this thread looks for results that are not finite. With `at_once` from here on, else
+/// from where it is entered.
+class AnomalyScope {
+ public:
+  AnomalyScope(bool on, bool at_once) : on_(on) {
+    if (at_once) before_ = std::exchange(autograd::own_detection, on);
+  }
+
+  void enter() {
+    outer_.push_back(before_.value_or(autograd::own_detection));
+    before_.reset();
+    autograd::own_detection = on_;
+  }
+  void exit(nb::args) {
+    if (outer_.empty()) throw Error(ErrorKind::mxnet, "this scope was not entered");
+    autograd::own_detection = outer_.back();
+    outer_.pop_back();
+  }
+
+ private:
+  const std::int8_t on_;
+  std::optional<std::int8_t> before_;
+  std::vector<std::int8_t> outer_;
 };
 
 /// Calls of this thread belong to a layer; a number that nobody was given stands for none.
@@ -141,6 +170,12 @@ void bind_scopes(nb::module_& module) {
            nb::arg("training").none())
       .def("__enter__", &AutogradScope::enter)
       .def("__exit__", &AutogradScope::exit);
+  const char* const detect = std::getenv("AFTERGLOW_DETECT_ANOMALY");
+  autograd::detects_anomalies_by_default = detect && std::string_view(detect) == "1";
+  nb::class_<AnomalyScope>(module, "AnomalyScope")
+      .def(nb::init<bool, bool>(), nb::arg("on"), nb::arg("at_once"))
+      .def("__enter__", &AnomalyScope::enter)
+      .def("__exit__", &AnomalyScope::exit);
   nb::class_<LayerScope>(module, "LayerScope")
       .def(nb::init<std::int32_t>(), nb::arg("layer"))
       .def("__enter__", &LayerScope::enter)

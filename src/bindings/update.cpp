@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "autograd/anomaly.h"
 #include "autograd/call_builder.h"
 #include "bindings/functions.h"
 #include "bindings/site.h"
@@ -42,7 +43,8 @@ std::size_t issue_for_rows(nb::callable function, nb::list rows) {
   lazy::Window& window = lazy::window();
   const std::size_t count = nb::len(rows);
   // What is captured is issued again call by call.
-  if (count < 2 || window.serial() || lazy::Capture::current()) return 0;
+  if (count < 2 || window.serial() || lazy::Capture::current() || autograd::detects_anomalies())
+    return 0;
   const std::size_t width = nb::len(nb::handle(rows[0]));
   std::vector<Array> arrays = arrays_of(rows, width);
   if (arrays.empty() || !lazy::suit_one_call(arrays, width)) return 0;

@@ -192,7 +192,10 @@ void WithoutGil::take() {
   PyEval_RestoreThread(state_);
 }
 
-void wait_for(const Array& array, engine::WaitFor what, std::optional<double> timeout_seconds) {
+namespace {
+
+std::shared_ptr<Failure> wait_quietly(const Array& array, engine::WaitFor what,
+                                      std::optional<double> timeout_seconds) {
   release_sites_left_behind();
   note_read();
   lazy::Window& window = lazy::window();
@@ -209,7 +212,17 @@ void wait_for(const Array& array, engine::WaitFor what, std::optional<double> ti
     // When another thread has begun to write again, the value that was waited for was there.
     window.look_at(*array.storage, [&] { failure = array.storage->failure; });
   }
-  if (failure) raise_failure(*failure);
+  return failure;
+}
+
+}  // namespace
+
+void wait_for(const Array& array, engine::WaitFor what, std::optional<double> timeout_seconds) {
+  if (const auto failure = wait_quietly(array, what, timeout_seconds)) raise_failure(*failure);
+}
+
+std::shared_ptr<Failure> wait_for_value(const Array& array) {
+  return wait_quietly(array, engine::WaitFor::read, {});
 }
 
 void wait_for_room() {

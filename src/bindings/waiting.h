@@ -2,10 +2,12 @@
 // Every wait of Python: with the GIL released, awake for signals and timeouts.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "array/array.h"
 #include "bindings/python.h"
+#include "lazy/failure.h"
 
 namespace afterglow::bindings {
 
@@ -13,6 +15,8 @@ namespace afterglow::bindings {
 /// Throws nb::python_error for KeyboardInterrupt, TimeoutError and failures.
 void wait_for(const Array& array, engine::WaitFor what = engine::WaitFor::read,
               std::optional<double> timeout_seconds = {});
+/// The same for reading, but what poisoned it is returned.
+std::shared_ptr<Failure> wait_for_value(const Array& array);
 /// Waits until issuing one more call keeps within the run-ahead limits.
 void wait_for_room();
 /// Waits until a batch of data that Python is about to make keeps within the limit on such data;

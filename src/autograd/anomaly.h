@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding the first call whose result is not finite although its inputs are. Where a thread looks
+// for it, every call is waited for before and after it is issued, and its values are looked at.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "autograd/front_end.h"
+#include "autograd/tape.h"
+
+namespace afterglow::autograd {
+
+/// Of threads that say nothing else.
+inline bool detects_anomalies_by_default = false;
+/// Of this thread: 0, 1, or -1 for the default.
+inline constinit thread_local std::int8_t own_detection = -1;
+
+inline bool detects_anomalies() {
+  return own_detection < 0 ? detects_anomalies_by_default : own_detection > 0;
+}
+
+/// The node whose gradient this thread computes, if any.
+inline constinit thread_local const Node* differentiated = nullptr;
+
+/// One call that is looked at.
+class AnomalyCheck {
+ public:
+  /// Waits for the inputs, which the call may overwrite.
+  explicit AnomalyCheck(const lazy::Call& call);
+  /// Waits for the results, and raises what is wrong with them.
+  void look_at(const Array& result, const std::vector<Array>* more);
+
+ private:
+  void add_input(const lazy::Operand& input);
+  void refuse(const Array& result, const std::string& seen);
+
+  std::string name_, inputs_, ranges_;
+  lazy::Site site_;
+  /// There are inputs, and all of their elements are finite.
+  bool finite_ = false;
+};
+
+}  // namespace afterglow::autograd
