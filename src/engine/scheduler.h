@@ -64,7 +64,7 @@ struct TaskRecord {
   struct Shares {
     int begin = 0, end = 0;
   } left[most_homes]{};  // shares that no thread has chosen
-  bool held = false;  // not to become ready yet, whatever its accesses
+  bool held = false;     // not to become ready yet, whatever its accesses
   std::exception_ptr failure{};
   std::size_t position = ReadyQueue::nowhere;  // in the ready queue: ready and something unclaimed
   Link<TaskRecord> starved_link{};             // among the starved: not ready and not running

@@ -155,8 +155,7 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
         hold.let_go();
       }
     }
-    if (shares > 0)
-      run_observed(*task.task, task.number, share, worker_index_, observer.get());
+    if (shares > 0) run_observed(*task.task, task.number, share, worker_index_, observer.get());
   } catch (...) {
     failure = std::current_exception();
   }

@@ -190,7 +190,7 @@ class ThreadedEngine final : public Engine {
   static constexpr std::uint64_t awaited = 1;
   std::atomic<std::uint64_t> destroyed_{0};
   RunningList running_;
-  int at_home_[most_homes]{};  // running shares
+  int at_home_[most_homes]{};      // running shares
   std::condition_variable quiet_;  // a share ended, or a waiter left, while somebody waits for that
 
   int asides_ = 0;            // tasks aside that run and do not wait
