@@ -377,6 +377,33 @@ class MXIndexedRecordIO(MXRecordIO):
             self.keys.append(key)
 
 
+class ScannedRecordIO(MXIndexedRecordIO):
+    """Reads records by their numbers in the file, which is looked through for where they begin."""
+
+    def __init__(self, uri: str | os.PathLike[str]) -> None:
+        super().__init__(uri, uri, "r")
+
+    def _read_index(self) -> None:
+        place = begin = 0
+        is_inside = False
+        while head := self._file.read(8):
+            if len(head) < 8:
+                raise self._damaged(-len(head), f"it ends after {len(head)} bytes of a header")
+            magic, word = _HEAD.unpack(head)
+            kind, length = word >> _LENGTH_BITS, word & _MOST
+            end = place + 8 + length + (-length & 3)
+            # What is not told here is told where a record is read.
+            if magic != _MAGIC or (end > self._end and end > self._size()):
+                self._several(magic, word)
+            if not is_inside:
+                begin = place
+            is_inside = kind in (_FIRST, _BETWEEN)
+            if not is_inside:
+                self.idx[len(self.keys)] = begin
+                self.keys.append(len(self.keys))
+            place = self._file.seek(end)
+
+
 def _as_bytes(given: Any, what: str) -> bytes:
     """Return what was given as bytes."""
     if isinstance(given, bytes):

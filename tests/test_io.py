@@ -357,6 +357,4 @@ def test_damaged_mnist(digits: dict[str, str], content: bytes, text: str) -> Non
 
 def test_what_is_not_there() -> None:
     with pytest.raises(NotImplementedError):
-        mx.io.ImageRecordIter(path_imgrec="x")
-    with pytest.raises(NotImplementedError):
         mx.io.LibSVMIter(data_libsvm="x")

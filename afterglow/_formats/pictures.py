@@ -8,9 +8,10 @@ this can be said; OpenCV is never asked about others.
 
 from __future__ import annotations
 
+import random
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -86,6 +87,25 @@ def resize(pixels: Host, width: int, height: int, method: int) -> Host:
     finally:
         cv2.ipp.setUseIPP(before)
     return resized
+
+
+#: OpenCV's methods of interpolation: nearest, linear, cubic, areas, Lanczos' way.
+METHODS = range(5)
+
+
+def interpolation(
+    interp: int, before: Sequence[int], after: Sequence[int], draw: Any = random
+) -> int:
+    """Return a method of OpenCV: 9 asks for one that suits the sizes, 10 for any."""
+    if interp == 9:
+        if all(new > old for old, new in zip(before, after, strict=True)):
+            return 2
+        return 3 if all(new < old for old, new in zip(before, after, strict=True)) else 1
+    if interp == 10:
+        return int(draw.randint(0, 4))
+    if interp not in METHODS:
+        raise ArrayValueError(f"Unknown interp method {interp}; 0 to 4, 9 and 10 are known")
+    return interp
 
 
 def _refused(error: Exception, name: str) -> Exception:

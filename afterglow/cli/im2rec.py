@@ -12,11 +12,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from .. import recordio
 from .._formats import params as _files
-from .._formats import pictures
+from .._formats import picture_lists, pictures
+from .._formats.picture_lists import Entry
 from .._package.background import Background
 from .._package.machine import usable_processors
 from ..error import FileError, MXNetError
@@ -152,14 +153,6 @@ def _say(text: str) -> None:
 # --- lists ---
 
 
-class Entry(NamedTuple):
-    """A line of a list."""
-
-    number: int
-    path: str
-    labels: list[float]
-
-
 def _write_lists(arguments: argparse.Namespace) -> int:
     if arguments.train_ratio + arguments.test_ratio > 1:
         raise FileError("--train-ratio and --test-ratio are more than 1 together")
@@ -205,36 +198,15 @@ def _found(root: str, is_recursive: bool, endings: set[str]) -> Iterator[Entry]:
                 _say(f"{relative!r} is left out: a list cannot hold its name")
                 continue
             label = labels.setdefault(folder, len(labels)) if is_recursive else 0
-            yield Entry(count, relative, [label])
+            yield Entry(count, [label], relative)
             count += 1
     for folder, label in labels.items():
         print(os.path.relpath(folder, root), label)
 
 
 def _write_list(path: str, entries: Sequence[Entry]) -> None:
-    lines = (
-        "\t".join([str(one.number), *(f"{label:f}" for label in one.labels), one.path]) + "\n"
-        for one in entries
-    )
-    text = "".join(lines).encode(errors="surrogateescape")
-    _files.replace(path, lambda file: file.write(text))
+    picture_lists.write(path, entries)
     print(f"{path}: {len(entries)} pictures")
-
-
-def _read_list(path: Path) -> Iterator[Entry | str]:
-    """Give the entries of a list; of lines that are none, what is wrong with them."""
-    text = _files.read(path).decode(errors="surrogateescape").removesuffix("\n")
-    for number, line in enumerate(text.split("\n") if text else (), 1):
-        fields = [field.strip() for field in line.strip().split("\t")]
-        try:
-            if len(fields) < 3:
-                raise ValueError
-            yield Entry(int(fields[0]), fields[-1], [float(one) for one in fields[1:-1]])
-        except ValueError:
-            yield (
-                f"line {number} of {path} is left out: {line[:80]!r}; a number, labels and a path "
-                "are needed, with tabs between"
-            )
 
 
 # --- records ---
@@ -260,7 +232,7 @@ def _write_records(arguments: argparse.Namespace) -> int:
 
 def _write_file(path: Path, arguments: argparse.Namespace) -> int:
     """Make the records of a list, and take the places of older ones; return what is left out."""
-    entries = [*_read_list(path)]
+    entries = [*picture_lists.entries_of(path)]
     targets = [path.with_suffix(ending) for ending in (".idx", ".rec")]
     temporary = [f"{target}.{os.getpid()}.tmp" for target in targets]
     threads = Background(arguments.num_thread, "im2rec")
@@ -279,8 +251,8 @@ def _write_file(path: Path, arguments: argparse.Namespace) -> int:
                 progress.count()
 
         for entry in entries:
-            if isinstance(entry, str):
-                progress.leave_out(entry)
+            if isinstance(entry, FileError):
+                progress.leave_out(f"{entry}; it is left out")
                 continue
             coming.append((entry, threads.submit(packed, entry, arguments).result))
             if len(coming) > _AHEAD * arguments.num_thread:

@@ -109,7 +109,6 @@ def _into(out: Any, result: Any, name: str) -> Any:
 
 #: What OpenCV resizes. MXNet takes bytes with a sign for bytes without.
 _RESIZED = ("uint8", "int8", "float32", "float64")
-_METHODS = range(5)
 
 
 def _resized_spec(src: Spec, *, w: int, h: int, interp: int) -> Spec:
@@ -124,7 +123,7 @@ def _resized_spec(src: Spec, *, w: int, h: int, interp: int) -> Spec:
             raise ArrayValueError(
                 f"[imresize] value {side} for Parameter {name} should be greater equal to 1"
             )
-    if interp not in _METHODS:
+    if interp not in pictures.METHODS:
         raise ArrayValueError(f"[imresize] Unknown interp method {interp}; 0 to 4 are known")
     return Spec((h, w, src.shape[2]), src.dtype)
 
@@ -230,24 +229,11 @@ def copyMakeBorder(  # noqa: N802 - OpenCV's name
     return _into(out, bordered, "[copyMakeBorder]")
 
 
-def _interpolation(interp: int, before: Size, after: Size) -> int:
-    """Return a method of OpenCV: 9 asks for one that suits the sizes, 10 for any."""
-    if interp == 9:
-        if all(new > old for old, new in zip(before, after, strict=True)):
-            return 2
-        return 3 if all(new < old for old, new in zip(before, after, strict=True)) else 1
-    if interp == 10:
-        return random.randint(0, 4)
-    if interp not in _METHODS:
-        raise ArrayValueError(f"Unknown interp method {interp}; 0 to 4, 9 and 10 are known")
-    return interp
-
-
 def resized(src: Any, size: Size, interp: int) -> Any:
     """Return a picture of another size, by a method that may be 9 or 10."""
     width, height = size
     before = src.shape[1], src.shape[0]
-    return imresize(src, width, height, _interpolation(interp, before, size))
+    return imresize(src, width, height, pictures.interpolation(interp, before, size))
 
 
 def resize_short(src: Any, size: int, interp: int = 2) -> Any:
@@ -292,7 +278,7 @@ def fixed_crop(
     part = src[y0 : y0 + h, x0 : x0 + w]
     if size is None or (w, h) == tuple(size):
         return part
-    return imresize(part, size[0], size[1], _interpolation(interp, (w, h), size))
+    return imresize(part, size[0], size[1], pictures.interpolation(interp, (w, h), size))
 
 
 def random_crop(src: Any, size: Size, interp: int = 2) -> tuple[Any, Box]:

@@ -14,6 +14,7 @@ from .. import io, recordio
 from .. import ndarray as nd
 from .. import numpy as np
 from .._formats import params as _files
+from .._formats import picture_lists
 from ..error import (
     ArgumentError,
     ArrayTypeError,
@@ -88,7 +89,10 @@ class ImageIter(io.DataIter):
         self.imglist: dict[Any, tuple[Any, Any]] | None = None
         if path_imglist:
             logging.info("%s: loading image list %s...", name, path_imglist)
-            self.imglist = _list_file(path_imglist, dtype)
+            self.imglist = {
+                entry.number: (_world().array(entry.labels, dtype=dtype), entry.path)
+                for entry in picture_lists.checked(path_imglist)
+            }
         elif isinstance(imglist, list):
             logging.info("%s: loading image list...", name)
             self.imglist = {
@@ -276,20 +280,3 @@ def _labels(entry: Sequence[Any], dtype: str) -> Any:
         return _world().array(labels, dtype=dtype)
     except (ArrayTypeError, ArrayValueError) as error:
         raise ArrayValueError(f"[ImageIter] {entry!r} has no labels: {error}") from None
-
-
-def _list_file(path: str | os.PathLike[str], dtype: str) -> dict[Any, tuple[Any, Any]]:
-    """Return labels and path of every picture that a file lists, by their numbers."""
-    found = {}
-    text = _files.read(path).decode(errors="surrogateescape").removesuffix("\n")
-    for number, line in enumerate(text.split("\n") if text else (), 1):
-        key, *labels, name = line.strip().split("\t") if line.count("\t") > 1 else ("", "")
-        try:
-            values = [float(label) for label in labels]
-            found[int(key)] = (_world().array(values, dtype=dtype), name)
-        except (ValueError, OverflowError):
-            raise FileError(
-                f"[ImageIter] {os.fspath(path)!r} is no list of pictures, in line {number}: "
-                f"{line[:80]!r}; a number, labels and a path are needed, with tabs between"
-            ) from None
-    return found

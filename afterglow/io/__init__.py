@@ -6,7 +6,14 @@ from __future__ import annotations
 from .._package.namespace import tend
 from .arrays import NDArrayIter
 from .batches import DataBatch, DataDesc, DataIter
-from .files import CSVIter, ImageRecordIter, LibSVMIter, MNISTIter
+from .files import CSVIter, LibSVMIter, MNISTIter
+from .image_records import (
+    ImageRecordInt8Iter,
+    ImageRecordIter,
+    ImageRecordIter_v1,
+    ImageRecordUInt8Iter,
+    ImageRecordUInt8Iter_v1,
+)
 from .wrappers import PrefetchingIter, ResizeIter
 
 __all__ = [
@@ -14,7 +21,11 @@ __all__ = [
     "DataBatch",
     "DataDesc",
     "DataIter",
+    "ImageRecordInt8Iter",
     "ImageRecordIter",
+    "ImageRecordIter_v1",
+    "ImageRecordUInt8Iter",
+    "ImageRecordUInt8Iter_v1",
     "LibSVMIter",
     "MNISTIter",
     "NDArrayIter",

@@ -19,7 +19,7 @@ from .._formats import params as _files
 from ..error import ArrayNotImplementedError, ArrayValueError, FileError, MXNetError
 from .batches import DataDesc, DataIter
 
-__all__ = ["CSVIter", "ImageRecordIter", "LibSVMIter", "MNISTIter"]
+__all__ = ["CSVIter", "LibSVMIter", "MNISTIter"]
 
 Host = onp.ndarray[Any, Any]
 
@@ -226,11 +226,6 @@ class MNISTIter(_HostIter):
             return False
         self._rows = onp.arange(begin, self._next_row)
         return True
-
-
-def ImageRecordIter(**kwargs: Any) -> NoReturn:  # noqa: N802 - a class in MXNet
-    """Raise: files of images cannot be read yet."""
-    raise ArrayNotImplementedError("[ImageRecordIter] record files of images cannot be read yet")
 
 
 def LibSVMIter(**kwargs: Any) -> NoReturn:  # noqa: N802 - a class in MXNet

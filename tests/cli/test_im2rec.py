@@ -215,8 +215,8 @@ def test_what_is_left_out_is_told(
     shown = capsys.readouterr()
     said = shown.err.replace("\n[", "\n\n[").splitlines()
     for text in ("cut.jpg is left out: [im2rec] it is a damaged picture",
-                 f"line 3 of {tmp_path}/a.lst is left out: 'no line'; a number, labels",
-                 f"line 4 of {tmp_path}/a.lst is left out",
+                 f"line 3 of '{tmp_path}/a.lst' is no picture: 'no line'; a number, labels",
+                 f"line 4 of '{tmp_path}/a.lst' is no picture",
                  "gone.jpg is left out: '", "huge.png is left out: [im2rec] it is damaged",
                  "x.jpg is left out: [pack]"):  # fmt: skip
         assert any(line.startswith(f"afterglow im2rec: {text}") for line in said), text

@@ -281,6 +281,10 @@ def _pictures() -> list[bytes]:
     return found
 
 
+def _picture_lists() -> list[bytes]:
+    return [b"0\t1.000000\ta.jpg\n1\t2.5\t-3\tb/c d.png\n", b""]
+
+
 def _tables() -> list[bytes]:
     return [b"1,2\n3,4\n5,6\n", b"1.5,-2e3\n,\n", b"\n"]
 
@@ -351,6 +355,10 @@ def _use_picture(path: str) -> None:
         pictures.decode(Path(path).read_bytes(), flag, "a picture").sum()
 
 
+def _use_picture_list(path: str) -> None:
+    mx.image.ImageIter(1, (3, 8, 8), path_imglist=path)
+
+
 def _use_table(path: str) -> None:
     for batch in mx.io.CSVIter(data_csv=path, data_shape=(2,), batch_size=2):
         batch.data[0].asnumpy()
@@ -373,6 +381,7 @@ FORMATS: dict[str, tuple[Callable[[str], None], Callable[[], list[bytes]], bool]
         "labels": (_use_labels, _labels, False),
         "table": (_use_table, _tables, True),
         "records": (_use_records, _records, False),
+        "list of pictures": (_use_picture_list, _picture_lists, True),
         "picture": (_use_picture, _pictures, False),
     }.items()
 }  # fmt: skip

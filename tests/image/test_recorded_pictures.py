@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from golden.pictures import EXACT, NEAR, answer, array_of, names_for
+from golden.pictures import EXACT, NEAR, WARPED, WARPED_BY, answer, array_of, names_for
 
 import afterglow as mx
 
@@ -36,6 +36,15 @@ def test_the_same(expression: str, names: dict[str, Any]) -> None:
 @pytest.mark.parametrize("expression", NEAR)
 def test_nearly_the_same(expression: str, names: dict[str, Any]) -> None:
     compare(answer(expression, names), RECORDED["answers"][expression], 1)
+
+
+@pytest.mark.parametrize("expression", WARPED)
+def test_turned_and_stretched(expression: str, names: dict[str, Any]) -> None:
+    ours, theirs = answer(expression, names), RECORDED["answers"][expression]
+    compare(ours[0], theirs[0], 0)
+    for (data, *others), (expected, *rest) in zip(ours[1:], theirs[1:], strict=True):
+        compare(others, rest, 0)
+        onp.testing.assert_allclose(array_of(data), array_of(expected), atol=WARPED_BY)
 
 
 def compare(ours: Any, theirs: Any, tolerance: float) -> None:
