@@ -121,14 +121,15 @@ SETTINGS: dict[str, Setting] = {
     "MXNET_HOME": Setting(
         "a folder",
         "`~/.mxnet`",
-        "where files that are fetched are kept, those of trained models in `models`, vectors of "
-        "words in `embeddings`; read when one is asked for",
+        "where files that are fetched are kept: trained models in `models`, data in `datasets`, "
+        "vectors of words in `embeddings`; read when one is asked for",
         ".*",
     ),
     "MXNET_GLUON_REPO": Setting(
         "an address",
         "that of MXNet's files",
-        "where trained models and vectors of words are fetched from; read when one is asked for",
+        "where trained models, data and vectors of words are fetched from; read when one is asked "
+        "for",
         ".*",
     ),
     "AFTERGLOW_DETECT_ANOMALY": Setting(

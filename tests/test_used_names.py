@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ import afterglow as mx
 
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
-_IMAGES = "images"
 _SPARSE = "sparse arrays"
 _TEXT = "contributed data sets"
 _INTERNAL = "internal names of ops"
@@ -26,9 +26,6 @@ _EXTERNAL = "loads code that was compiled for MXNet"
 #: Namespaces that belong to parts which do not exist yet, and to which.
 LATER_NAMESPACES: dict[str, str] = {
     "F._internal": _INTERNAL,
-    "gluon.data.vision": _IMAGES,
-    "gluon.data.vision.image": _IMAGES,
-    "gluon.data.vision.transforms": _IMAGES,
     "gluon.contrib.data.text": _TEXT,
 }
 
@@ -39,7 +36,6 @@ LATER: dict[str, str] = {
         for namespace, reason in LATER_NAMESPACES.items()
         for name in NAMES[namespace]
     },
-    "gluon.data.Dataset.synsets": _IMAGES,
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,
     "NDArray.tostype": _SPARSE,
@@ -65,6 +61,7 @@ LEFT_OUT: dict[str, str] = {
     },
     "NDArray.all": "counted by mistake: a method of np arrays",
     "NDArray.std": "counted by mistake: a method of np arrays",
+    "gluon.data.vision.image.imread": "missing in MXNet: mx.image has it",
     "library.load": _EXTERNAL,
     "rtc.CudaModule": "needs a GPU",
     "notebook.callback.LiveTimeSeries": "draws in notebooks",
@@ -85,6 +82,10 @@ WANTED = [
 OBJECTS: dict[str, tuple[Any, ...]] = {
     "NDArray": (mx.nd.NDArray,),
     "ndarray": (mx.np.ndarray,),
+    "gluon.data.Dataset": (
+        mx.gluon.data.Dataset(),
+        mx.gluon.data.vision.ImageFolderDataset(tempfile.mkdtemp()),
+    ),
     "gluon.HybridBlock": (
         mx.gluon.nn.Dense(1),
         mx.gluon.nn.BatchNorm(),

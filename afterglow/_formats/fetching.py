@@ -64,6 +64,13 @@ def _reason(error: Exception) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
 
 
+def _is_final(reason: str | BaseException) -> bool:
+    """Tell whether an address or a network is not there."""
+    if isinstance(reason, (str, socket.gaierror, ssl.SSLCertVerificationError)):
+        return True
+    return isinstance(reason, OSError) and reason.errno in (*_NO_NETWORK, errno.ENOENT)
+
+
 class _Download:
     """A file that is being fetched, in one attempt or several."""
 
@@ -155,11 +162,7 @@ class _Download:
                 kind = OSError if error.code >= 500 or error.code in _PASSING else _FinalError
                 raise kind(reason) from None
         except urllib.error.URLError as error:
-            inner = error.reason
-            is_final = isinstance(inner, (str, socket.gaierror, ssl.SSLCertVerificationError)) or (
-                isinstance(inner, OSError) and inner.errno in (*_NO_NETWORK, errno.ENOENT)
-            )
-            raise (_FinalError if is_final else OSError)(_reason(error)) from None
+            raise (_FinalError if _is_final(error.reason) else OSError)(_reason(error)) from None
         except ValueError as error:  # no address at all
             raise _FinalError(str(error)) from None
 

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
-import struct
 import warnings
 from io import BytesIO
 from pathlib import Path
@@ -15,8 +13,9 @@ from typing import Any, NoReturn
 import numpy as onp
 
 from .. import ndarray as nd
+from .._formats import idx
 from .._formats import params as _files
-from ..error import ArrayNotImplementedError, ArrayValueError, FileError, MXNetError
+from ..error import ArrayNotImplementedError, ArrayValueError, MXNetError
 from .batches import DataDesc, DataIter
 
 __all__ = ["CSVIter", "LibSVMIter", "MNISTIter"]
@@ -156,20 +155,6 @@ class CSVIter(_HostIter):
         return True
 
 
-def _idx_file(path: str | os.PathLike[str], magic: int, dimensions: int) -> Host:
-    """Return the array of bytes in a file of the format of MNIST."""
-    content = _files.read(path)
-    header = 4 * (dimensions + 1)
-    if len(content) < header or int.from_bytes(content[:4], "big") != magic:
-        raise FileError(
-            f"[MNISTIter] {path} is not a file of MNIST: its first number is not {magic}"
-        )
-    shape = struct.unpack_from(f">{dimensions}i", content, 4)
-    if min(shape) < 0 or len(content) - header != math.prod(shape):
-        raise FileError(f"[MNISTIter] {path} has not the {shape} bytes that it announces")
-    return onp.frombuffer(content, "uint8", offset=header).reshape(shape)
-
-
 class MNISTIter(_HostIter):
     """Gives images and labels out of MNIST's files, with values from 0 to 1.
 
@@ -196,7 +181,8 @@ class MNISTIter(_HostIter):
         input_shape: Any = None,
         data_shape: Any = None,
     ) -> None:
-        images, labels = _idx_file(image, 2051, 3), _idx_file(label, 2049, 1)
+        images = idx.read(image, idx.IMAGES, "MNISTIter")
+        labels = idx.read(label, idx.LABELS, "MNISTIter")
         if len(images) != len(labels):
             raise ArrayValueError(f"[MNISTIter] {len(images)} images, {len(labels)} labels")
         part = slice(

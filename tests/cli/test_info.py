@@ -76,8 +76,8 @@ def test_settings_are_seen() -> None:
     assert facts["memory"]["limit_bytes"] == 3 << 30
     assert facts["environment"]["MXNET_HOME"] == {
         "value": "/somewhere",
-        "effect": "where files that are fetched are kept, those of trained models in models, "
-        "vectors of words in embeddings; read when one is asked for",
+        "effect": "where files that are fetched are kept: trained models in models, data in "
+        "datasets, vectors of words in embeddings; read when one is asked for",
     }
     assert set(facts["environment"]) >= {"AFTERGLOW_NUM_THREADS", "AFTERGLOW_DISABLE_PASSES"}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import gzip
 import io
 import json
 import math
@@ -16,18 +17,21 @@ import pickle
 import random
 import re
 import resource
+import shutil
 import signal
 import struct
 import sys
+import tarfile
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import numpy as onp
+import pytest
 
 import afterglow as mx
 from afterglow import gluon, nd, np
@@ -260,11 +264,21 @@ def _pickles() -> list[bytes]:
 
 
 def _images() -> list[bytes]:
-    return [struct.pack(">4i", 2051, 3, 4, 4) + bytes(range(48))]
+    plain = struct.pack(">4i", 2051, 3, 4, 4) + bytes(range(48))
+    return [plain, gzip.compress(plain)]
 
 
 def _labels() -> list[bytes]:
     return [struct.pack(">2i", 2049, 3) + bytes([1, 2, 3])]
+
+
+def _archives() -> list[bytes]:
+    memory = io.BytesIO()
+    with tarfile.open(fileobj=memory, mode="w") as file:
+        member = tarfile.TarInfo("train.bin")
+        member.size = 2 * 3074
+        file.addfile(member, io.BytesIO(bytes(range(251)) * 25))
+    return [memory.getvalue(), gzip.compress(memory.getvalue())]
 
 
 def _records() -> list[bytes]:
@@ -345,6 +359,16 @@ def _use_labels(path: str) -> None:
         batch.label[0].asnumpy()
 
 
+def _use_archive(path: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MXNET_GLUON_REPO", "file:///nowhere")
+        shutil.copy(path, Path(folder, "cifar-100-binary.tar.gz"))
+        with redirect_stdout(io.StringIO()):
+            data = gluon.data.vision.CIFAR100(folder)
+        for image, _ in data:
+            image.asnumpy()
+
+
 def _use_records(path: str) -> None:
     for record in iter(mx.recordio.MXRecordIO(path, "r").read, None):
         mx.recordio.unpack(record)
@@ -379,6 +403,7 @@ FORMATS: dict[str, tuple[Callable[[str], None], Callable[[], list[bytes]], bool]
         "pickle": (_use_pickle, _pickles, False),
         "images": (_use_images, _images, False),
         "labels": (_use_labels, _labels, False),
+        "archive": (_use_archive, _archives, False),
         "table": (_use_table, _tables, True),
         "records": (_use_records, _records, False),
         "list of pictures": (_use_picture_list, _picture_lists, True),

@@ -90,7 +90,7 @@ def test_refusals_of_datasets():
         data.Dataset()[0]
     with pytest.raises(NotImplementedError):
         len(data.Dataset())
-    with pytest.raises(NotImplementedError, match="RecordFileDataset"):
+    with pytest.raises(FileNotFoundError, match=r"x\.rec"):
         data.RecordFileDataset("x.rec")
 
 

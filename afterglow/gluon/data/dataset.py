@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..._core import Array
-from ...error import ArrayNotImplementedError
 from .sampler import FilterSampler
 
 __all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
@@ -134,7 +134,54 @@ class ArrayDataset(Dataset):
 
 
 class RecordFileDataset(Dataset):
-    """Not there: record files come with images."""
+    """The records of a file as they are, by the index beside it, ``.idx``.
 
-    def __init__(self, filename: str) -> None:
-        raise ArrayNotImplementedError("[RecordFileDataset] record files cannot be read yet")
+    >>> import os, tempfile
+    >>> from afterglow import gluon, recordio
+    >>> path = os.path.join(tempfile.mkdtemp(), "data")
+    >>> writer = recordio.MXIndexedRecordIO(path + ".idx", path + ".rec", "w")
+    >>> for i in range(3):
+    ...     writer.write_idx(i, b"record %d" % i)
+    >>> writer.close()
+    >>> gluon.data.RecordFileDataset(path + ".rec")[1]
+    b'record 1'
+    """
+
+    def __init__(self, filename: str | os.PathLike[str]) -> None:
+        from ... import recordio
+
+        self.filename = os.fspath(filename)
+        self.idx_file = os.path.splitext(self.filename)[0] + ".idx"
+        self._record = recordio.MXIndexedRecordIO(self.idx_file, self.filename, "r")
+
+    def __getitem__(self, idx: int) -> Any:
+        return self._record.read_idx(self._record.keys[idx])
+
+    def __len__(self) -> int:
+        return len(self._record.keys)
+
+
+class _DownloadedDataset(Dataset):
+    """The base class of those whose files are fetched into a folder, if they are not there.
+
+    Subclasses define ``_get_data``, which sets ``_data`` and ``_label``.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], transform: Callable[..., Any] | None) -> None:
+        self._transform = transform
+        self._data: Any = None
+        self._label: Any = None
+        self._root = os.path.expanduser(root)
+        os.makedirs(self._root, exist_ok=True)
+        self._get_data()
+
+    def __getitem__(self, idx: int) -> Any:
+        if self._transform is not None:
+            return self._transform(self._data[idx], self._label[idx])
+        return self._data[idx], self._label[idx]
+
+    def __len__(self) -> int:
+        return len(self._label)
+
+    def _get_data(self) -> None:
+        raise NotImplementedError

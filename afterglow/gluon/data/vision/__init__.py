@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
-from . import transforms
+from . import datasets, transforms
+from .datasets import *  # noqa: F403
 
-__all__ = ["transforms"]
+__all__ = ["transforms", *datasets.__all__]

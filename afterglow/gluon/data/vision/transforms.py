@@ -9,7 +9,7 @@ Images are (height, width, channels), mostly of bytes, until ``ToTensor`` makes 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
 
@@ -160,11 +160,14 @@ class Normalize(HybridBlock):
 # --- turns and flips ---
 
 
-def _need_tensor(x: Any) -> None:
+def _turned(x: Any, turn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Return a tensor that a function of ``nd`` has turned."""
     if x.dtype != onp.float32:
         raise ArrayTypeError(
             f"[Rotate] needs float32, not {onp.dtype(x.dtype)}; it stands after ToTensor"
         )
+    result = turn(x.as_nd_ndarray(), *arguments)
+    return result if x._legacy else result.as_np_ndarray()
 
 
 class Rotate(Block):
@@ -182,8 +185,7 @@ class Rotate(Block):
 
     def forward(self, x: Any) -> Any:
         """Return the tensor, turned."""
-        _need_tensor(x)
-        return _image().imrotate(x, *self._args)
+        return _turned(x, _image().imrotate, self._args)
 
 
 class RandomRotation(Block):
@@ -209,8 +211,7 @@ class RandomRotation(Block):
         """Return the tensor, turned or as it is."""
         if onp.random.random() > self._rotate_with_proba:
             return x
-        _need_tensor(x)
-        return _image().random_rotate(x, *self._args)
+        return _turned(x, _image().random_rotate, self._args)
 
 
 class RandomFlipLeftRight(HybridBlock):
