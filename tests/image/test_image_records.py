@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
-from image.test_recorded import FILES
+from image.test_recorded_pictures import FILES
 from support import output_of
 
 import afterglow as mx
