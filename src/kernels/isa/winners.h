@@ -28,6 +28,8 @@ class WinnerBands {
         columns_(call.windows.columns),
         band_(winner_band(rows_, columns_)),
         seen_(at_most(columns_.extent, at_least(band_.pitch * columns_.stride - columns_.pad, 0))),
+        vectors_(divided_up(seen_, columns_.stride * width) * columns_.stride * width),
+        end_(call.target + call.images * rows_.extent * columns_.extent),
         line_(call.scratch),
         values_(line_ + band_.line + band_.before),
         winners_(reinterpret_cast<Integer*>(line_ + band_.line + band_.windows) + band_.before),
@@ -36,11 +38,7 @@ class WinnerBands {
       values_[i] = 0;
       winners_[i] = none;
     }
-    for (std::int64_t row = 0; row < rows_.kernel; ++row) {
-      for (std::int64_t column = 0; column < columns_.kernel; ++column)
-        shifts_[row * columns_.kernel + column] =
-            row / rows_.stride * band_.pitch + column / columns_.stride;
-    }
+    if (call.work == WindowWork::maximum_gradient) list_givers();
   }
 
   void find() {
@@ -66,8 +64,7 @@ class WinnerBands {
       for (std::int64_t begin = 0; begin < end; begin += band_.rows) {
         const std::int64_t count = at_most(band_.rows, end - begin);
         fill_in(image, begin, count);
-        add_up(count * band_.pitch);
-        unite(image, begin, count);
+        give_band(image, begin, count);
         // What these windows give to the rows that follow.
         const std::int64_t on = count * band_.pitch;
         for (std::int64_t i = -band_.row_shift * band_.pitch; i < 0; ++i) {
@@ -104,10 +101,12 @@ class WinnerBands {
   /// Exactly so many elements. The last ones are written twice where they do not fill a vector.
   template <class From, class To>
   AFTERGLOW_INLINE static void convert(const From* from, std::int64_t count, To* to) {
-    using Source [[gnu::vector_size(width * sizeof(From))]] = From;
-    using Target [[gnu::vector_size(width * sizeof(To))]] = To;
     const auto one = [&](std::int64_t i) {
-      store(__builtin_convertvector(load<Source>(from + i), Target), to + i);
+      From source[width];
+      To target[width];
+      __builtin_memcpy(source, from + i, sizeof(source));
+      for (int lane = 0; lane < width; ++lane) target[lane] = static_cast<To>(source[lane]);
+      __builtin_memcpy(to + i, target, sizeof(target));
     };
     if (count < width) {
       for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i]);
@@ -126,12 +125,6 @@ class WinnerBands {
   AFTERGLOW_INLINE void clear(T* row, std::int64_t begin) const {
     for (std::int64_t i = begin; i < columns_.extent; ++i) row[i] = 0;
   }
-  /// Elements of a row that are read and written by whole vectors.
-  std::int64_t in_vectors() const {
-    const std::int64_t step = columns_.stride * width;
-    return (seen_ + step - 1) / step * step;
-  }
-
   /// The planes that some rows of windows see.
   void split(std::int64_t image, std::int64_t begin, std::int64_t count) {
     const std::int64_t size = rows_.extent * columns_.extent;
@@ -146,7 +139,7 @@ class WinnerBands {
           continue;
         }
         const T* from = call_.data + image * size + row * columns_.extent;
-        if (from + in_vectors() > last) {
+        if (from + vectors_ > last) {
           for (std::int64_t i = 0; i < seen_; ++i) line_[i] = from[i];
           from = line_;
         }
@@ -183,11 +176,10 @@ class WinnerBands {
   }
 
   template <int... lane>
-  AFTERGLOW_INLINE static void put_together(const T* even, const T* odd, T* to,
+  AFTERGLOW_INLINE static void put_together(const Vector& even, const Vector& odd, T* to,
                                             std::integer_sequence<int, lane...>) {
-    const Vector first = load<Vector>(even), second = load<Vector>(odd);
-    store(__builtin_shufflevector(first, second, (lane / 2 + lane % 2 * width)...), to);
-    store(__builtin_shufflevector(first, second, ((width + lane) / 2 + lane % 2 * width)...),
+    store(__builtin_shufflevector(even, odd, (lane / 2 + lane % 2 * width)...), to);
+    store(__builtin_shufflevector(even, odd, ((width + lane) / 2 + lane % 2 * width)...),
           to + width);
   }
 
@@ -197,19 +189,33 @@ class WinnerBands {
     int used = 0;
     for (std::int64_t i = 0; i < rows_.kernel; ++i) {
       for (std::int64_t j = 0; j < columns_.kernel; ++j, ++used)
-        places[used] = plane(i % rows_.stride, j % columns_.stride) + shifts_[used];
+        places[used] = plane(i % rows_.stride, j % columns_.stride) +
+                       i / rows_.stride * band_.pitch + j / columns_.stride;
     }
+    // Windows of two or three rows and columns are those that are met.
+    if (used == 4) return compare<4>(places, used, count);
+    if (used == 9) return compare<9>(places, used, count);
+    compare<0>(places, used, count);
+  }
+
+  template <int fixed>
+  void compare(const T* const* given, int used, std::int64_t count) {
+    const T* known[fixed > 0 ? fixed : 1];
+    for (int i = 0; i < fixed; ++i) known[i] = given[i];
+    const T* const* const places = fixed > 0 ? known : given;
+    T* const values = values_;
+    const std::int64_t apart = band_.windows;
     for (std::int64_t i = 0; i < count; i += width) {
       Vector greatest = TakeGreatest::neutral<T> - Vector{};
       Integers winners = none - Integers{};
-      for (int place = used - 1; place >= 0; --place) {
+      for (int place = (fixed > 0 ? fixed : used) - 1; place >= 0; --place) {
         const Vector value = load<Vector>(places[place] + i);
         const auto is_greater = value >= greatest;
         greatest = is_greater ? value : greatest;
         winners = is_greater ? Integer(place) - Integers{} : winners;
       }
-      store(greatest, values_ + i);
-      store(winners, winners_ + i);
+      store(greatest, values + i);
+      store(winners, values + (i + apart));
     }
   }
 
@@ -226,78 +232,148 @@ class WinnerBands {
     for (std::int64_t i = there * band_.pitch; i < count * band_.pitch; ++i) winners_[i] = none;
   }
 
-  /// What windows give to the places of each plane.
-  void add_up(std::int64_t count) {
-    for (std::int64_t row_phase = 0; row_phase < band_.row_phases; ++row_phase) {
-      for (std::int64_t column_phase = 0; column_phase < band_.column_phases; ++column_phase) {
-        int places[most_byte_winners];
-        int used = 0;
-        for (std::int64_t i = row_phase; i < rows_.kernel; i += rows_.stride) {
-          for (std::int64_t j = column_phase; j < columns_.kernel; j += columns_.stride)
-            places[used++] = static_cast<int>(i * columns_.kernel + j);
-        }
-        T* const target = plane(row_phase, column_phase);
-        for (std::int64_t i = 0; i < count; i += width) {
-          Vector sums{};
-          for (int number = 0; number < used; ++number) {
-            const int place = places[number];
-            const std::int64_t from = i - shifts_[place];
-            sums += load<Integers>(winners_ + from) == Integer(place) - Integers{}
-                        ? load<Vector>(values_ + from)
-                        : Vector{};
-          }
-          store(sums, target + i);
+  /// Of the windows that see a place: how far that is behind the place's own, and the number that
+  /// the place has there.
+  struct Giver {
+    std::int64_t behind;
+    Integer place;
+  };
+
+  /// Givers have the order of windows, for the rows of each phase, and there for even and odd
+  /// columns, or for all columns.
+  void list_givers() {
+    const auto last_of = [](const WindowAxis& axis, std::int64_t phase) {
+      return phase < axis.kernel ? phase + (axis.kernel - 1 - phase) / axis.stride * axis.stride
+                                 : -1;
+    };
+    int used = 0;
+    for (std::int64_t phase = 0; phase < band_.row_phases; ++phase) {
+      for (std::int64_t first = 0; first < columns_.stride; ++first) {
+        const std::int64_t column = first + columns_.pad;
+        begins_[phase * columns_.stride + first] = used;
+        for (std::int64_t i = last_of(rows_, phase); i >= 0; i -= rows_.stride) {
+          for (std::int64_t j = last_of(columns_, column % columns_.stride); j >= 0;
+               j -= columns_.stride)
+            givers_[used++] = {
+                i / rows_.stride * band_.pitch + j / columns_.stride - column / columns_.stride,
+                static_cast<Integer>(i * columns_.kernel + j)};
         }
       }
     }
+    begins_[band_.row_phases * columns_.stride] = used;
   }
 
-  /// Writes the rows of the image that the planes have.
-  void unite(std::int64_t image, std::int64_t begin, std::int64_t count) {
-    const T* const last = row_of(call_.images, 0);
+  /// So many givers, or as many as there are.
+  template <int fixed>
+  class Givers {
+   public:
+    Givers(const Giver* givers, int count) : givers_(givers), count_(count) {
+      for (int i = 0; i < fixed; ++i) known_[i] = givers[i];
+    }
+    /// Winners lie `apart` from the values, so that one pointer for each giver does for both.
+    AFTERGLOW_INLINE Vector sum(const T* values, std::int64_t i, std::int64_t apart) const {
+      Vector sums{};
+      const auto add = [&](const Giver& giver) {
+        const T* const from = values - giver.behind;
+        sums += load<Integers>(from + (i + apart)) == giver.place - Integers{}
+                    ? load<Vector>(from + i)
+                    : Vector{};
+      };
+      if constexpr (fixed > 0) {
+        for (int i = 0; i < fixed; ++i) add(known_[i]);
+      } else {
+        for (int i = 0; i < count_; ++i) add(givers_[i]);
+      }
+      return sums;
+    }
+
+   private:
+    const Giver* givers_;
+    int count_;
+    Giver known_[fixed > 0 ? fixed : 1];
+  };
+
+  /// Of the even and odd columns of the rows of a phase, or of all columns.
+  template <int even, int odd = 0>
+  struct RowGivers {
+    RowGivers(const WinnerBands& bands, std::int64_t phase)
+        : first(bands.givers_ + bands.begins_[phase * bands.columns_.stride],
+                bands.givers_of(phase, 0)),
+          second(bands.givers_ + bands.begins_[phase * bands.columns_.stride + 1],
+                 bands.givers_of(phase, 1)) {}
+    Givers<even> first;
+    Givers<odd> second;
+  };
+  int givers_of(std::int64_t phase, std::int64_t column) const {
+    if (phase >= band_.row_phases || column >= columns_.stride) return 0;
+    const std::int64_t at = phase * columns_.stride + column;
+    return begins_[at + 1] - begins_[at];
+  }
+  bool are_givers(std::int64_t phase, int even, int odd) const {
+    return givers_of(phase, 0) == even && givers_of(phase, 1) == odd;
+  }
+
+  /// Writes the rows of the image that some rows of windows begin in. Windows of two or three rows
+  /// and columns are those that are met.
+  void give_band(std::int64_t image, std::int64_t begin, std::int64_t count) {
+    const auto all_rows = [&](const auto&... givers) {
+      for (std::int64_t position = 0; position < count; ++position) {
+        std::int64_t phase = 0;
+        (give_row(image, begin, position, phase++, givers), ...);
+      }
+    };
+    if (rows_.stride == 2 && are_givers(0, 1, 1) && are_givers(1, 1, 1))
+      return all_rows(RowGivers<1, 1>(*this, 0), RowGivers<1, 1>(*this, 1));
+    if (rows_.stride == 2 && are_givers(0, 2, 4) && are_givers(1, 1, 2))
+      return all_rows(RowGivers<2, 4>(*this, 0), RowGivers<1, 2>(*this, 1));
+    if (rows_.stride == 2 && are_givers(0, 4, 2) && are_givers(1, 2, 1))
+      return all_rows(RowGivers<4, 2>(*this, 0), RowGivers<2, 1>(*this, 1));
+    if (rows_.stride == 1 && are_givers(0, 9, 0)) return all_rows(RowGivers<9>(*this, 0));
     for (std::int64_t position = 0; position < count; ++position) {
       for (std::int64_t phase = 0; phase < rows_.stride; ++phase) {
-        const std::int64_t row = (begin + position) * rows_.stride + phase - rows_.pad;
-        if (row < 0 || row >= rows_.extent) continue;
-        T* const to = row_of(image, row);
-        if (phase >= band_.row_phases) {
-          clear(to, 0);
-          continue;
-        }
-        const T* const from = plane(phase, 0) + position * band_.pitch;
-        if (to + in_vectors() <= last) {
-          unite_row(from, to);
-        } else {
-          unite_row(from, line_);
-          for (std::int64_t i = 0; i < seen_; ++i) to[i] = line_[i];
-        }
-        clear(to, seen_);
+        if (phase < band_.row_phases)
+          give_row(image, begin, position, phase, RowGivers<0>(*this, phase));
+        else if (const std::int64_t row = (begin + position) * rows_.stride + phase - rows_.pad;
+                 row >= 0 && row < rows_.extent)
+          clear(row_of(image, row), 0);
       }
     }
   }
 
-  AFTERGLOW_INLINE void unite_row(const T* from, T* to) const {
-    const std::int64_t pad = columns_.pad;
-    if (columns_.stride == 1) {
-      for (std::int64_t i = 0; i < seen_; i += width) store(load<Vector>(from + pad + i), to + i);
-      return;
+  template <class Row>
+  AFTERGLOW_INLINE void give_row(std::int64_t image, std::int64_t begin, std::int64_t position,
+                                 std::int64_t phase, const Row& givers) {
+    const std::int64_t row = (begin + position) * rows_.stride + phase - rows_.pad;
+    if (row < 0 || row >= rows_.extent) return;
+    T* const to = row_of(image, row);
+    T* const into = to + vectors_ <= end_ ? to : line_;
+    const T* const values = values_ + position * band_.pitch;
+    const std::int64_t count = vectors_ / columns_.stride, apart = band_.windows;
+    if (columns_.stride == 2) {
+      for (std::int64_t i = 0; i < count; i += width)
+        put_together(givers.first.sum(values, i, apart), givers.second.sum(values, i, apart),
+                     into + 2 * i, std::make_integer_sequence<int, width>());
+    } else {
+      for (std::int64_t i = 0; i < count; i += width)
+        store(givers.first.sum(values, i, apart), into + i);
     }
-    const T *const even = from + pad % 2 * band_.plane + pad / 2, *const odd =
-                                                                      from +
-                                                                      (pad + 1) % 2 * band_.plane +
-                                                                      (pad + 1) / 2;
-    for (std::int64_t i = 0; i < seen_; i += 2 * width)
-      put_together(even + i / 2, odd + i / 2, to + i, std::make_integer_sequence<int, width>());
+    if (into != to) {
+      for (std::int64_t i = 0; i < seen_; ++i) to[i] = into[i];
+    }
+    clear(to, seen_);
   }
 
   const WindowsCall<T>& call_;
   const WindowAxis &rows_, &columns_;
   const WinnerBand band_;
-  const std::int64_t seen_;  ///< columns, by any window
+  const std::int64_t seen_;     ///< columns, by any window
+  const std::int64_t vectors_;  ///< columns that are read and written, by whole vectors
+  const T* const end_;          ///< of the target
   T *const line_, *const values_;
   Integer* const winners_;
   T* const planes_;
-  std::int64_t shifts_[most_byte_winners];  ///< of the places of a window, in their planes
+  Giver givers_[most_byte_winners];
+  int begins_[most_byte_winners * 2 + 1];  ///< in the givers
 };
 
 // --- any windows ---
