@@ -15,10 +15,10 @@
 namespace afterglow::kernels {
 namespace {
 
-/// For windows over one plane. Rows and columns are put apart by their places in strides: what the
-/// same place of all windows sees lies in one piece then, from row to row, so that small images
-/// fill vectors too. What is read or written behind the end of a row belongs to the next row, and
-/// is written again.
+/// For windows over one plane. To find winners, rows and columns are put apart by their places in
+/// strides: what the same place of all windows sees lies in one piece then, from row to row, so
+/// that small images fill vectors too. What is read or written behind the end of a row belongs to
+/// the next row, and is written again.
 template <class T>
 class WinnerBands {
  public:
