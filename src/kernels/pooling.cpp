@@ -2,10 +2,12 @@
 #include "kernels/pooling.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/scratch.h"
 #include "kernels/table.h"
 #include "kernels/views.h"
+#include "kernels/winner_bands.h"
 
 namespace afterglow::kernels {
 namespace {
@@ -35,6 +37,24 @@ PoolingWindows simplified(PoolingWindows windows) {
   return windows;
 }
 
+/// Whether winners are looked for in many windows at once: in those over one plane, with columns
+/// side by side or two apart.
+bool suits_bands(const PoolingWindows& windows) {
+  constexpr std::int64_t fewest = 4;
+  const auto& [depth, rows, columns, images, lanes, is_mean, counts_pad, is_adaptive] = windows;
+  return lanes == 1 && depth.extent == 1 && depth.results == 1 && depth.kernel == 1 &&
+         depth.pad == 0 && columns.stride <= 2 && columns.kernel >= columns.stride &&
+         rows.results * columns.results >= fewest;
+}
+
+bool has_values_per_place(WindowWork work) {
+  return work == WindowWork::maximum_taken;
+}
+
+bool has_target_per_place(WindowWork work) {
+  return work == WindowWork::maximum_gradient || work == WindowWork::sum_gradient;
+}
+
 template <class T>
 T* scratch(std::int64_t count) {
   static thread_local Scratch memory;
@@ -43,12 +63,20 @@ T* scratch(std::int64_t count) {
 
 }  // namespace
 
+DType winner_type(std::int64_t places) {
+  return places <= most_byte_winners ? DType::uint8 : DType::int32;
+}
+
 PoolingPass::PoolingPass(WindowWork work, const PoolingWindows& windows, DType dtype,
                          const Arrays& arrays)
     : work_(work),
       windows_(simplified(windows)),
       dtype_(dtype),
       arrays_(arrays),
+      has_byte_winners_(winner_type(windows.depth.kernel * windows.rows.kernel *
+                                    windows.columns.kernel) == DType::uint8),
+      by_bands_(has_byte_winners_ && suits_bands(windows_) && asks_for_winners(work) &&
+                work != WindowWork::maximum_taken),
       places_(windows.depth.extent * windows.rows.extent * windows.columns.extent),
       results_(windows.depth.results * windows.rows.results * windows.columns.results) {
   const bool reads_places = work == WindowWork::maximum || work == WindowWork::sum;
@@ -71,50 +99,47 @@ void PoolingPass::run(int share) const {
   const std::int64_t blocks = divide_up(windows_.lanes, lane_block_);
   const std::int64_t rows = windows_.depth.results * windows_.rows.results;
   const Range range = range_of(units_, shares_, share);
-  for (std::int64_t number = range.begin; number < range.end; ++number) {
+  const std::int64_t together = by_bands_ && dtype_ != DType::float16 ? range.end - range.begin : 1;
+  for (std::int64_t number = range.begin; number < range.end; number += together) {
     const std::int64_t first = number % blocks * lane_block_, row = number / blocks % row_blocks_;
-    const Unit unit = {number / blocks / row_blocks_, rows * row / row_blocks_,
-                       rows * (row + 1) / row_blocks_, first,
-                       std::min(lane_block_, windows_.lanes - first)};
+    const Unit unit = {
+        number / blocks / row_blocks_,  together, rows * row / row_blocks_,
+        rows * (row + 1) / row_blocks_, first,    std::min(lane_block_, windows_.lanes - first)};
     if (dtype_ == DType::float32)
-      run_lanes<float>(unit);
+      run_unit<float>(unit);
     else if (dtype_ == DType::float64)
-      run_lanes<double>(unit);
+      run_unit<double>(unit);
     else
       run_halves(unit);
   }
 }
 
-namespace {
-
-/// Rows and results of it that a call may write to in between.
-std::int64_t room_of(const PoolingWindows& windows) {
-  const WindowAxis& columns = windows.columns;
+/// Elements that a call may write to in between.
+std::int64_t PoolingPass::room() const {
+  const WindowAxis& columns = windows_.columns;
+  if (by_bands_) return winner_band(windows_.rows, columns).room();
   return 2 * (columns.extent + columns.stride) + 4 * (columns.results + 1) + most_lanes;
 }
 
-bool has_values_per_place(WindowWork work) {
-  return work == WindowWork::maximum_taken;
+void* PoolingPass::winners_of(const Unit& unit) const {
+  if (!arrays_.winners) return nullptr;
+  const std::int64_t at = unit.image * results_ * windows_.lanes + unit.first;
+  if (has_byte_winners_) return static_cast<std::uint8_t*>(arrays_.winners) + at;
+  return static_cast<std::int32_t*>(arrays_.winners) + at;
 }
-
-bool has_target_per_place(WindowWork work) {
-  return work == WindowWork::maximum_gradient || work == WindowWork::sum_gradient;
-}
-
-}  // namespace
 
 template <class Real>
-void PoolingPass::run_lanes(const Unit& unit) const {
+void PoolingPass::run_unit(const Unit& unit) const {
   const auto at = [&](const void* array, bool per_place) {
     return array ? static_cast<const Real*>(array) +
                        unit.image * (per_place ? places_ : results_) * windows_.lanes + unit.first
                  : nullptr;
   };
   real_functions<Real>().windows(
-      {work_, windows_, unit.row_begin, unit.row_end, unit.lanes, at(arrays_.data, true),
-       at(arrays_.results, false), at(arrays_.values, has_values_per_place(work_)),
-       const_cast<Real*>(at(arrays_.target, has_target_per_place(work_))),
-       scratch<Real>(room_of(windows_))});
+      {work_, windows_, by_bands_, has_byte_winners_, unit.images, unit.row_begin, unit.row_end,
+       unit.lanes, at(arrays_.data, true), at(arrays_.values, has_values_per_place(work_)),
+       winners_of(unit), const_cast<Real*>(at(arrays_.target, has_target_per_place(work_))),
+       scratch<Real>(room())});
 }
 
 /// float16 is brought to float32, an image or a block of its lanes at a time.
@@ -122,8 +147,8 @@ void PoolingPass::run_halves(const Unit& unit) const {
   const std::int64_t lanes = unit.lanes;
   const CastFunction widen = cast_function(DType::float16, DType::float32);
   const CastFunction narrow = cast_function(DType::float32, DType::float16);
-  const std::int64_t room = room_of(windows_);
-  float* free = scratch<float>(room + 2 * (places_ + results_) * lanes) + room;
+  const std::int64_t room = this->room();
+  float* free = scratch<float>(room + 2 * (places_ + 2 * results_) * lanes) + room;
   const auto offset = [&](std::int64_t count, std::int64_t i) {
     return ((unit.image * count + i) * windows_.lanes + unit.first) * 2;
   };
@@ -144,13 +169,29 @@ void PoolingPass::run_halves(const Unit& unit) const {
   };
   PoolingWindows packed = windows_;
   packed.lanes = lanes;
-  const float *const data = wide(arrays_.data, true), *const results = wide(arrays_.results, false),
-                     *const values = wide(arrays_.values, has_values_per_place(work_));
-  float* const target = free;
-  real_functions<float>().windows({work_, packed, unit.row_begin, unit.row_end, lanes, data,
-                                   results, values, target, scratch<float>(room)});
+  const float *const data = wide(arrays_.data, true), *const values =
+                                                          wide(arrays_.values,
+                                                               has_values_per_place(work_));
   const std::int64_t count = has_target_per_place(work_) ? places_ : results_;
-  if (work_ == WindowWork::maximum) {
+  float* const target = free;
+  // Winners stay what they are, but come without gaps too.
+  char* const there = static_cast<char*>(winners_of(unit));
+  char* const winners =
+      lanes == windows_.lanes || !there ? there : reinterpret_cast<char*>(target + count * lanes);
+  const auto copy_winners = [&](bool back) {
+    if (winners == there) return;
+    const std::int64_t size = has_byte_winners_ ? 1 : 4;
+    for (std::int64_t i = 0; i < results_; ++i) {
+      char *const near = winners + i * lanes * size, *const far = there + i * windows_.lanes * size;
+      std::memcpy(back ? far : near, back ? near : far, static_cast<std::size_t>(lanes * size));
+    }
+  };
+  if (work_ != WindowWork::maximum_found) copy_winners(false);
+  real_functions<float>().windows({work_, packed, by_bands_, has_byte_winners_, 1, unit.row_begin,
+                                   unit.row_end, lanes, data, values, winners, target,
+                                   scratch<float>(room)});
+  if (work_ == WindowWork::maximum_found) copy_winners(true);
+  if (work_ == WindowWork::maximum || work_ == WindowWork::maximum_found) {
     constexpr float lowest = -65504;  // of float16
     for (std::int64_t i = 0; i < count * lanes; ++i) target[i] = std::max(target[i], lowest);
   }

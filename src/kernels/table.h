@@ -112,13 +112,15 @@ struct TiledProduct {
 
 /// Work on the windows of one image, for some of its lanes, and where there are several for some
 /// rows of results: those of all depths, one after the other. What writes places takes all rows.
+/// Or on the windows of several images by bands.
 template <class Real>
 struct WindowsCall {
   WindowWork work;
   const PoolingWindows& windows;
-  std::int64_t row_begin, row_end;
-  std::int64_t lanes;
-  const Real *data, *results, *values;
+  bool by_bands, has_byte_winners;  ///< see kernels/winner_bands.h
+  std::int64_t images, row_begin, row_end, lanes;
+  const Real *data, *values;
+  void* winners;
   Real *target, *scratch;
 };
 /// c[rows, columns] = a[rows, depth] * b[depth, columns], or added to what is there. Packed factors

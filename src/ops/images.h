@@ -2,16 +2,22 @@
 // What ops on images have in common.
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include "ops/completing.h"
 #include "ops/compositions.h"
 #include "ops/operators.h"
 
 namespace afterglow::ops {
 
-/// Refuses inputs that are no contiguous images of one type and rank.
-inline void need_images(const lazy::Inference& inference, int least_rank, int most_rank) {
-  const lazy::Operand& first = inference.call.inputs[0];
-  for (const lazy::Operand& input : inference.call.inputs) {
+/// Refuses inputs, the first so many or all, that are no contiguous images of one type and rank.
+inline void need_images(const lazy::Inference& inference, int least_rank, int most_rank,
+                        std::size_t count = std::numeric_limits<std::size_t>::max()) {
+  const auto& inputs = inference.call.inputs;
+  const lazy::Operand& first = inputs[0];
+  for (std::size_t i = 0; i < std::min(count, inputs.size()); ++i) {
+    const lazy::Operand& input = inputs[i];
     if (input.is_immediate() || !input.layout->is_contiguous())
       inference.refuse("needs contiguous arrays");
     if (input.dtype != first.dtype) inference.refuse("needs arrays of one type", ErrorKind::type);

@@ -43,16 +43,13 @@ struct Windows {
 };
 
 using kernels::WindowWork;
+using kernels::winner_type;
 
 /// What the kernel needs to know beside shapes.
 struct Settled {
   std::int32_t kernel[3], stride[3], pad[3];
   bool is_mean, counts_pad, is_adaptive, channels_last;
 };
-
-bool is_like(const Operand& one, const Operand& other) {
-  return std::ranges::equal(one.shape(), other.shape());
-}
 
 /// The shape of images with other extents.
 Shape resized(const Inference& inference, const Operand& images, const Windows& given) {
@@ -72,19 +69,28 @@ Shape resized(const Inference& inference, const Operand& images, const Windows& 
   return result;
 }
 
+/// The winners of windows are the second input.
+constexpr bool reads_winners(WindowWork work) {
+  return work == WindowWork::maximum_gradient || work == WindowWork::maximum_taken;
+}
+
 template <WindowWork work>
 void windows_infer(Inference& inference, const Windows& given) {
   Call& call = inference.call;
-  need_images(inference, 3, 5);
+  need_images(inference, 3, 5, 1);
   const Shape other = resized(inference, call.inputs[0], given);
-  if constexpr (work == WindowWork::maximum_gradient || work == WindowWork::maximum_taken) {
-    constexpr std::size_t of_results = work == WindowWork::maximum_gradient ? 0 : 1;
-    if (!is_like(call.inputs[of_results ? 0 : 2], call.inputs[of_results]) ||
-        !std::ranges::equal(call.inputs[of_results ? 2 : 1].shape(), other))
-      inference.refuse("needs arrays of the shapes of data and maxima");
+  const DType dtype = call.inputs[0].dtype,
+              type_of_winners = winner_type(element_count(given.kernel));
+  if constexpr (reads_winners(work)) {
+    const Operand& winners = call.inputs[1];
+    const auto results =
+        work == WindowWork::maximum_gradient ? call.inputs[0].shape() : std::span(other);
+    if (winners.is_immediate() || !winners.layout->is_contiguous() ||
+        winners.dtype != type_of_winners || !std::ranges::equal(winners.shape(), results))
+      inference.refuse("needs one winner for each window");
   }
-  const DType dtype = call.inputs[0].dtype;
   inference.add_output(other, dtype);
+  if constexpr (work == WindowWork::maximum_found) inference.add_output(other, type_of_winners);
   Settled settled{{1, 1, 1},         {1, 1, 1},          {}, given.is_mean, given.counts_pad,
                   given.is_adaptive, given.channels_last};
   const std::size_t first = 3 - given.kernel.size();
@@ -130,24 +136,23 @@ class WindowsPass : public lazy::Pass {
   void run(int share) override { pass_.run(share); }
 
  private:
-  static constexpr bool is_forward = work == WindowWork::maximum || work == WindowWork::sum;
+  static constexpr bool is_gradient =
+      work == WindowWork::maximum_gradient || work == WindowWork::sum_gradient;
 
   static const Operand& places(const Call& call) {
-    if constexpr (work == WindowWork::maximum_gradient || work == WindowWork::sum_gradient)
-      return call.outputs[0];
-    return call.inputs[0];
+    return is_gradient ? call.outputs[0] : call.inputs[0];
   }
   static const Operand& results(const Call& call) {
-    if constexpr (work == WindowWork::maximum_gradient || work == WindowWork::sum_gradient)
-      return call.inputs[0];
-    return call.outputs[0];
+    return is_gradient ? call.inputs[0] : call.outputs[0];
   }
   static kernels::PoolingPass::Arrays arrays(const Call& call) {
-    void* const target = call.outputs[0].data();
-    if constexpr (is_forward) return {call.inputs[0].data(), nullptr, nullptr, target};
-    if constexpr (work == WindowWork::sum_gradient)
-      return {nullptr, nullptr, call.inputs[0].data(), target};
-    return {call.inputs[1].data(), call.inputs[2].data(), call.inputs[0].data(), target};
+    void *const first = call.inputs[0].data(), *const target = call.outputs[0].data();
+    if constexpr (work == WindowWork::maximum || work == WindowWork::sum)
+      return {first, nullptr, nullptr, target};
+    if constexpr (work == WindowWork::maximum_found)
+      return {first, nullptr, call.outputs[1].data(), target};
+    if constexpr (work == WindowWork::sum_gradient) return {nullptr, first, nullptr, target};
+    return {nullptr, first, call.inputs[1].data(), target};
   }
 
   kernels::PoolingPass pass_;
@@ -161,6 +166,18 @@ std::unique_ptr<lazy::Pass> windows_kernel(const Call& call) {
 Value windowed(const lazy::Op& op, const Value& x, const Windows& windows) {
   const auto arguments = lazy::write_arguments(windows);
   return apply(op, arguments, contiguous(x));
+}
+
+/// Where the maxima are is asked by gradients alone.
+Value maximum_of_windows(const Value& x, const Windows& windows) {
+  if (!autograd::state().recording || !x.origin)
+    return windowed(the_op<"max_windows">(), x, windows);
+  autograd::CallBuilder builder(the_op<"max_windows_found">(), false);
+  const Value images = contiguous(x);
+  builder.add(images);
+  const auto arguments = lazy::write_arguments(windows);
+  std::vector<autograd::Handle> winners;
+  return builder.issue({arguments, {}, nullptr}, &winners);
 }
 
 /// The windows of a recorded call, for the way back: the result has the extents of an input.
@@ -180,20 +197,21 @@ Value through_sum_gradient(Gradient& c) {
   return windowed(the_op<"sum_windows">(), c.g, with_sizes_of(c, 0));
 }
 
+/// Values of the results go to where the maxima are.
 Value through_maximum(Gradient& c) {
   const auto arguments = lazy::write_arguments(with_sizes_of(c, 0));
-  return apply(the_op<"max_windows_gradient">(), arguments, contiguous(c.g), c[0], c.output());
+  return apply(the_op<"max_windows_gradient">(), arguments, contiguous(c.g), c.output(1));
 }
 
 /// What goes to a place comes from there.
 Value through_maximum_gradient(Gradient& c) {
   const auto arguments = lazy::write_arguments(with_sizes_of(c, 0));
-  return apply(the_op<"max_windows_taken">(), arguments, contiguous(c.g), c[1], c[2]);
+  return apply(the_op<"max_windows_taken">(), arguments, contiguous(c.g), c[1]);
 }
 
 Value through_maximum_taken(Gradient& c) {
   const auto arguments = lazy::write_arguments(with_sizes_of(c, 0));
-  return apply(the_op<"max_windows_gradient">(), arguments, contiguous(c.g), c[1], c[2]);
+  return apply(the_op<"max_windows_gradient">(), arguments, contiguous(c.g), c[1]);
 }
 
 void put_channels_last(Call& call) {
@@ -207,18 +225,22 @@ void declare_windows(Table& table) {
                       .inputs = {"data"},
                       .infer = windows_infer<WindowWork::maximum>,
                       .kernel = windows_kernel<WindowWork::maximum>,
-                      .put_channels_last = put_channels_last,
-                      .gradients = {reading_output_and({0}, through_maximum)}});
+                      .put_channels_last = put_channels_last});
+  table.add<Windows>({.name = "max_windows_found",
+                      .inputs = {"data"},
+                      .infer = windows_infer<WindowWork::maximum_found>,
+                      .kernel = windows_kernel<WindowWork::maximum_found>,
+                      .gradients = {reading({}, {1}, through_maximum)}});
   table.add<Windows>({.name = "max_windows_gradient",
-                      .inputs = {"values", "data", "maxima"},
+                      .inputs = {"values", "winners"},
                       .infer = windows_infer<WindowWork::maximum_gradient>,
                       .kernel = windows_kernel<WindowWork::maximum_gradient>,
-                      .gradients = {reading({1, 2}, through_maximum_gradient), flat, flat}});
+                      .gradients = {reading({1}, through_maximum_gradient), no_gradient}});
   table.add<Windows>({.name = "max_windows_taken",
-                      .inputs = {"values", "data", "maxima"},
+                      .inputs = {"values", "winners"},
                       .infer = windows_infer<WindowWork::maximum_taken>,
                       .kernel = windows_kernel<WindowWork::maximum_taken>,
-                      .gradients = {reading({1, 2}, through_maximum_taken), flat, flat}});
+                      .gradients = {reading({1}, through_maximum_taken), no_gradient}});
   table.add<Windows>({.name = "sum_windows",
                       .inputs = {"data"},
                       .infer = windows_infer<WindowWork::sum>,
@@ -351,7 +373,7 @@ Value pooling(Composition& c, const Pooling& given) {
   for (std::int64_t& extent : windows.kernel) extent = std::max<std::int64_t>(1, extent);
   switch (given.pool_type) {
     case PoolType::max:
-      return windowed(the_op<"max_windows">(), c[0], windows);
+      return maximum_of_windows(c[0], windows);
     case PoolType::lp:
       if (!given.p_value) c.refuse("needs p_value, for pool_type 'lp'");
       if (*given.p_value < 1 || *given.p_value > 3)

@@ -124,18 +124,23 @@ void check_windows(const PoolingWindows& w, DType dtype) {
          place = unset(dtype, places);
   run(WindowWork::sum, w, dtype, {data.data(), nullptr, nullptr, result.data()});
   check_near(result, sums);
-  run(WindowWork::sum_gradient, w, dtype, {nullptr, nullptr, of_results.data(), place.data()});
+  run(WindowWork::sum_gradient, w, dtype, {nullptr, of_results.data(), nullptr, place.data()});
   check_near(place, spread);
   if (w.is_adaptive) return;
   PoolingWindows of_maxima = w;
   of_maxima.is_mean = false;
   run(WindowWork::maximum, of_maxima, dtype, {data.data(), nullptr, nullptr, greatest.data()});
   check_near(greatest, maxima);
+  Buffer found = unset(dtype, results);
+  Buffer winners(winner_type(w.depth.kernel * w.rows.kernel * w.columns.kernel), results);
+  run(WindowWork::maximum_found, of_maxima, dtype,
+      {data.data(), nullptr, winners.data(), found.data()});
+  CHECK(found.same_bits(greatest));
   run(WindowWork::maximum_gradient, of_maxima, dtype,
-      {data.data(), greatest.data(), of_results.data(), place.data()});
+      {nullptr, of_results.data(), winners.data(), place.data()});
   check_near(place, given);
   run(WindowWork::maximum_taken, of_maxima, dtype,
-      {data.data(), greatest.data(), of_places.data(), result.data()});
+      {nullptr, of_places.data(), winners.data(), result.data()});
   check_near(result, taken);
 }
 

@@ -14,7 +14,7 @@ import pytest
 from support import raises_at_the_read
 
 import afterglow as mx
-from afterglow import autograd, nd, np, npx, sym
+from afterglow import autograd, gluon, nd, np, npx, sym
 from afterglow.error import MXNetError
 
 _GOLDEN = Path(__file__).parents[1] / "golden"
@@ -205,6 +205,56 @@ def test_what_is_no_number_is_not_the_greatest() -> None:
     lowest = float(onp.finfo("float32").min)
     assert result.asnumpy().ravel().tolist() == [lowest, 3, lowest, onp.inf]
     assert onp.flatnonzero(data.grad.asnumpy()).tolist() == [6, 13]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize(
+    ("kernel", "stride", "pad"),
+    [(2, 2, 0), (3, 2, 0), (3, 2, 1), (3, 1, 1), (5, 2, 2), (4, 1, 0), (2, 3, 0)],
+)
+def test_gradients_go_to_the_first_of_equals(
+    kernel: int, stride: int, pad: int, dtype: str
+) -> None:
+    """In windows of all kinds over large images, with numbers that are none and infinities."""
+    rng = onp.random.default_rng(kernel)
+    x = rng.choice(onp.array([-onp.inf, -2, -1, 0, 1, onp.inf, onp.nan]), (2, 3, 53, 117))
+    x[1] = rng.choice(onp.array([-onp.inf, onp.nan, -5]), x[1].shape, p=[0.5, 0.45, 0.05])
+    edges = (0, 0), (0, 0), (pad, pad), (pad, pad)
+    seen = onp.pad(x, edges, constant_values=onp.nan)
+    places = onp.pad(onp.arange(x.size).reshape(x.shape), edges)
+
+    def flat_windows(array: Any) -> Any:
+        windows = onp.lib.stride_tricks.sliding_window_view(array, (kernel, kernel), (2, 3))
+        windows = windows[:, :, ::stride, ::stride]
+        return windows.reshape(*windows.shape[:4], kernel * kernel)
+
+    values = onp.nan_to_num(flat_windows(seen), nan=-onp.inf, posinf=onp.inf, neginf=-onp.inf)
+    first = values.argmax(-1)[..., None]
+    weights = rng.integers(1, 5, first.shape)
+    wanted = onp.zeros(x.size)
+    has_one = onp.take_along_axis(values, first, -1) > -onp.inf
+    winners = onp.take_along_axis(flat_windows(places), first, -1)
+    onp.add.at(wanted, winners[has_one], weights[has_one])
+
+    def pool(data: Any) -> Any:
+        return nd.Pooling(data, kernel=(kernel,) * 2, stride=(stride,) * 2, pad=(pad,) * 2)
+
+    data = nd.array(x, dtype=dtype)
+    turned = nd.array(x.swapaxes(2, 3), dtype=dtype)
+    head = nd.array(weights[..., 0], dtype=dtype)
+    block = gluon.nn.HybridLambda(
+        lambda F, data: F.Pooling(data, kernel=(kernel,) * 2, stride=(stride,) * 2, pad=(pad,) * 2)
+    )
+    block.hybridize()
+    for given, call in (data, pool), (turned, lambda one: pool(one.swapaxes(2, 3))), (data, block):
+        given.attach_grad()
+        with autograd.record():
+            result = call(given)
+        result.backward(head)
+        found = given.grad.asnumpy()
+        found = found.swapaxes(2, 3) if given is turned else found
+        onp.testing.assert_array_equal(found.ravel(), wanted)
+        onp.testing.assert_array_equal(result.asnumpy(), pool(data).asnumpy())
 
 
 def test_npx_has_them_too() -> None:

@@ -214,17 +214,31 @@ struct PanelTiles {
     copy_end<width / 2>(source, count, target);
   }
 
+  /// By vectors of `size` elements, or smaller ones: lines are often a little shorter than those of
+  /// the machine. The last vector overlaps the one before.
+  template <int size>
   AFTERGLOW_INLINE static void copy_every_other(const Real* from, std::int64_t count, Real* to) {
-    using Index [[gnu::vector_size(vector_size)]] =
-        std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
-    // The second vector begins one element early, so that it ends with the last that is needed.
-    Index places;
-    for (int i = 0; i < width; ++i) places[i] = 2 * i < width ? 2 * i : 2 * i + 1;
-    for (; count >= width; count -= width, from += 2 * width, to += width) {
-      const Vector vector = __builtin_shuffle(load(from), load(from + width - 1), places);
-      __builtin_memcpy(to, &vector, sizeof(Vector));
+    if constexpr (size * sizeof(Real) < 16) {
+      for (std::int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
+    } else {
+      if (count < size) return copy_every_other<size / 2>(from, count, to);
+      using Part [[gnu::vector_size(size * sizeof(Real))]] = Real;
+      using Index [[gnu::vector_size(size * sizeof(Real))]] =
+          std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+      // The second vector begins one element early, so that it ends with the last that is needed.
+      Index places;
+      for (int i = 0; i < size; ++i) places[i] = 2 * i < size ? 2 * i : 2 * i + 1;
+      const auto copy = [&](std::int64_t i) {
+        Part first, second;
+        __builtin_memcpy(&first, from + 2 * i, sizeof(Part));
+        __builtin_memcpy(&second, from + 2 * i + size - 1, sizeof(Part));
+        first = __builtin_shuffle(first, second, places);
+        __builtin_memcpy(to + i, &first, sizeof(Part));
+      };
+      std::int64_t i = 0;
+      for (; i + size <= count; i += size) copy(i);
+      if (i < count) copy(count - size);
     }
-    for (std::int64_t i = 0; i < count; ++i) to[i] = from[2 * i];
   }
 
   static void pad_lines(const PaddedLines<Real>& p) {
@@ -253,7 +267,7 @@ struct PanelTiles {
       if (p.step == 1)
         copy_line(from, p.count, to + p.before);
       else if (p.step == 2)
-        copy_every_other(from, p.count, to + p.before);
+        copy_every_other<width>(from, p.count, to + p.before);
       else
         for (std::int64_t i = 0; i < p.count; ++i) to[p.before + i] = from[i * p.step];
       write_zeros(to + p.before + p.count, p.after);

@@ -294,56 +294,20 @@ AFTERGLOW_INLINE void put(const T* values, bool is_new, std::int64_t count, T* t
   }
 }
 
-/// Gives what is left of each result to the place where its maximum is, if that is here.
-template <class T>
-AFTERGLOW_INLINE void give(const T* data, const T* maxima, std::int64_t count, T* left, T* target) {
-#pragma GCC ivdep
-  for (std::int64_t w = 0; w < count; ++w) {
-    const T value = left[w];
-    const bool here = data[w] == maxima[w];
-    target[w] += here ? value : T(0);
-    left[w] = here ? T(0) : value;
-  }
-}
-
-/// The columns of a row by their places in strides: those of phase p are p, p + stride, and so on.
+/// Puts columns together that were apart by their places in strides: those of phase p are p,
+/// p + stride, and so on.
 template <int fixed, class T>
-AFTERGLOW_INLINE void split(const T* row, std::int64_t width, std::int64_t stride,
-                            std::int64_t length, T* phases) {
+AFTERGLOW_INLINE void unite(const T* phases, std::int64_t width, std::int64_t stride,
+                            std::int64_t length, T* row) {
   if constexpr (fixed != 0) stride = fixed;
   const std::int64_t whole = width / stride;
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < whole; ++i) {
     for (std::int64_t phase = 0; phase < stride; ++phase)
-      phases[phase * length + i] = row[i * stride + phase];
+      row[i * stride + phase] = phases[phase * length + i];
   }
   for (std::int64_t i = whole * stride; i < width; ++i)
-    phases[(i - whole * stride) * length + whole] = row[i];
-}
-
-/// The way back.
-template <int fixed, class T>
-AFTERGLOW_INLINE void unite(const T* phases, std::int64_t width, std::int64_t stride,
-                            std::int64_t length, bool is_new, T* row) {
-  if constexpr (fixed != 0) stride = fixed;
-  const std::int64_t whole = width / stride;
-  if (is_new) {
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < whole; ++i) {
-      for (std::int64_t phase = 0; phase < stride; ++phase)
-        row[i * stride + phase] = phases[phase * length + i];
-    }
-  } else {
-#pragma GCC ivdep
-    for (std::int64_t i = 0; i < whole; ++i) {
-      for (std::int64_t phase = 0; phase < stride; ++phase)
-        row[i * stride + phase] += phases[phase * length + i];
-    }
-  }
-  for (std::int64_t i = whole * stride; i < width; ++i) {
-    const T value = phases[(i - whole * stride) * length + whole];
-    row[i] = is_new ? value : row[i] + value;
-  }
+    row[i] = phases[(i - whole * stride) * length + whole];
 }
 
 /// Adds the value of each result to all columns of its window. `scratch` has room for a row of
@@ -375,9 +339,9 @@ void spread_columns(const PoolingWindows& windows, const T* values, T* target, T
     for (std::int64_t i = 0; i < count; ++i) into[i] += from[i];
   }
   if (stride == 2)
-    unite<2>(phases, width, stride, length, true, target);
+    unite<2>(phases, width, stride, length, target);
   else if (stride != 1)
-    unite<0>(phases, width, stride, length, true, target);
+    unite<0>(phases, width, stride, length, target);
 }
 
 /// `scratch` has room for two rows of places, with a stride more, and two of results.
@@ -401,161 +365,6 @@ void spread_image(const PoolingWindows& windows, const T* values, T* target, T* 
       spread_columns(windows, row, spread, phases);
       for_each_row(windows, depth, rows,
                    [&](std::int64_t at) { put(spread, met.meet(at), width, target + at * width); });
-    }
-  }
-}
-
-/// Windows of two or three columns, two apart. What goes to each of their columns is found for all
-/// results first; the first and the third column of neighbours are the same place then.
-template <int kernel, class T>
-void give_pairs(const WindowAxis& columns, const T* row, const T* maxima, T* left, bool is_new,
-                T* target, T* scratch) {
-  const std::int64_t width = columns.extent, results = columns.results, pad = columns.pad;
-  // [kernel][1 + results], so that there is one before the first and one behind the last.
-  const std::int64_t length = results + 1;
-  T* const given = scratch + 1;
-  const Reach first = reach_of(columns, 0), last = reach_of(columns, kernel - 1);
-  const std::int64_t begin = at_most(first.begin, results), end = at_least(last.end, begin);
-  const auto edge = [&](std::int64_t w) {
-    for (int k = 0; k < kernel; ++k) {
-      const std::int64_t column = begin_of(columns, w) + k;
-      const bool here = column >= 0 && column < width && row[column] == maxima[w];
-      given[k * length + w] = here ? left[w] : T(0);
-      if (here) left[w] = 0;
-    }
-  };
-  for (std::int64_t w = 0; w < begin; ++w) edge(w);
-  for (std::int64_t w = end; w < results; ++w) edge(w);
-  const T* const inside = row - pad;
-#pragma GCC ivdep
-  for (std::int64_t w = begin; w < end; ++w) {
-    T value = left[w];
-    const T greatest = maxima[w];
-    for (int k = 0; k < kernel; ++k) {
-      const bool here = inside[2 * w + k] == greatest;
-      given[k * length + w] = here ? value : T(0);
-      value = here ? T(0) : value;
-    }
-    left[w] = value;
-  }
-  given[results] = 0;
-  if constexpr (kernel == 3) given[2 * length - 1] = 0;
-  const auto shared = [&](std::int64_t pair) -> T {
-    if constexpr (kernel == 3) return given[pair] + given[2 * length + pair - 1];
-    return given[pair];
-  };
-  // Pairs of columns that are both there.
-  const std::int64_t pairs_begin = (pad + 1) / 2;
-  const std::int64_t pairs_end = at_least(at_most((width + pad) / 2, results), pairs_begin);
-  T* const pairs = target - pad;
-  const T* const middle = given + length;
-  if (is_new) {
-    for (std::int64_t i = 0; i < at_most(2 * pairs_begin - pad, width); ++i) target[i] = 0;
-    for (std::int64_t i = at_least(2 * pairs_end - pad, 0); i < width; ++i) target[i] = 0;
-#pragma GCC ivdep
-    for (std::int64_t j = pairs_begin; j < pairs_end; ++j) {
-      pairs[2 * j] = shared(j);
-      pairs[2 * j + 1] = middle[j];
-    }
-  } else {
-#pragma GCC ivdep
-    for (std::int64_t j = pairs_begin; j < pairs_end; ++j) {
-      pairs[2 * j] += shared(j);
-      pairs[2 * j + 1] += middle[j];
-    }
-  }
-  // What is left of a pair at either end, and the third column of the last window.
-  if (pad % 2 && pad / 2 < results && width > 0) target[0] += middle[pad / 2];
-  const std::int64_t behind = 2 * pairs_end - pad;
-  if (behind >= 0 && behind < width && pairs_end < results + (kernel == 3 ? 1 : 0))
-    target[behind] += shared(pairs_end);
-}
-
-/// For few results to a row, one by one.
-template <class T>
-void give_few(const PoolingWindows& windows, const T* data, const T* maxima, const T* values,
-              T* target) {
-  const std::int64_t width = windows.columns.extent;
-  __builtin_memset(
-      target, 0,
-      static_cast<std::size_t>(windows.depth.extent * windows.rows.extent * width) * sizeof(T));
-  for (std::int64_t d = 0; d < windows.depth.results; ++d) {
-    const Span depth = span_of(windows, windows.depth, d);
-    for (std::int64_t r = 0; r < windows.rows.results; ++r) {
-      const Span rows = span_of(windows, windows.rows, r);
-      for (std::int64_t w = 0; w < windows.columns.results; ++w, ++maxima, ++values) {
-        const Span columns = span_of(windows, windows.columns, w);
-        const auto find = [&]() -> std::int64_t {
-          for (std::int64_t plane = depth.begin; plane < depth.end; ++plane) {
-            for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-              const std::int64_t first = (plane * windows.rows.extent + row) * width;
-              for (std::int64_t i = columns.begin; i < columns.end; ++i) {
-                if (data[first + i] == *maxima) return first + i;
-              }
-            }
-          }
-          return -1;
-        };
-        const std::int64_t place = find();
-        if (place >= 0) target[place] += *values;
-      }
-    }
-  }
-}
-
-/// Values go to the first place of their window that has its maximum. `scratch` as before.
-template <class T>
-void give_image(const PoolingWindows& windows, const T* data, const T* maxima, const T* values,
-                T* target, T* scratch) {
-  const WindowAxis& columns = windows.columns;
-  const std::int64_t width = columns.extent, stride = columns.stride, results = columns.results;
-  if (results < 8) return give_few(windows, data, maxima, values, target);
-  const std::int64_t length = width / stride + 1;
-  T *const left = scratch, *const split_data = left + results,
-           *const split_target = split_data + length * stride;
-  RowsInTurn<T> met(windows, target);
-  for (std::int64_t d = 0; d < windows.depth.results; ++d) {
-    const Span depth = span_of(windows, windows.depth, d);
-    for (std::int64_t r = 0; r < windows.rows.results; ++r) {
-      const Span rows = span_of(windows, windows.rows, r);
-      const std::int64_t first = (d * windows.rows.results + r) * results;
-      __builtin_memcpy(left, values + first, static_cast<std::size_t>(results) * sizeof(T));
-      for_each_row(windows, depth, rows, [&](std::int64_t at) {
-        const T* const row = data + at * width;
-        T* const into = target + at * width;
-        const bool is_new = met.meet(at);
-        if (stride == 2 && columns.kernel == 2)
-          return give_pairs<2>(columns, row, maxima + first, left, is_new, into, split_data);
-        if (stride == 2 && columns.kernel == 3)
-          return give_pairs<3>(columns, row, maxima + first, left, is_new, into, split_data);
-        if (stride == 1) {
-          if (is_new) __builtin_memset(into, 0, static_cast<std::size_t>(width) * sizeof(T));
-          for (std::int64_t k = 0; k < columns.kernel; ++k) {
-            const Reach reach = reach_of(columns, k);
-            const std::int64_t begin = reach.begin + k - columns.pad;
-            give(row + begin, maxima + first + reach.begin, reach.end - reach.begin,
-                 left + reach.begin, into + begin);
-          }
-          return;
-        }
-        if (stride == 2)
-          split<2>(row, width, stride, length, split_data);
-        else
-          split<0>(row, width, stride, length, split_data);
-        __builtin_memset(split_target, 0, static_cast<std::size_t>(length * stride) * sizeof(T));
-        for (std::int64_t k = 0; k < columns.kernel; ++k) {
-          const Reach reach = reach_of(columns, k);
-          if (reach.begin == reach.end) continue;
-          const std::int64_t column = begin_of(columns, reach.begin) + k;
-          const std::int64_t begin = column % stride * length + column / stride;
-          give(split_data + begin, maxima + first + reach.begin, reach.end - reach.begin,
-               left + reach.begin, split_target + begin);
-        }
-        if (stride == 2)
-          unite<2>(split_target, width, stride, length, is_new, into);
-        else
-          unite<0>(split_target, width, stride, length, is_new, into);
-      });
     }
   }
 }
@@ -669,68 +478,6 @@ void spread_lanes(const PoolingWindows& windows, const T* values, std::int64_t l
         for (std::int64_t i = 0; i < lanes; ++i) into[i] += scratch[i];
       },
       [](std::int64_t, std::int64_t) {});
-}
-
-template <class T>
-void give_lanes(const PoolingWindows& windows, const T* data, const T* maxima, const T* values,
-                std::int64_t lanes, T* target, T* scratch) {
-  const std::int64_t step = windows.lanes;
-  clear_lanes(windows, lanes, target);
-  for_each_window(
-      windows,
-      [&](std::int64_t result, std::int64_t) {
-        __builtin_memcpy(scratch, values + result * step,
-                         static_cast<std::size_t>(lanes) * sizeof(T));
-      },
-      [&](std::int64_t result, std::int64_t place) {
-        give(data + place * step, maxima + result * step, lanes, scratch, target + place * step);
-      },
-      [](std::int64_t, std::int64_t) {});
-}
-
-/// What `values`, one per place, have where the maxima are.
-template <class T>
-void take_lanes(const PoolingWindows& windows, const T* data, const T* maxima, const T* values,
-                std::int64_t lanes, T* target) {
-  const std::int64_t step = windows.lanes;
-  for (std::int64_t lane = 0; lane < lanes; ++lane) {
-    bool found = false;
-    for_each_window(
-        windows, [&](std::int64_t, std::int64_t) { found = false; },
-        [&](std::int64_t result, std::int64_t place) {
-          if (found || data[place * step + lane] != maxima[result * step + lane]) return;
-          found = true;
-          target[result * step + lane] = values[place * step + lane];
-        },
-        [&](std::int64_t result, std::int64_t) {
-          if (!found) target[result * step + lane] = 0;
-        });
-  }
-}
-
-/// One image, from a lane on.
-template <class T>
-void run_windows(const WindowsCall<T>& call) {
-  const PoolingWindows& windows = call.windows;
-  const bool rows = windows.lanes == 1;
-  switch (call.work) {
-    case WindowWork::maximum:
-      if (rows) return join_image<TakeGreatest>(windows, call.data, call.target, call.scratch);
-      return join_lanes<TakeGreatest>(call);
-    case WindowWork::sum:
-      if (rows) return join_image<AddUp>(windows, call.data, call.target, call.scratch);
-      return join_lanes<AddUp>(call);
-    case WindowWork::sum_gradient:
-      if (rows) return spread_image(windows, call.values, call.target, call.scratch);
-      return spread_lanes(windows, call.values, call.lanes, call.target, call.scratch);
-    case WindowWork::maximum_gradient:
-      if (rows)
-        return give_image(windows, call.data, call.results, call.values, call.target, call.scratch);
-      return give_lanes(windows, call.data, call.results, call.values, call.lanes, call.target,
-                        call.scratch);
-    case WindowWork::maximum_taken:
-      return take_lanes(windows, call.data, call.results, call.values, call.lanes, call.target);
-  }
 }
 
 }  // namespace

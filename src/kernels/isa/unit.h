@@ -15,10 +15,10 @@
 #include "kernels/isa/panels.h"
 #include "kernels/isa/philox.h"
 #include "kernels/isa/pixels.h"
-#include "kernels/isa/pooling.h"
 #include "kernels/isa/products.h"
 #include "kernels/isa/recurrence.h"
 #include "kernels/isa/rows.h"
+#include "kernels/isa/winners.h"
 #include "kernels/isa/winograd.h"
 
 namespace afterglow::kernels {
