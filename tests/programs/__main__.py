@@ -110,7 +110,7 @@ def main() -> None:
     names = given.names or list(PROGRAMS)
     if given.record:
         return record(names)
-    import afterglow.as_mxnet  # noqa: F401, PLC0415
+    import afterglow.as_mxnet  # noqa: F401
 
     if given.json:
         found = {name: {mode: run(name, mode) for mode in MODES} for name in names}

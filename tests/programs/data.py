@@ -50,7 +50,7 @@ def pictures(
     random = onp.random.RandomState(seed)
     labels = random.randint(0, classes, count)
     found = random.normal(40, 10, (count, size, size, channels))
-    for picture, label in zip(found, labels):
+    for picture, label in zip(found, labels, strict=True):
         picture += 150 * onp.roll(patterns[label], random.randint(-1, 2, 2), (0, 1))
     return onp.clip(found, 0, 255).astype("uint8"), labels
 
@@ -76,7 +76,8 @@ def cifar(folder: Path) -> None:
 def folders(folder: Path) -> None:
     """Write pictures into a folder for each of their classes."""
     for part, seed, count in (("train", 3, 64), ("test", 4, 32)):
-        for number, (pixels, label) in enumerate(zip(*pictures(seed, count, 2, 40, 3))):
+        found = zip(*pictures(seed, count, 2, 40, 3), strict=True)
+        for number, (pixels, label) in enumerate(found):
             place = folder / part / ("hotdog", "not-hotdog")[label]
             place.mkdir(parents=True, exist_ok=True)
             (place / f"{number:03d}.png").write_bytes(png(pixels))
@@ -150,10 +151,10 @@ def segmentation(folder: Path) -> None:
 
 #: Words that stand together, because they are about the same.
 TOPICS = (
-    "river water boat fish wave shore".split(),
-    "bread butter oven flour salt cake".split(),
-    "horse rider saddle stable hoof rein".split(),
-    "star moon night sky comet light".split(),
+    ("river", "water", "boat", "fish", "wave", "shore"),
+    ("bread", "butter", "oven", "flour", "salt", "cake"),
+    ("horse", "rider", "saddle", "stable", "hoof", "rein"),
+    ("star", "moon", "night", "sky", "comet", "light"),
 )
 
 
@@ -193,7 +194,7 @@ def reviews(folder: Path) -> None:
     """Write reviews, a file each, in the folders of those that praise and those that do not."""
     random = onp.random.RandomState(7)
     opinions = {"pos": "fine lovely bright moving", "neg": "dull poor tired empty"}
-    plain = "the film was a story of two people and their long way home".split()
+    plain = ["the", "film", "was", "a", "story", "of", "two", "people", "and", "their", "way"]
     for part in ("train", "test"):
         for opinion, words in opinions.items():
             (folder / part / opinion).mkdir(parents=True)

@@ -111,6 +111,7 @@ def ssd(folder: Path, hybridize: bool) -> Outcome:
         boxes, classes, offsets = net(batch.data[0] / 64 - 2)
         chances = functions().softmax(classes).transpose((0, 2, 1))
         best = detection(chances, offsets, boxes).asnumpy()[:, 0]
-        for (kind, _, *box), (truth, *place) in zip(best, batch.label[0].asnumpy()[:, 0]):
+        truths = batch.label[0].asnumpy()[:, 0]
+        for (kind, _, *box), (truth, *place) in zip(best, truths, strict=True):
             found.append(kind == truth and overlap(box, place) > 0.5)
     return Outcome(losses[:STEPS], sum(found) / len(found))

@@ -81,7 +81,7 @@ def resnet(folder: Path, hybridize: bool) -> Outcome:
     for x, y in first(STEPS, train):
         halves = [gluon.utils.split_and_load(part, devices) for part in (x, y)]
         with autograd.record():
-            values = [loss(net(one), labels) for one, labels in zip(*halves)]
+            values = [loss(net(one), labels) for one, labels in zip(*halves, strict=True)]
         for value in values:
             value.backward()
         trainer.step(len(x))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ class Words(gluon.data.Dataset):
         self.longest = 3 + 2 * max(len(one) for text in texts for one in text)
         self._rows = []
         for text in texts:
-            for one, other in zip(text, text[1:]):
+            for one, other in itertools.pairwise(text):
                 follows = random.random() < 0.5
                 if not follows:
                     other = random.choice(random.choice(texts))
@@ -52,7 +53,7 @@ class Words(gluon.data.Dataset):
 
     def columns(self) -> list[Any]:
         """Return tokens, lengths, segments, places of hidden words, these words, and answers."""
-        return [array(column) for column in zip(*self._rows)]
+        return [array(column) for column in zip(*self._rows, strict=True)]
 
 
 class Attention(nn.Block):

@@ -83,7 +83,7 @@ def attention(folder: Path, hybridize: bool) -> Outcome:
     """Train a translator; the score is the share of words that it translates right."""
     data.pairs(folder)
     lines = (folder / "pairs.txt").read_text(encoding="utf-8").strip().split("\n")
-    halves = zip(*(line.split("\t") for line in lines))
+    halves = zip(*(line.split("\t") for line in lines), strict=True)
     source, target = (Language([one.split() for one in half]) for half in halves)
     encoder, decoder = Encoder(len(source.words), 24), Decoder(len(target.words), 24)
     trainers = []

@@ -56,7 +56,7 @@ def skip_gram(folder: Path, hybridize: bool) -> Outcome:
     data.paragraphs(folder)
     lines = (folder / "text.txt").read_text().split("\n")
     sentences = [sentence.split() for line in lines for sentence in line.split(" . ")]
-    common = "the a and meets needs .".split()
+    common = ("the", "a", "and", "meets", "needs", ".")
     sentences = [[word for word in one if word not in common] for one in sentences]
     counts = collections.Counter(word for sentence in sentences for word in sentence)
     words = sorted(counts)
@@ -86,7 +86,7 @@ def skip_gram(folder: Path, hybridize: bool) -> Outcome:
         losses.append(number(value))
     vectors = net[0].weight.data().asnumpy()
     vectors /= onp.linalg.norm(vectors, axis=1, keepdims=True)
-    nearness = vectors @ vectors.T - 2 * onp.eye(len(words))
+    nearest = (vectors @ vectors.T - 2 * onp.eye(len(words))).argmax(1)
     topic = {word: number_ for number_, topic in enumerate(data.TOPICS) for word in topic}
-    right = [topic[one] == topic[words[n]] for one, n in zip(words, nearness.argmax(1))]
+    right = [topic[one] == topic[words[n]] for one, n in zip(words, nearest, strict=True)]
     return Outcome(losses, sum(right) / len(right))
