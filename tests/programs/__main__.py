@@ -31,6 +31,12 @@ PROGRAMS = {
     "vectors.skip_gram": 0.95,
     "translator.attention": 0.9,
     "pretraining.bert": 0.6,
+    "sequences.grammar": 0.95,
+    "sequences.backwards": 0.95,
+    "sentiment.recurrent": 0.85,
+    "sentiment.convolutional": 0.9,
+    "tuning.whole": 0.9,
+    "tuning.last_layers": 0.9,
 }
 MODES = [
     f"{world} {way}" for world, way in itertools.product(("nd", "np"), ("plain", "hybridized"))

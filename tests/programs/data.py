@@ -75,7 +75,7 @@ def cifar(folder: Path) -> None:
 
 def folders(folder: Path) -> None:
     """Write pictures into a folder for each of their classes."""
-    for part, seed, count in (("train", 3, 64), ("test", 4, 32)):
+    for part, seed, count in (("train", 3, 96), ("test", 4, 32)):
         found = zip(*pictures(seed, count, 2, 40, 3), strict=True)
         for number, (pixels, label) in enumerate(found):
             place = folder / part / ("hotdog", "not-hotdog")[label]

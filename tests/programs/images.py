@@ -112,8 +112,6 @@ def cifar(folder: Path, hybridize: bool) -> Outcome:
             net.hybridize()
         trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05})
         to_tensor = transforms.Compose([transforms.ToTensor(), normal])
-        batches = DataLoader(
-            dataset.transform_first(to_tensor), 16, num_workers=2, thread_pool=True
-        )
+        batches = DataLoader(dataset.transform_first(to_tensor), 16, num_workers=2)
         losses += fit(net, loss, trainer, batches, STEPS // 2)
     return Outcome(losses, accuracy(net, batches))

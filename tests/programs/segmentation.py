@@ -58,7 +58,7 @@ def fcn(folder: Path, hybridize: bool) -> Outcome:
     masks = Masks(folder)
     loss = gluon.loss.SoftmaxCrossEntropyLoss(axis=1)
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1, "wd": 1e-3})
-    batches = DataLoader(masks, 8, last_batch="discard", num_workers=2)
+    batches = DataLoader(masks, 8, last_batch="discard", num_workers=2, thread_pool=True)
     losses = fit(net, loss, trainer, batches)
     right = [net(x.as_in_context(mx.cpu())).asnumpy().argmax(1) == y.asnumpy() for x, y in batches]
     return Outcome(losses, float(onp.mean(right)))
