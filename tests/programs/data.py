@@ -208,6 +208,26 @@ def reviews(folder: Path) -> None:
     (folder / "vectors.txt").write_text("\n".join(map(" ".join, vectors)) + "\n")
 
 
+def inferences(folder: Path) -> None:
+    """Write pairs of sentences in the files of SNLI: a label, and both with their grammar."""
+    random = onp.random.RandomState(11)
+    who = ["dog", "man", "girl", "horse"]
+    what = ["runs", "sleeps", "eats", "sings"]
+    others = {"runs": "rests", "sleeps": "wakes", "eats": "fasts", "sings": "listens"}
+    for part, count in (("train", 320), ("test", 120)):
+        lines = ["gold_label\tsentence1_binary_parse\tsentence2_binary_parse"]
+        for _ in range(count):
+            one, verb = random.choice(who), random.choice(what)
+            label, ending = (
+                ("entailment", verb),
+                ("contradiction", others[verb]),
+                ("neutral", "smiles"),
+                ("-", verb),  # nobody agreed
+            )[random.choice(4, p=[0.3, 0.3, 0.3, 0.1])]
+            lines.append(f"{label}\t( ( a {one} ) ( {verb} outside ) )\t( ( the {one} ) {ending} )")
+        (folder / f"snli_1.0_{part}.txt").write_text("\n".join(lines) + "\n")
+
+
 # --- tables ---
 
 

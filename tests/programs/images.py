@@ -10,7 +10,7 @@ import mxnet as mx
 from mxnet import autograd, gluon
 from mxnet.gluon import nn
 from mxnet.gluon.data import DataLoader
-from mxnet.gluon.data.vision import CIFAR10, CIFAR100, FashionMNIST, transforms
+from mxnet.gluon.data.vision import CIFAR10, CIFAR100, MNIST, FashionMNIST, transforms
 
 from . import data
 from .training import STEPS, ByName, Outcome, accuracy, first, fit, number
@@ -42,6 +42,35 @@ def lenet(folder: Path, hybridize: bool) -> Outcome:
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
     losses = fit(net, gluon.loss.SoftmaxCrossEntropyLoss(), trainer, train)
     return Outcome(losses, accuracy(net, test))
+
+
+def augmented(folder: Path, hybridize: bool) -> Outcome:
+    """Blocks of convolutions for MNIST, with what is drawn at random: pictures, order, dropout.
+
+    No two libraries draw the same, so there are no losses to compare.
+    """
+    data.fashion_mnist(folder)
+    net = nn.HybridSequential()
+    for channels in (8, 16):
+        net.add(nn.Conv2D(channels, kernel_size=5, strides=2, padding=2), nn.BatchNorm())
+        net.add(nn.Activation("relu"), nn.Conv2D(channels, kernel_size=1, activation="relu"))
+    net.add(nn.Dropout(0.2), nn.Dense(10))
+    net.initialize(mx.init.Xavier())
+    if hybridize:
+        net.hybridize()
+    changed = transforms.Compose(
+        [
+            transforms.RandomResizedCrop(24, scale=(0.9, 1.0), ratio=(0.9, 1.1)),
+            transforms.RandomBrightness(0.1),
+            transforms.RandomContrast(0.1),
+            transforms.ToTensor(),
+        ]
+    )
+    train = DataLoader(MNIST(str(folder)).transform_first(changed), 32, shuffle=True, num_workers=2)
+    test = loader(MNIST(str(folder), train=False), transforms.Resize(24))
+    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
+    fit(net, gluon.loss.SoftmaxCrossEntropyLoss(), trainer, train)
+    return Outcome([], accuracy(net, test))
 
 
 class Residual(nn.HybridBlock):
