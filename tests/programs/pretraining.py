@@ -14,7 +14,7 @@ from mxnet.gluon import nn
 from mxnet.gluon.data import ArrayDataset, DataLoader
 
 from . import data
-from .training import STEPS, ByName, Outcome, array, first, functions, number
+from .training import STEPS, ByName, Outcome, array, attention_weights, first, functions, number
 
 SPECIAL = ["<pad>", "<cls>", "<sep>", "<mask>"]
 PAD, CLS, SEP, MASK = range(4)
@@ -79,12 +79,9 @@ class Attention(nn.Block):
             for to in (self.query, self.key, self.value)
         )
         scores = f.batch_dot(query, key, transpose_b=True) / apart[3] ** 0.5
-        mask = f.sequence_mask if hasattr(f, "sequence_mask") else f.SequenceMask
         every = lengths.repeat(self._heads * length)
-        scores = mask(
-            scores.reshape((-1, length)), every, use_sequence_length=True, value=-1e6, axis=1
-        ).reshape(scores.shape)
-        found = f.batch_dot(f.softmax(scores), value).reshape((batch, self._heads, length, -1))
+        weights = attention_weights(scores.reshape((-1, length)), every).reshape(scores.shape)
+        found = f.batch_dot(weights, value).reshape((batch, self._heads, length, -1))
         x = self.norms[0](x + self.last(found.transpose((0, 2, 1, 3)).reshape(x.shape)))
         return self.norms[1](x + self.narrow(self.wide(x)))
 

@@ -44,6 +44,13 @@ def stacked(arrays: list[Any], axis: int = 0) -> Any:
     return mx.np.stack(arrays, axis) if is_np_array() else mx.nd.stack(*arrays, axis=axis)
 
 
+def attention_weights(scores: Any, lengths: Any) -> Any:
+    """Return the softmax of rows, of which only so many elements count."""
+    f = functions()
+    mask = f.sequence_mask if is_np_array() else f.SequenceMask
+    return f.softmax(mask(scores, lengths, use_sequence_length=True, value=-1e6, axis=1))
+
+
 def number(loss: Any) -> float:
     """Return the only element of an array."""
     return float(loss.asnumpy().item())

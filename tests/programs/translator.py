@@ -12,7 +12,18 @@ from mxnet.gluon import nn, rnn
 from mxnet.gluon.data import ArrayDataset, DataLoader
 
 from . import data
-from .training import STEPS, ByName, Outcome, array, first, functions, joined, number, stacked
+from .training import (
+    STEPS,
+    ByName,
+    Outcome,
+    array,
+    attention_weights,
+    first,
+    functions,
+    joined,
+    number,
+    stacked,
+)
 
 PAD, BEGIN, END = 0, 1, 2
 
@@ -49,17 +60,13 @@ class Attention(nn.Block):
         super().__init__()
         self.query = nn.Dense(units, use_bias=False, flatten=False)
         self.key = nn.Dense(units, use_bias=False, flatten=False)
+        self.tanh = nn.Activation("tanh")
         self.score = nn.Dense(1, use_bias=False, flatten=False)
 
     def forward(self, query: Any, keys: Any, lengths: Any) -> Any:
-        f = functions()
-        hidden = f.activation if hasattr(f, "activation") else f.Activation
-        query = self.query(query)[:, None]
-        scores = self.score(hidden(query + self.key(keys), act_type="tanh"))
-        scores = scores.reshape(keys.shape[:2])
-        mask = f.sequence_mask if hasattr(f, "sequence_mask") else f.SequenceMask
-        scores = mask(scores, lengths, use_sequence_length=True, value=-1e6, axis=1)
-        return f.batch_dot(f.softmax(scores)[:, None], keys)
+        scores = self.score(self.tanh(self.query(query)[:, None] + self.key(keys)))
+        weights = attention_weights(scores.reshape(keys.shape[:2]), lengths)
+        return functions().batch_dot(weights[:, None], keys)
 
 
 class Decoder(nn.Block):
