@@ -54,11 +54,12 @@ class _Arrays(World[Any]):
     def join(parts: list[Any], axis: int, name: str | None = None) -> Any:
         return WORLDS[parts[0]._legacy].concat(parts, axis=axis)
 
+    @staticmethod
     def recurrent(
-        self, x: Any, weights: list[Any], states: list[Any], lengths: list[Any], **given: Any
+        x: Any, weights: list[Any], states: list[Any], lengths: list[Any], **given: Any
     ) -> Any:
         """Return what recurrent layers make of sequences, and the last states."""
-        return self.recurrent_layers([x, *states, *lengths, *weights], **given)
+        return WORLDS[x._legacy].recurrent_layers([x, *states, *lengths, *weights], **given)
 
     choose = staticmethod(where)
 
