@@ -116,7 +116,7 @@ class _Symbols:
         self, x: Any, weights: list[Any], states: list[Any], lengths: list[Any], **given: Any
     ) -> Any:
         """Return what recurrent layers make of sequences, and the last states."""
-        flat = [self.reshape(weight, -1) for weight in weights]
+        flat = [_symbols.reshape(weight, shape=-1) for weight in weights]
         packed = _symbols._internal._rnn_param_concat(*flat, dim=0)
         named = zip(("state", "state_cell"), states, strict=False)
         ends = zip(("sequence_length",), lengths, strict=False)
