@@ -55,9 +55,11 @@ class _Arrays(World[Any]):
         return WORLDS[parts[0]._legacy].concat(parts, axis=axis)
 
     @staticmethod
-    def packed(weights: list[Any]) -> Any:
-        """Return the weights of recurrent layers one behind the other."""
-        return WORLDS[weights[0]._legacy].concat(weights, axis=0)
+    def recurrent(
+        x: Any, weights: list[Any], states: list[Any], lengths: list[Any], **given: Any
+    ) -> Any:
+        """Return what recurrent layers make of sequences, and the last states."""
+        return WORLDS[x._legacy].recurrent_layers([x, *states, *lengths, *weights], **given)
 
     choose = staticmethod(where)
 
@@ -110,9 +112,15 @@ class _Symbols:
     def stack(self, parts: list[Any], axis: int) -> Any:
         return _symbols.stack(*parts, axis=axis)
 
-    def packed(self, weights: list[Any]) -> Any:
-        """Return the weights of recurrent layers one behind the other."""
-        return _symbols._internal._rnn_param_concat(*weights, dim=0)
+    def recurrent(
+        self, x: Any, weights: list[Any], states: list[Any], lengths: list[Any], **given: Any
+    ) -> Any:
+        """Return what recurrent layers make of sequences, and the last states."""
+        flat = [_symbols.reshape(weight, shape=-1) for weight in weights]
+        packed = _symbols._internal._rnn_param_concat(*flat, dim=0)
+        named = zip(("state", "state_cell"), states, strict=False)
+        ends = zip(("sequence_length",), lengths, strict=False)
+        return self.RNN(x, packed, **dict(named), **dict(ends), **given)
 
     def choose(self, condition: Any, left: Any, right: Any) -> Any:
         """Return elements of one or the other, of symbols that are alike."""
@@ -151,10 +159,6 @@ class _NumpySymbols(_Symbols):
 
     def stack(self, parts: list[Any], axis: int) -> Any:
         return _symbols.np.stack(parts, axis=axis)
-
-    def packed(self, weights: list[Any]) -> Any:
-        """Return the weights of recurrent layers one behind the other."""
-        return _symbols._internal._rnn_param_concat(*weights, dim=0)
 
     def plus(self, x: Any, y: Any) -> Any:
         """Return the sums of symbols that are alike; those of ``np`` would be stretched."""

@@ -2,6 +2,7 @@
 #include "kernels/packed.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/table.h"
 #include "kernels/views.h"
@@ -50,11 +51,11 @@ void ask_for(std::span<const NeededSoon> soon, std::int64_t part, std::int64_t p
   }
 }
 
-/// c = a * b, or that is added, where both are packed.
+/// c = a * b, or that is added, where b is packed; so is a, or its rows are read as they lie.
 template <class Real>
-void multiply_panels(const Real* a, const Real* b, std::int64_t rows, std::int64_t columns,
-                     std::int64_t steps, Real* c, std::int64_t c_stride, bool add,
-                     std::span<const NeededSoon> soon = {}) {
+void multiply_panels(const Factor<Real>& a, bool is_packed, const Real* b, std::int64_t rows,
+                     std::int64_t columns, std::int64_t steps, Real* c, std::int64_t c_stride,
+                     bool add, std::span<const NeededSoon> soon = {}) {
   constexpr int widest = 32, highest = 12;  // tiles of any instruction set
   constexpr std::int64_t last_panels = 16;  // what is asked for before them may be lost again
   const PanelFunctions<Real>& functions = panels<Real>();
@@ -65,20 +66,34 @@ void multiply_panels(const Real* a, const Real* b, std::int64_t rows, std::int64
     if (asked >= 0) ask_for(soon, asked, asking);
     const int across =
         static_cast<int>(std::min<std::int64_t>(functions.columns, columns - column));
-    for (std::int64_t row = 0; row < rows; row += functions.rows) {
-      const int high = static_cast<int>(std::min<std::int64_t>(functions.rows, rows - row));
-      const Real *const left = a + row * steps, *const right = b + column * steps;
+    const Real* const right = b + column * steps;
+    for (std::int64_t row = 0, high = 0; row < rows; row += high) {
+      // Tiles that are about as high as each other keep the units busy; panels have their height.
+      const std::int64_t left = rows - row;
+      high = is_packed ? std::min<std::int64_t>(functions.rows, left)
+                       : divide_up(left, divide_up(left, functions.rows));
       Real* const place = c + row * c_stride + column;
+      PanelProduct<Real> part = {steps,    a.data + row * (is_packed ? steps : a.line_distance),
+                                 right,    place,
+                                 c_stride, static_cast<int>(high),
+                                 across,   add};
+      if (!is_packed) {
+        part.a_row = a.line_distance;
+        part.a_step = a.step_distance;
+      }
       if (across % functions.width == 0) {
-        for (int i = 0; add && i < high; ++i) {
+        for (std::int64_t i = 0; add && i < high; ++i) {
           __builtin_prefetch(place + i * c_stride);
           __builtin_prefetch(place + i * c_stride + functions.width);
         }
-        functions.product({steps, left, right, place, c_stride, high, across, add});
+        functions.product(part);
         continue;
       }
       Real tile[highest * widest];  // whole vectors are written
-      functions.product({steps, left, right, tile, widest, high, across, false});
+      part.c = tile;
+      part.c_stride = widest;
+      part.add = false;
+      functions.product(part);
       for (std::int64_t i = 0; i < high; ++i) {
         for (std::int64_t j = 0; j < across; ++j) {
           Real& element = place[i * c_stride + j];
@@ -97,6 +112,14 @@ Scratch& packed_columns() {
   thread_local Scratch scratch;
   return scratch;
 }
+
+/// What a packed factor leaves for the next one: fresh memory costs more than packing.
+Scratch& spare_factor() {
+  thread_local Scratch scratch;
+  return scratch;
+}
+/// Bytes of a factor that are worth keeping.
+constexpr std::int64_t most_spare = 8 << 20;
 
 template <class Real>
 Real* room(Scratch& scratch, std::int64_t elements) {
@@ -130,7 +153,7 @@ void PackedProduct<Real>::run() const {
       for (std::int64_t row = 0; row < rows; row += high) {
         const Range these = {row, std::min(rows, row + high)};
         functions.pack_rows(lines_of(a, these, part, left));
-        multiply_panels(left, right, these.end - these.begin, those.end - those.begin,
+        multiply_panels({left, 0, 0}, true, right, these.end - these.begin, those.end - those.begin,
                         part.end - part.begin, c + row * c_stride + column, c_stride,
                         add || step > 0);
         if (finished && part.end == steps) finished(these.begin, these.end, those.begin, those.end);
@@ -144,12 +167,20 @@ PackedFactor<Real>::PackedFactor(const Factor<Real>& factor, std::int64_t steps,
                                  std::int64_t columns)
     : steps_(steps),
       columns_(columns),
-      panels_(room<Real>(memory_, steps * round_up(columns, panels<Real>().columns))) {
+      padded_columns_(round_up(columns, panels<Real>().columns)),
+      memory_(std::exchange(spare_factor(), {})),
+      panels_(room<Real>(memory_, steps * padded_columns_)) {
   const std::int64_t depth = steps_of_part<Real>(steps);
   for (std::int64_t step = 0; step < steps; step += depth)
-    real_functions<Real>().pack_columns(
-        lines_of(factor, {0, columns}, {step, std::min(steps, step + depth)},
-                 panels_ + step * round_up(columns, panels<Real>().columns)));
+    real_functions<Real>().pack_columns(lines_of(factor, {0, columns},
+                                                 {step, std::min(steps, step + depth)},
+                                                 panels_ + step * padded_columns_));
+}
+
+template <class Real>
+PackedFactor<Real>::~PackedFactor() {
+  if (steps_ * padded_columns_ * static_cast<std::int64_t>(sizeof(Real)) <= most_spare)
+    spare_factor() = std::move(memory_);
 }
 
 template <class Real>
@@ -157,13 +188,11 @@ void PackedFactor<Real>::multiply(const Factor<Real>& a, std::int64_t rows, Real
                                   std::int64_t c_stride, bool add,
                                   std::span<const NeededSoon> soon) const {
   const std::int64_t depth = steps_of_part<Real>(steps_);
-  Real* const left = room<Real>(packed_rows(), round_up(rows, panels<Real>().rows) * depth);
   for (std::int64_t step = 0; step < steps_; step += depth) {
-    const Range part = {step, std::min(steps_, step + depth)};
-    real_functions<Real>().pack_rows(lines_of(a, {0, rows}, part, left));
-    multiply_panels(left, panels_ + step * round_up(columns_, panels<Real>().columns), rows,
-                    columns_, part.end - part.begin, c, c_stride, add || step > 0,
-                    part.end == steps_ ? soon : std::span<const NeededSoon>());
+    const std::int64_t part = std::min(depth, steps_ - step);
+    multiply_panels({a.data + step * a.step_distance, a.line_distance, a.step_distance}, false,
+                    panels_ + step * padded_columns_, rows, columns_, part, c, c_stride,
+                    add || step > 0, step + part == steps_ ? soon : std::span<const NeededSoon>());
   }
 }
 

@@ -47,12 +47,15 @@ template <class Real>
 class PackedFactor {
  public:
   PackedFactor(const Factor<Real>& factor, std::int64_t steps, std::int64_t columns);
-  /// As PackedProduct, with this factor.
+  ~PackedFactor();
+  PackedFactor(const PackedFactor&) = delete;
+  PackedFactor& operator=(const PackedFactor&) = delete;
+  /// As PackedProduct, with this factor. The rows of a, which are few, are read as they lie.
   void multiply(const Factor<Real>& a, std::int64_t rows, Real* c, std::int64_t c_stride, bool add,
                 std::span<const NeededSoon> soon = {}) const;
 
  private:
-  std::int64_t steps_, columns_;
+  std::int64_t steps_, columns_, padded_columns_;
   Scratch memory_;
   Real* panels_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers that run through sequences. The products with all inputs of a layer are one product; then
 // come the steps: one call of a kernel, or for what is rare one after another, made of ops.
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,11 +126,13 @@ struct Weights {
   Value i2h, h2h, h2r, i2h_bias, h2h_bias;
 };
 
-/// As MXNet packs them: the matrices of all layers and directions, then the biases of all.
-std::vector<Weights> unpacked(const Value& packed, const RNN& given, std::int64_t columns) {
+/// Where each weight goes, and its shape, in MXNet's order: the matrices of all layers and
+/// directions, then the biases of all.
+std::vector<std::pair<Value*, Shape>> places_in(std::vector<Weights>& all, const RNN& given,
+                                                std::int64_t columns) {
   const Extents extents(given);
   const std::int64_t rows = extents.gates * extents.units;
-  std::vector<Weights> all(static_cast<std::size_t>(extents.layers * extents.directions));
+  all.resize(static_cast<std::size_t>(extents.layers * extents.directions));
   std::vector<std::pair<Value*, Shape>> places;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool is_first = static_cast<std::int64_t>(i) < extents.directions;
@@ -142,6 +145,13 @@ std::vector<Weights> unpacked(const Value& packed, const RNN& given, std::int64_
     places.push_back({&one.i2h_bias, {rows}});
     places.push_back({&one.h2h_bias, {rows}});
   }
+  return places;
+}
+
+/// Of one vector that has them one behind the other.
+std::vector<Weights> unpacked(const Value& packed, const RNN& given, std::int64_t columns) {
+  std::vector<Weights> all;
+  const auto places = places_in(all, given, columns);
   Shape bounds;
   std::int64_t end = 0;
   for (const auto& [value, shape] : places) bounds.push_back(end += element_count(shape));
@@ -535,8 +545,14 @@ void need_shape_of(const Composition& c, const char* what, const Value& value,
              "; it needs shape " + to_string(needed));
 }
 
-void check_rnn(const Composition& c, const RNN& given, const Value& lengths) {
-  const Value& x = c[0];
+/// What layers are called with beside their weights.
+struct Sequences {
+  Value data, state, cell, lengths;
+};
+
+void check_rnn(const Composition& c, const RNN& given, const Sequences& inputs,
+               std::span<const Value> weights) {
+  const Value& x = inputs.data;
   if (rank_of(x) != 3) c.refuse("needs data of 3 dimensions: steps, samples, values");
   if (given.state_size < 1 || given.num_layers < 1)
     c.refuse("state_size is " + std::to_string(given.state_size) + " and num_layers " +
@@ -551,20 +567,21 @@ void check_rnn(const Composition& c, const RNN& given, const Value& lengths) {
     c.refuse("lstm_state_clip_min and lstm_state_clip_max are needed together");
   const Extents extents(given);
   const std::int64_t samples = x.array.shape()[1], places = extents.layers * extents.directions;
-  need_shape_of(c, "parameters", c[1],
-                {extents.weights(x.array.shape()[2], given.projection_size.has_value())});
-  need_shape_of(c, "state", c[2], {places, samples, extents.projected});
-  if (is_lstm && !c[3]) c.refuse("mode 'lstm' needs state_cell", ErrorKind::type);
-  if (is_lstm) need_shape_of(c, "state_cell", c[3], {places, samples, extents.units});
+  need_shape_of(c, "state", inputs.state, {places, samples, extents.projected});
+  if (is_lstm && !inputs.cell) c.refuse("mode 'lstm' needs state_cell", ErrorKind::type);
+  if (is_lstm) need_shape_of(c, "state_cell", inputs.cell, {places, samples, extents.units});
   if (!is_floating(x.array.dtype))
     c.refuse("needs elements of type float16, float32 or float64", ErrorKind::type);
-  for (std::size_t i = 1; i < (is_lstm ? 4u : 3u); ++i) {
-    if (c[i].array.dtype != x.array.dtype)
+  const auto need_type_of_data = [&](const Value& other) {
+    if (other.array.dtype != x.array.dtype)
       c.refuse("needs data, parameters and states of one type", ErrorKind::type);
-  }
-  if (given.use_sequence_length && !lengths)
+  };
+  for (const Value& weight : weights) need_type_of_data(weight);
+  need_type_of_data(inputs.state);
+  if (is_lstm) need_type_of_data(inputs.cell);
+  if (given.use_sequence_length && !inputs.lengths)
     c.refuse("use_sequence_length=True needs sequence_length", ErrorKind::type);
-  if (given.use_sequence_length) need_shape_of(c, "sequence_length", lengths, {samples});
+  if (given.use_sequence_length) need_shape_of(c, "sequence_length", inputs.lengths, {samples});
 }
 
 /// In training some elements become 0 between the layers.
@@ -576,24 +593,19 @@ Value dropped(const Value& x, double p) {
   return call(op, input, {arguments, {}, nullptr}, false);
 }
 
-Value rnn(Composition& c, const RNN& given) {
+Value run_layers(Composition& c, const RNN& given, const Sequences& inputs,
+                 const std::vector<Weights>& weights) {
   const bool is_lstm = given.mode == Cell::lstm;
-  // Positions count the inputs that are there, and without cells that is the fourth.
-  const Value& lengths = c[4] || is_lstm ? c[4] : c[3];
-  check_rnn(c, given, lengths);
   const Extents extents(given);
-  const std::int64_t samples = c[0].array.shape()[1];
-  const Value ends = given.use_sequence_length ? copy(lengths, DType::int64) : Value();
-  // float16 is rounded once, at the end.
-  const DType dtype = c[0].array.dtype, compute = compute_type(dtype);
-  const std::vector<Weights> weights =
-      unpacked(in_type(c[1], compute), given, c[0].array.shape()[2]);
+  const std::int64_t samples = inputs.data.array.shape()[1];
+  const Value ends = given.use_sequence_length ? copy(inputs.lengths, DType::int64) : Value();
+  const DType dtype = inputs.data.array.dtype, compute = compute_type(dtype);
   const std::int64_t places = extents.layers * extents.directions;
-  const std::vector<Value> hidden = cut(in_type(c[2], compute), 0, places);
+  const std::vector<Value> hidden = cut(in_type(inputs.state, compute), 0, places);
   const std::vector<Value> cells =
-      is_lstm ? cut(in_type(c[3], compute), 0, places) : std::vector<Value>();
+      is_lstm ? cut(in_type(inputs.cell, compute), 0, places) : std::vector<Value>();
   std::vector<Value> last_hidden, last_cells;
-  Value x = in_type(c[0], compute);
+  Value x = in_type(inputs.data, compute);
   for (std::int64_t layer = 0; layer < extents.layers; ++layer) {
     std::vector<Value> results;
     for (std::int64_t direction = 0; direction < extents.directions; ++direction) {
@@ -616,6 +628,48 @@ Value rnn(Composition& c, const RNN& given) {
   return in_type(x, dtype);
 }
 
+/// float16 is rounded once, at the end.
+DType type_of_steps(const Value& data) {
+  return compute_type(data.array.dtype);
+}
+
+Value rnn(Composition& c, const RNN& given) {
+  const bool is_lstm = given.mode == Cell::lstm;
+  // Positions count the inputs that are there, and without cells that is the fourth.
+  const Sequences inputs = {c[0], c[2], is_lstm ? c[3] : Value(), c[4] || is_lstm ? c[4] : c[3]};
+  check_rnn(c, given, inputs, c.inputs().subspan(1, 1));
+  const std::int64_t columns = inputs.data.array.shape()[2];
+  need_shape_of(c, "parameters", c[1],
+                {Extents(given).weights(columns, given.projection_size.has_value())});
+  return run_layers(c, given, inputs,
+                    unpacked(in_type(c[1], type_of_steps(inputs.data)), given, columns));
+}
+
+/// The same of weights that are given one by one, behind what the others are called with: nothing
+/// is packed and cut again, nor are gradients.
+Value recurrent_layers(Composition& c, const RNN& given) {
+  std::size_t next = 0;
+  const auto taken = [&](bool is_there) {
+    if (!is_there) return Value();
+    if (next == c.inputs().size()) c.refuse("needs data, states and weights");
+    return c[next++];
+  };
+  const Sequences inputs = {taken(true), taken(true), taken(given.mode == Cell::lstm),
+                            taken(given.use_sequence_length)};
+  const std::span<const Value> parts = c.inputs().subspan(next);
+  check_rnn(c, given, inputs, parts);
+  std::vector<Weights> weights;
+  const auto places = places_in(weights, given, inputs.data.array.shape()[2]);
+  if (parts.size() != places.size())
+    c.refuse("needs " + std::to_string(places.size()) + " weights, not " +
+             std::to_string(parts.size()));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    need_shape_of(c, "a weight", parts[i], places[i].second);
+    *places[i].first = solid(in_type(parts[i], type_of_steps(inputs.data)));
+  }
+  return run_layers(c, given, inputs, weights);
+}
+
 }  // namespace
 
 void declare_recurrence(Table& table) {
@@ -632,6 +686,10 @@ void declare_recurrence(Table& table) {
                          .infer = infer_gradient,
                          .kernel = pass_of_call<RecurrenceGradientPass>,
                          .gradients = std::vector(8, reading_nothing(never_recorded))});
+  table.compose<RNN>({.name = "recurrent_layers",
+                      .inputs = {"data"},
+                      .variadic = true,
+                      .compose = recurrent_layers});
   table.compose<RNN>({.name = "RNN",
                       .mxnet_names = {"RNN", "_npx_rnn"},
                       .doc = R"(Return the results of recurrent layers for all steps of sequences.

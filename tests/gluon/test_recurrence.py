@@ -346,7 +346,47 @@ def test_lengths_by_position() -> None:
     assert onp.array_equal(graph.eval(**values)[0].asnumpy(), wanted)
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_layer_computes_what_the_op_does_with_packed_weights(mode: str, dtype: str) -> None:
+    kind, given = {"lstm": (rnn.LSTM, {}), "gru": (rnn.GRU, {})}.get(
+        mode, (rnn.RNN, {"activation": mode.removeprefix("rnn_")})
+    )
+    layer = kind(5, num_layers=2, bidirectional=True, input_size=3, dtype=dtype, **given)
+    layer.initialize(mx.init.Normal(0.5))
+    x = nd.random.normal(shape=(4, 19, 3), dtype=dtype)
+    named = {key.removeprefix(layer.prefix): one for key, one in layer.collect_params().items()}
+    weights = [
+        named[f"{place}_{product}_{what}"].data()
+        for what in ("weight", "bias")
+        for place in ("l0", "r0", "l1", "r1")
+        for product in ("i2h", "h2h")
+    ]
+    packed = nd.concat(*(weight.reshape(-1) for weight in weights), dim=0)
+    packed.attach_grad()
+    state = nd.zeros((4, 19, 5), dtype=dtype)
+    with autograd.record():
+        found = layer(x)
+        cells = [state] if mode == "lstm" else []
+        wanted = nd.RNN(
+            x, packed, state, *cells, mode=mode, state_size=5, num_layers=2, bidirectional=True
+        )
+    autograd.backward([found, wanted])
+    assert onp.array_equal(found.asnumpy(), wanted.asnumpy())
+    gradients = [weight.grad.asnumpy().ravel() for weight in weights]
+    onp.testing.assert_allclose(
+        onp.concatenate(gradients), packed.grad.asnumpy(), rtol=1e-6 if dtype == "float32" else 1e-2
+    )
+
+
 # --- what is refused ---
+
+
+def test_a_layer_refuses_data_of_another_width() -> None:
+    layer = rnn.LSTM(2, input_size=4)
+    layer.initialize()
+    with pytest.raises(ValueError, match=r"weight has shape \(8, 4\); it needs shape \(8, 3\)"):
+        layer(nd.zeros((3, 2, 3)))
 
 
 @pytest.mark.parametrize(

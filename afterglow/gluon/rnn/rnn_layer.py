@@ -221,13 +221,11 @@ class _RNNLayer(HybridBlock):
             for direction in "lr"[: self._dir]
             for product in ("i2h", "h2h", "h2r")
         ]
-        packed = f.packed([f.reshape(weights[name], -1) for name in names if name in weights])
-        lengths = {"sequence_length": sequence_length} if self._use_sequence_length else {}
-        outputs, *after = f.RNN(
+        outputs, *after = f.recurrent(
             inputs,
-            packed,
-            **dict(zip(("state", "state_cell"), begin, strict=False)),
-            **lengths,
+            [weights[name] for name in names if name in weights],
+            begin,
+            [sequence_length] if self._use_sequence_length else [],
             use_sequence_length=self._use_sequence_length,
             state_size=self._hidden_size,
             projection_size=self._projection_size,
