@@ -38,7 +38,7 @@ void ThreadedEngine::Hold::take() {
   // The lock is held for well under a microsecond; blocking on it would cost two system calls.
   lock_ = std::unique_lock(engine_.mutex_, std::try_to_lock);
   for (int i = 0; i < 100 && !lock_.owns_lock(); ++i) {
-    pause();
+    pause_processor();
     lock_.try_lock();
   }
   if (!lock_.owns_lock()) lock_.lock();

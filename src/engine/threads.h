@@ -20,7 +20,7 @@
 
 #include "engine/engine.h"
 #include "engine/list.h"
-#include "engine/processor.h"
+#include "base/processor.h"
 #include "engine/scheduler.h"
 
 namespace afterglow::engine {

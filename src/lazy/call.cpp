@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/processor.h"
 #include "lazy/composing.h"
 
 namespace afterglow::lazy {
@@ -56,6 +57,12 @@ void Call::destroy(Call* call) {
     spare().push_back(call);
   } else {
     delete call;
+  }
+}
+
+void fetch_storages_ahead(std::span<Call* const> calls) {
+  for (const Call* call : calls) {
+    for_each_storage(*call, [](const Storage& storage) { fetch_ahead(storage); });
   }
 }
 

@@ -120,6 +120,9 @@ void for_each_storage(const Call& call, Function&& function) {
   for (const Operand& output : call.outputs) function(*output.storage);
 }
 
+/// Asks for the storages of calls that another thread has worked with.
+void fetch_storages_ahead(std::span<Call* const> calls);
+
 /// "(2, 3) float32, (3,) float32"
 std::string describe_inputs(const Call& call);
 

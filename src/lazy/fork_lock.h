@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <thread>
 
 #include "base/spin_lock.h"
 
@@ -20,7 +19,7 @@ class ForkLock {
   bool lock_unless_forking() {
     while (!lock_.try_lock()) {
       if (forking_.load(std::memory_order_relaxed)) return false;
-      std::this_thread::yield();
+      lock_.wait();
     }
     return true;
   }

@@ -85,9 +85,10 @@ int GroupTask::begin(bool must) {
     state_ = State::waiting;
     return engine::not_now;
   }
-  const int shares = plan_.calls.size() == 1
-                         ? single_.emplace(*plan_.calls[0]).prepare(terms, dying_[0])
-                         : fused_.emplace(plan_.calls).prepare(terms, dying_[0]);
+  const int shares =
+      plan_.calls.size() == 1
+          ? single_.emplace(*plan_.calls[0]).prepare(terms, dying_[0])
+          : (fused_ = std::make_unique<FusedRun>(plan_.calls))->prepare(terms, dying_[0]);
   // STATE CHANGE: started -> waiting. Nothing has been written: it may still be dropped.
   if (shares == engine::not_now) state_ = State::waiting;
   return shares;

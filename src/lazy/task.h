@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,7 +51,9 @@ class GroupTask : public engine::Task {
   std::string label_;
   std::atomic<State> state_{State::waiting};
   std::optional<CallRun> single_;
-  std::optional<FusedRun> fused_;
+  /// Made by the thread that runs it: two kilobytes from one thread's heap that another gives back
+  /// make both wait.
+  std::unique_ptr<FusedRun> fused_;
   std::vector<Dying> dying_;  ///< one for each group
 };
 

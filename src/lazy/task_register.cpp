@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/processor.h"
+
 namespace afterglow::lazy {
 
 void TaskRegister::add(GroupTask& task) {
@@ -38,7 +40,14 @@ void TaskRegister::retire() {
     finished.swap(finished_);
     any_finished_.store(false, std::memory_order_relaxed);
   }
-  for (Call* call : finished) Call::destroy(call);
+  // Workers have had them in their caches.
+  constexpr std::size_t calls_ahead = 4, storages_ahead = 2;
+  const std::size_t count = finished.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + calls_ahead < count) fetch_ahead(*finished[i + calls_ahead]);
+    if (i + storages_ahead < count) fetch_storages_ahead({&finished[i + storages_ahead], 1});
+    Call::destroy(finished[i]);
+  }
   finished.clear();
   retired_ = std::move(finished);
 }

@@ -256,6 +256,8 @@ std::vector<Dying> Window::look_before_start(GroupTask& task) {
     dying[0].sort();
     return dying;
   }
+  // The thread that issued has had them in its caches, and is not to wait for the lock meanwhile.
+  fetch_storages_ahead(plan.calls);
   if (!lock_.lock_unless_forking()) return dying;
   std::lock_guard lock(lock_, std::adopt_lock);
   if (task.cost() >= worth_a_look) drop_unobserved(true);
