@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._arrays.shapes import Shape
 from ...error import ArrayValueError, MismatchError
+from .._arguments import handed_on
 from .._functions import functions
 from ..block import HybridBlock
 from ..parameter import Parameter, ParameterDict
@@ -23,6 +24,27 @@ __all__ = [
 
 #: By the number of axes of space: the layouts of data and weights.
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+
+
+def described(layer: Any, weight: Parameter, bias: Any, settings: dict[str, Any]) -> str:
+    """Return the text that stands for a layer with windows; what is as usual is left out."""
+    shape, axes = weight.shape or (0, 0), len(settings["kernel"])
+    parts = [
+        f"{shape[1] or None} -> {shape[0]}",
+        f"kernel_size={settings['kernel']}",
+        f"stride={settings['stride']}",
+    ]
+    if settings["pad"] != (0,) * axes:
+        parts.append(f"padding={settings['pad']}")
+    if settings["dilate"] != (1,) * axes:
+        parts.append(f"dilation={settings['dilate']}")
+    if settings["num_group"] != 1:
+        parts.append(f"groups={settings['num_group']}")
+    if bias is None:
+        parts.append("bias=False")
+    if layer.act is not None:
+        parts.append(repr(layer.act))
+    return f"{type(layer).__name__}({', '.join(parts)})"
 
 
 class _Conv(HybridBlock):
@@ -113,23 +135,7 @@ class _Conv(HybridBlock):
         return "conv"
 
     def __repr__(self) -> str:
-        shape = self.weight.shape or (0, 0)
-        parts = [
-            f"{shape[1] or None} -> {shape[0]}",
-            f"kernel_size={self._kwargs['kernel']}",
-            f"stride={self._kwargs['stride']}",
-        ]
-        if self._kwargs["pad"] != (0,) * self._axes:
-            parts.append(f"padding={self._kwargs['pad']}")
-        if self._kwargs["dilate"] != (1,) * self._axes:
-            parts.append(f"dilation={self._kwargs['dilate']}")
-        if self._kwargs["num_group"] != 1:
-            parts.append(f"groups={self._kwargs['num_group']}")
-        if self.bias is None:
-            parts.append("bias=False")
-        if self.act is not None:
-            parts.append(repr(self.act))
-        return f"{type(self).__name__}({', '.join(parts)})"
+        return described(self, self.weight, self.bias, self._kwargs)
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """Slide the windows, add the bias, activate."""
@@ -169,21 +175,7 @@ class Conv1D(_Conv):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            **kwargs,
-        )
+        super().__init__(**handed_on(locals()))
 
 
 class Conv2D(_Conv):
@@ -217,21 +209,7 @@ class Conv2D(_Conv):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            **kwargs,
-        )
+        super().__init__(**handed_on(locals()))
 
 
 class Conv3D(_Conv):
@@ -263,24 +241,19 @@ class Conv3D(_Conv):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            **kwargs,
-        )
+        super().__init__(**handed_on(locals()))
 
 
-class Conv1DTranspose(_Conv):
+class _ConvTranspose(_Conv):
+    """What transposes share: the op, and what its results have beyond the windows."""
+
+    _op_name = "Deconvolution"
+
+    def __init__(self, *, output_padding: int | Shape, **kwargs: Any) -> None:
+        super().__init__(adj=output_padding, **kwargs)
+
+
+class Conv1DTranspose(_ConvTranspose):
     """Spreads each place of sequences over a window: the transpose of ``Conv1D``.
 
     >>> from afterglow import nd
@@ -294,7 +267,6 @@ class Conv1DTranspose(_Conv):
     """
 
     _axes = 1
-    _op_name = "Deconvolution"
 
     def __init__(
         self,
@@ -313,25 +285,10 @@ class Conv1DTranspose(_Conv):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            adj=output_padding,
-            **kwargs,
-        )
+        super().__init__(**handed_on(locals()))
 
 
-class Conv2DTranspose(_Conv):
+class Conv2DTranspose(_ConvTranspose):
     """Spreads each place of images over a window: the transpose of ``Conv2D``.
 
     >>> from afterglow import nd
@@ -343,7 +300,6 @@ class Conv2DTranspose(_Conv):
     """
 
     _axes = 2
-    _op_name = "Deconvolution"
 
     def __init__(
         self,
@@ -362,25 +318,10 @@ class Conv2DTranspose(_Conv):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            adj=output_padding,
-            **kwargs,
-        )
+        super().__init__(**handed_on(locals()))
 
 
-class Conv3DTranspose(_Conv):
+class Conv3DTranspose(_ConvTranspose):
     """Spreads each place of volumes over a window: the transpose of ``Conv3D``.
 
     >>> from afterglow import nd
@@ -392,7 +333,6 @@ class Conv3DTranspose(_Conv):
     """
 
     _axes = 3
-    _op_name = "Deconvolution"
 
     def __init__(
         self,
@@ -411,19 +351,4 @@ class Conv3DTranspose(_Conv):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            adj=output_padding,
-            **kwargs,
-        )
+        super().__init__(**handed_on(locals()))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...._arrays.shapes import Shape
+from ..._arguments import handed_on
 from ..._functions import functions
 from ...parameter import Parameter, ParameterDict
 from ...rnn import HybridRecurrentCell
@@ -42,7 +43,10 @@ class _ConvCell(HybridRecurrentCell):
         i2h_pad: Extents,
         i2h_dilate: Extents,
         h2h_dilate: Extents,
-        initializers: dict[str, Any],
+        i2h_weight_initializer: Any,
+        h2h_weight_initializer: Any,
+        i2h_bias_initializer: Any,
+        h2h_bias_initializer: Any,
         conv_layout: str,
         activation: Any,
         prefix: str | None,
@@ -84,14 +88,16 @@ class _ConvCell(HybridRecurrentCell):
         )
         self._state_shape = shaped(hidden_channels, after)
         rows = hidden_channels * self._gates
-        shapes: dict[str, Shape] = {
-            "i2h_weight": (rows, *shaped(channels, kernel)),
-            "h2h_weight": (rows, *shaped(hidden_channels, state_kernel)),
-            "i2h_bias": (rows,),
-            "h2h_bias": (rows,),
+        weights: dict[str, tuple[Shape, Any]] = {
+            "i2h_weight": ((rows, *shaped(channels, kernel)), i2h_weight_initializer),
+            "h2h_weight": (
+                (rows, *shaped(hidden_channels, state_kernel)),
+                h2h_weight_initializer,
+            ),
+            "i2h_bias": ((rows,), i2h_bias_initializer),
+            "h2h_bias": ((rows,), h2h_bias_initializer),
         }
-        for name, shape in shapes.items():
-            init = initializers[name]
+        for name, (shape, init) in weights.items():
             parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
             setattr(self, name, parameter)
 
@@ -212,26 +218,7 @@ class _Conv1D(_ConvCell):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        super().__init__(
-            1,
-            input_shape,
-            hidden_channels,
-            i2h_kernel,
-            h2h_kernel,
-            i2h_pad,
-            i2h_dilate,
-            h2h_dilate,
-            {
-                "i2h_weight": i2h_weight_initializer,
-                "h2h_weight": h2h_weight_initializer,
-                "i2h_bias": i2h_bias_initializer,
-                "h2h_bias": h2h_bias_initializer,
-            },
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
+        super().__init__(axes=1, **handed_on(locals()))
 
 
 class _Conv2D(_ConvCell):
@@ -253,26 +240,7 @@ class _Conv2D(_ConvCell):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        super().__init__(
-            2,
-            input_shape,
-            hidden_channels,
-            i2h_kernel,
-            h2h_kernel,
-            i2h_pad,
-            i2h_dilate,
-            h2h_dilate,
-            {
-                "i2h_weight": i2h_weight_initializer,
-                "h2h_weight": h2h_weight_initializer,
-                "i2h_bias": i2h_bias_initializer,
-                "h2h_bias": h2h_bias_initializer,
-            },
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
+        super().__init__(axes=2, **handed_on(locals()))
 
 
 class _Conv3D(_ConvCell):
@@ -294,26 +262,7 @@ class _Conv3D(_ConvCell):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
-        super().__init__(
-            3,
-            input_shape,
-            hidden_channels,
-            i2h_kernel,
-            h2h_kernel,
-            i2h_pad,
-            i2h_dilate,
-            h2h_dilate,
-            {
-                "i2h_weight": i2h_weight_initializer,
-                "h2h_weight": h2h_weight_initializer,
-                "i2h_bias": i2h_bias_initializer,
-                "h2h_bias": h2h_bias_initializer,
-            },
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
+        super().__init__(axes=3, **handed_on(locals()))
 
 
 class Conv1DRNNCell(_Conv1D, _ConvRNN):
