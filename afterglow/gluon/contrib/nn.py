@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 from ..._arrays.shapes import as_integers
+from ..._package.constructors import handed_on
 from ...error import ArrayValueError
-from .._arguments import handed_on
 from .._functions import functions, has_shape
 from ..block import HybridBlock
 from ..nn.basic_layers import BatchNorm, HybridSequential, Sequential, _Chain

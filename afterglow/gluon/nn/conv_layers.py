@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..._arrays.shapes import Shape
+from ..._package.constructors import handed_on, inherit_constructor
 from ...error import ArrayValueError, MismatchError
-from .._arguments import handed_on
 from .._functions import functions
 from ..block import HybridBlock
-from ..parameter import Parameter, ParameterDict
+from ..parameter import Parameter
 from .activations import Activation
 
 __all__ = [
@@ -56,25 +56,32 @@ class _Conv(HybridBlock):
     _axes: int
     _op_name = "Convolution"
 
+    def __init_subclass__(cls, axes: int | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if axes is not None:
+            cls._axes = axes
+            zero, one = (0, 1) if axes == 1 else ((0,) * axes, (1,) * axes)
+            known = {"strides": one, "padding": zero, "output_padding": zero, "dilation": one}
+            inherit_constructor(cls, layout=_LAYOUTS[axes][0], **known)
+
     def __init__(
         self,
         channels: int,
         kernel_size: int | Shape,
-        strides: int | Shape,
-        padding: int | Shape,
-        dilation: int | Shape,
-        groups: int,
-        layout: str,
-        in_channels: int = 0,
+        strides: int | Shape = 1,
+        padding: int | Shape = 0,
+        dilation: int | Shape = 1,
+        groups: int = 1,
+        layout: str = "",
         activation: str | None = None,
         use_bias: bool = True,
         weight_initializer: Any = None,
         bias_initializer: Any = "zeros",
-        adj: int | Shape | None = None,
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
+        in_channels: int = 0,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(prefix=prefix, params=params)
+        adj = kwargs.pop("adj", None)
+        super().__init__(**kwargs)
         if layout not in _LAYOUTS[self._axes]:
             known = " and ".join(repr(one) for one in _LAYOUTS[self._axes])
             raise MismatchError(f"[{type(self).__name__}] layout is {layout!r}; it knows {known}")
@@ -144,7 +151,7 @@ class _Conv(HybridBlock):
         return result if self.act is None else self.act(result)
 
 
-class Conv1D(_Conv):
+class Conv1D(_Conv, axes=1):
     """Moves a window along sequences, one for each channel of the result.
 
     >>> from afterglow import nd
@@ -157,28 +164,8 @@ class Conv1D(_Conv):
     <NDArray 1x1x2 @cpu(0)>
     """
 
-    _axes = 1
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = 1,
-        padding: int | Shape = 0,
-        dilation: int | Shape = 1,
-        groups: int = 1,
-        layout: str = "NCW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**handed_on(locals()))
-
-
-class Conv2D(_Conv):
+class Conv2D(_Conv, axes=2):
     """Moves a window over images, one for each channel of the result.
 
     >>> from afterglow import nd
@@ -191,28 +178,8 @@ class Conv2D(_Conv):
     Conv2D(3 -> 6, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), Activation(relu))
     """
 
-    _axes = 2
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = (1, 1),
-        padding: int | Shape = (0, 0),
-        dilation: int | Shape = (1, 1),
-        groups: int = 1,
-        layout: str = "NCHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**handed_on(locals()))
-
-
-class Conv3D(_Conv):
+class Conv3D(_Conv, axes=3):
     """Moves a window over volumes, one for each channel of the result.
 
     >>> from afterglow import nd
@@ -223,17 +190,22 @@ class Conv3D(_Conv):
     (2, 6, 2, 3, 4)
     """
 
-    _axes = 3
+
+class _ConvTranspose(_Conv):
+    """What transposes share: the op, and what its results have beyond the windows."""
+
+    _op_name = "Deconvolution"
 
     def __init__(
         self,
         channels: int,
         kernel_size: int | Shape,
-        strides: int | Shape = (1, 1, 1),
-        padding: int | Shape = (0, 0, 0),
-        dilation: int | Shape = (1, 1, 1),
+        strides: int | Shape = 1,
+        padding: int | Shape = 0,
+        output_padding: int | Shape = 0,
+        dilation: int | Shape = 1,
         groups: int = 1,
-        layout: str = "NCDHW",
+        layout: str = "",
         activation: str | None = None,
         use_bias: bool = True,
         weight_initializer: Any = None,
@@ -241,19 +213,10 @@ class Conv3D(_Conv):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**handed_on(locals()))
+        super().__init__(adj=output_padding, **handed_on(locals(), "output_padding"))
 
 
-class _ConvTranspose(_Conv):
-    """What transposes share: the op, and what its results have beyond the windows."""
-
-    _op_name = "Deconvolution"
-
-    def __init__(self, *, output_padding: int | Shape, **kwargs: Any) -> None:
-        super().__init__(adj=output_padding, **kwargs)
-
-
-class Conv1DTranspose(_ConvTranspose):
+class Conv1DTranspose(_ConvTranspose, axes=1):
     """Spreads each place of sequences over a window: the transpose of ``Conv1D``.
 
     >>> from afterglow import nd
@@ -266,29 +229,8 @@ class Conv1DTranspose(_ConvTranspose):
     <NDArray 1x1x4 @cpu(0)>
     """
 
-    _axes = 1
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = 1,
-        padding: int | Shape = 0,
-        output_padding: int | Shape = 0,
-        dilation: int | Shape = 1,
-        groups: int = 1,
-        layout: str = "NCW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**handed_on(locals()))
-
-
-class Conv2DTranspose(_ConvTranspose):
+class Conv2DTranspose(_ConvTranspose, axes=2):
     """Spreads each place of images over a window: the transpose of ``Conv2D``.
 
     >>> from afterglow import nd
@@ -299,29 +241,8 @@ class Conv2DTranspose(_ConvTranspose):
     (2, 6, 16, 16)
     """
 
-    _axes = 2
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = (1, 1),
-        padding: int | Shape = (0, 0),
-        output_padding: int | Shape = (0, 0),
-        dilation: int | Shape = (1, 1),
-        groups: int = 1,
-        layout: str = "NCHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**handed_on(locals()))
-
-
-class Conv3DTranspose(_ConvTranspose):
+class Conv3DTranspose(_ConvTranspose, axes=3):
     """Spreads each place of volumes over a window: the transpose of ``Conv3D``.
 
     >>> from afterglow import nd
@@ -331,24 +252,3 @@ class Conv3DTranspose(_ConvTranspose):
     >>> layer(nd.ones((2, 3, 2, 3, 4))).shape
     (2, 6, 4, 6, 8)
     """
-
-    _axes = 3
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = (1, 1, 1),
-        padding: int | Shape = (0, 0, 0),
-        output_padding: int | Shape = (0, 0, 0),
-        dilation: int | Shape = (1, 1, 1),
-        groups: int = 1,
-        layout: str = "NCDHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**handed_on(locals()))

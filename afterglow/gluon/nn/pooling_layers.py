@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._arguments import handed_on
+from ..._package.constructors import handed_on
 from .._functions import functions
 from ..block import HybridBlock
 

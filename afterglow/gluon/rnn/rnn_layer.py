@@ -10,8 +10,8 @@ from typing import Any
 from ... import ndarray, symbol
 from ..._arrays.worlds import in_world
 from ..._core import Array
+from ..._package.constructors import handed_on
 from ...name import NameManager
-from .._arguments import handed_on
 from .._functions import functions
 from ..block import HybridBlock
 from ..parameter import Parameter, tensor_types

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...._arrays.shapes import Shape
-from ..._arguments import handed_on
+from ...._package.constructors import inherit_constructor
 from ..._functions import functions
 from ...parameter import Parameter, ParameterDict
 from ...rnn import HybridRecurrentCell
@@ -31,28 +31,37 @@ class _ConvCell(HybridRecurrentCell):
     """What all of them share: convolutions of the input and of the state, for each gate."""
 
     i2h_weight: Parameter
+    _axes: int
     _gates: int
+
+    def __init_subclass__(cls, axes: int | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if axes is not None:
+            cls._axes = axes
+            ones = (1,) * axes
+            known = {"i2h_pad": (0,) * axes, "i2h_dilate": ones, "h2h_dilate": ones}
+            inherit_constructor(cls, conv_layout="NC" + "DHW"[-axes:], **known)
 
     def __init__(
         self,
-        axes: int,
         input_shape: Shape,
         hidden_channels: int,
         i2h_kernel: Extents,
         h2h_kernel: Extents,
-        i2h_pad: Extents,
-        i2h_dilate: Extents,
-        h2h_dilate: Extents,
-        i2h_weight_initializer: Any,
-        h2h_weight_initializer: Any,
-        i2h_bias_initializer: Any,
-        h2h_bias_initializer: Any,
-        conv_layout: str,
-        activation: Any,
-        prefix: str | None,
-        params: ParameterDict | None,
+        i2h_pad: Extents = 0,
+        i2h_dilate: Extents = 1,
+        h2h_dilate: Extents = 1,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        conv_layout: str = "",
+        activation: Any = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
     ) -> None:
         super().__init__(prefix=prefix, params=params)
+        axes = self._axes
         given = (i2h_kernel, i2h_pad, i2h_dilate, h2h_kernel, h2h_dilate)
         assert all(isinstance(one, int) or len(one) == axes for one in given), (
             f"For {axes}D convolution, the convolution settings can only be either int or "
@@ -199,73 +208,7 @@ class _ConvGRU(_ConvCell):
         return output, [output]
 
 
-class _Conv1D(_ConvCell):
-    def __init__(
-        self,
-        input_shape: Shape,
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0,),
-        i2h_dilate: Extents = (1,),
-        h2h_dilate: Extents = (1,),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCW",
-        activation: Any = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        super().__init__(axes=1, **handed_on(locals()))
-
-
-class _Conv2D(_ConvCell):
-    def __init__(
-        self,
-        input_shape: Shape,
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0, 0),
-        i2h_dilate: Extents = (1, 1),
-        h2h_dilate: Extents = (1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCHW",
-        activation: Any = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        super().__init__(axes=2, **handed_on(locals()))
-
-
-class _Conv3D(_ConvCell):
-    def __init__(
-        self,
-        input_shape: Shape,
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0, 0, 0),
-        i2h_dilate: Extents = (1, 1, 1),
-        h2h_dilate: Extents = (1, 1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCDHW",
-        activation: Any = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        super().__init__(axes=3, **handed_on(locals()))
-
-
-class Conv1DRNNCell(_Conv1D, _ConvRNN):
+class Conv1DRNNCell(_ConvRNN, axes=1):
     """One step of an Elman network over images of one axis.
 
     >>> from afterglow import gluon, nd
@@ -277,7 +220,7 @@ class Conv1DRNNCell(_Conv1D, _ConvRNN):
     """
 
 
-class Conv2DRNNCell(_Conv2D, _ConvRNN):
+class Conv2DRNNCell(_ConvRNN, axes=2):
     """One step of an Elman network over images of two axes.
 
     >>> from afterglow import gluon, nd
@@ -289,7 +232,7 @@ class Conv2DRNNCell(_Conv2D, _ConvRNN):
     """
 
 
-class Conv3DRNNCell(_Conv3D, _ConvRNN):
+class Conv3DRNNCell(_ConvRNN, axes=3):
     """One step of an Elman network over images of three axes.
 
     >>> from afterglow import gluon, nd
@@ -301,7 +244,7 @@ class Conv3DRNNCell(_Conv3D, _ConvRNN):
     """
 
 
-class Conv1DLSTMCell(_Conv1D, _ConvLSTM):
+class Conv1DLSTMCell(_ConvLSTM, axes=1):
     """One step of a long short-term memory over images of one axis.
 
     >>> from afterglow import gluon, nd
@@ -313,7 +256,7 @@ class Conv1DLSTMCell(_Conv1D, _ConvLSTM):
     """
 
 
-class Conv2DLSTMCell(_Conv2D, _ConvLSTM):
+class Conv2DLSTMCell(_ConvLSTM, axes=2):
     """One step of a long short-term memory over images of two axes.
 
     >>> from afterglow import gluon, nd
@@ -325,7 +268,7 @@ class Conv2DLSTMCell(_Conv2D, _ConvLSTM):
     """
 
 
-class Conv3DLSTMCell(_Conv3D, _ConvLSTM):
+class Conv3DLSTMCell(_ConvLSTM, axes=3):
     """One step of a long short-term memory over images of three axes.
 
     >>> from afterglow import gluon, nd
@@ -337,7 +280,7 @@ class Conv3DLSTMCell(_Conv3D, _ConvLSTM):
     """
 
 
-class Conv1DGRUCell(_Conv1D, _ConvGRU):
+class Conv1DGRUCell(_ConvGRU, axes=1):
     """One step of a network of gated recurrent units over images of one axis.
 
     >>> from afterglow import gluon, nd
@@ -349,7 +292,7 @@ class Conv1DGRUCell(_Conv1D, _ConvGRU):
     """
 
 
-class Conv2DGRUCell(_Conv2D, _ConvGRU):
+class Conv2DGRUCell(_ConvGRU, axes=2):
     """One step of a network of gated recurrent units over images of two axes.
 
     >>> from afterglow import gluon, nd
@@ -361,7 +304,7 @@ class Conv2DGRUCell(_Conv2D, _ConvGRU):
     """
 
 
-class Conv3DGRUCell(_Conv3D, _ConvGRU):
+class Conv3DGRUCell(_ConvGRU, axes=3):
     """One step of a network of gated recurrent units over images of three axes.
 
     >>> from afterglow import gluon, nd
