@@ -11,14 +11,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from inspect import signature
 from math import exp, nan, sqrt
-from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as onp
 
 from ._core import Array
+from ._package.constructors import inherit_constructor
 from ._package.keywords import NamedKeywords
 from .error import ArrayValueError
 
@@ -111,20 +110,6 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
     return klass(*args, **kwargs)
 
 
-def _inherit_constructor(klass: type[EvalMetric], name: str) -> None:
-    """Give a class the constructor of its base, with another default for ``name``."""
-    base = klass.__init__
-    values = (
-        name if one.name == "name" else one.default
-        for one in signature(base).parameters.values()
-        if one.default is not one.empty
-    )
-    own = FunctionType(base.__code__, base.__globals__, "__init__", tuple(values), base.__closure__)
-    own.__qualname__ = f"{klass.__qualname__}.__init__"
-    own.__annotations__ = base.__annotations__
-    klass.__init__ = own  # type: ignore[method-assign]
-
-
 class EvalMetric(NamedKeywords):
     """The base class: a sum and a count, since the last reset and over all.
 
@@ -134,7 +119,7 @@ class EvalMetric(NamedKeywords):
     def __init_subclass__(cls, name: str | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if name is not None:
-            _inherit_constructor(cls, name)
+            inherit_constructor(cls, name=name)
 
     def __init__(
         self,

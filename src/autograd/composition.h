@@ -61,47 +61,4 @@ class Composition {
   std::vector<Value> more_;
 };
 
-/// The declaration of an op that is made of others, with parameters of type `Parameters`.
-template <class Parameters>
-struct Composed {
-  std::string_view name;
-  std::vector<std::string_view> mxnet_names = {};
-  std::vector<std::string_view> spellings = {};
-  std::string_view doc = {};
-  std::vector<std::string_view> inputs = {};
-  bool variadic = false;
-  bool takes_numbers = false;
-  int optional_inputs = 0;
-  std::vector<lazy::GradientRule> gradients = {};  ///< none: those of its parts
-  Value (*compose)(Composition&, const Parameters&) = nullptr;
-  const lazy::Op* (*instead)(std::span<const Array* const>) = nullptr;
-  void (*complete)(lazy::Completion&, const Parameters&) = nullptr;
-  lazy::InGraphs in_graphs = {};
-  void (*node)(lazy::NodeForm&, const Parameters&) = nullptr;
-};
-
-template <class Parameters>
-lazy::Op make_op(Composed<Parameters> declaration) {
-  lazy::Op op = lazy::make_op<Parameters>({.name = declaration.name,
-                                           .mxnet_names = std::move(declaration.mxnet_names),
-                                           .spellings = std::move(declaration.spellings),
-                                           .doc = declaration.doc,
-                                           .inputs = std::move(declaration.inputs),
-                                           .variadic = declaration.variadic,
-                                           .gradients = std::move(declaration.gradients),
-                                           .complete = declaration.complete,
-                                           .in_graphs = std::move(declaration.in_graphs),
-                                           .node = declaration.node});
-  op.takes_numbers = declaration.takes_numbers;
-  op.optional_inputs = declaration.optional_inputs;
-  op.instead = declaration.instead;
-  op.compose = [](Composition& composition) {
-    using Compose = Value (*)(Composition&, const Parameters&);
-    const auto parameters = composition.parameters<Parameters>();
-    return reinterpret_cast<Compose>(composition.op().typed_compose)(composition, parameters);
-  };
-  op.typed_compose = reinterpret_cast<void (*)()>(declaration.compose);
-  return op;
-}
-
 }  // namespace afterglow::autograd

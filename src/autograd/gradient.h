@@ -41,9 +41,7 @@ class Gradient {
   bool is_legacy() const { return node_->legacy; }
   template <class Parameters>
   Parameters parameters() const {
-    return lazy::read_parameters<Parameters>(node_->arguments, [&](const lazy::Refusal& refusal) {
-      throw Error(refusal.kind, "[" + std::string(node_->op->name) + "] " + refusal.text);
-    });
+    return lazy::given_parameters<Parameters>(*node_->op, node_->arguments);
   }
 
  private:

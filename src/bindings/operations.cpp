@@ -42,10 +42,10 @@ nb::dict describe_table() {
     entry["doc"] = text(op.doc);
     entry["described"] = described;
     entry["optional"] = op.optional_inputs;
-    entry["composed"] = nb::bool_(op.compose != nullptr);
-    entry["completes"] = nb::bool_(op.complete != nullptr);
+    entry["composed"] = nb::bool_(bool(op.compose));
+    entry["completes"] = nb::bool_(bool(op.complete));
     entry["host"] = nb::bool_(op.is_host);
-    entry["has_form"] = nb::bool_(op.node != nullptr);
+    entry["has_form"] = nb::bool_(bool(op.node));
     entry["loss"] = nb::bool_(op.in_graphs.is_loss);
     entry["random"] = nb::bool_(op.in_graphs.is_random);
     const auto type = [](std::optional<DType> one) -> nb::object {

@@ -29,7 +29,7 @@ void compute_on_host(Op& op) {
                        ErrorKind::not_implemented);
   };
   op.kernel = host_kernel;
-  op.compose = nullptr;
+  op.compose = {};
   op.may_fail = true;
 }
 

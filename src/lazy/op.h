@@ -76,9 +76,19 @@ struct Inference {
   void add_output(Reference<Layout> layout, DType dtype);
   void add_output(std::span<const std::int64_t> shape, DType dtype);
 
+  template <class Parameters>
+  Parameters parameters() const {
+    return read_parameters<Parameters>(
+        arguments, [&](const Refusal& refusal) { refuse(refusal.text, refusal.kind); });
+  }
+
   /// An error that starts with the op's name and ends with the inputs seen.
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
 };
+
+/// The parameters of a call of an op; refuses with its name.
+template <class Parameters>
+Parameters given_parameters(const struct Op& op, std::span<const Argument> arguments);
 
 /// What an op's `complete` sees and adds to: the shapes of its inputs as far as they are known.
 struct Completion {
@@ -89,6 +99,11 @@ struct Completion {
   /// Of ops that say them: the shapes of all results, as far as they follow from those of the
   /// inputs.
   std::vector<Shape> results = {};
+
+  template <class Parameters>
+  Parameters parameters() const {
+    return given_parameters<Parameters>(op, arguments);
+  }
 
   /// An error that starts with the op's name, and ends with the shapes that are known.
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::value) const;
@@ -104,6 +119,11 @@ struct NodeForm {
   /// The names of the results. Files count all of them; programs can use the first `usable`.
   std::vector<std::string> outputs = {"output"};
   std::optional<std::size_t> usable = {};  ///< none: all
+
+  template <class Parameters>
+  Parameters parameters() const {
+    return given_parameters<Parameters>(op, arguments);
+  }
 };
 
 /// The names of so many results that have no others.
@@ -151,6 +171,35 @@ constexpr std::uint32_t reads(std::initializer_list<int> numbers) {
   return bits;
 }
 
+/// A function that an op states. Beside its subject it may take the parameters as their struct,
+/// which are then read for it.
+template <class Result, class Subject>
+class Stated {
+ public:
+  Stated() = default;
+  Stated(Result (*function)(Subject&)) : function_(reinterpret_cast<Untyped>(function)) {}
+  template <class Parameters>
+  Stated(Result (*function)(Subject&, const Parameters&))
+      : function_(reinterpret_cast<Untyped>(function)), read_([](Subject& subject, Untyped typed) {
+          const auto parameters = subject.template parameters<Parameters>();
+          return reinterpret_cast<decltype(function)>(typed)(subject, parameters);
+        }) {}
+  template <class Lambda>
+    requires std::is_class_v<Lambda>
+  Stated(Lambda lambda) : Stated(+lambda) {}
+
+  explicit operator bool() const { return function_; }
+  Result operator()(Subject& subject) const {
+    return read_ ? read_(subject, function_)
+                 : reinterpret_cast<Result (*)(Subject&)>(function_)(subject);
+  }
+
+ private:
+  using Untyped = void (*)();
+  Untyped function_ = nullptr;
+  Result (*read_)(Subject&, Untyped) = nullptr;
+};
+
 struct Op {
   std::string_view name;
   /// The names under which MXNet knows it (legacy, numpy and internal spellings).
@@ -165,8 +214,10 @@ struct Op {
   /// Of an op that is made of others: numbers may stand for arrays. (Ops with kernels say so when
   /// they infer.)
   bool takes_numbers = false;
+  /// So many of the last inputs need not be given.
+  int optional_inputs = 0;
   std::vector<Parameter> parameters = {};
-  void (*infer)(Inference&) = nullptr;
+  Stated<void, Inference> infer = {};
   /// The block kernel of an elementwise op, which the table finds where it is named like the op:
   /// such calls can run fused, block by block.
   std::optional<kernels::Formula> formula = {};
@@ -198,116 +249,27 @@ struct Op {
   std::vector<GradientRule> gradients = {};
   /// Instead of infer and kernel: how it is made of other ops, whose gradients are its own unless
   /// it has some.
-  autograd::Value (*compose)(autograd::Composition&) = nullptr;
+  Stated<autograd::Value, autograd::Composition> compose = {};
   /// Of a composition of arrays that are given alone: the op that is all of it, if one is.
   const Op* (*instead)(std::span<const Array* const>) = nullptr;
   /// Whether a function takes such inputs; its other forms have the others (see Spelling).
   bool (*is_plain)(const Call&) = nullptr;
-  /// So many of the last inputs need not be given.
-  int optional_inputs = 0;
   /// The shapes of weights, from that of the data, and those of the results.
-  void (*complete)(Completion&) = nullptr;
+  Stated<void, Completion> complete = {};
   InGraphs in_graphs = {};
   /// What a call is in a graph, where that depends on parameters or has other names than usual.
-  void (*node)(NodeForm&) = nullptr;
+  Stated<void, NodeForm> node = {};
   /// A function of the host language computes it: see lazy/host.h.
   bool is_host = false;
-  /// Of an op with typed parameters: the functions behind those above, which read them for these.
-  void (*typed_infer)() = nullptr;
-  void (*typed_complete)() = nullptr;
-  void (*typed_compose)() = nullptr;
-  void (*typed_node)() = nullptr;
   /// The default values of all parameters; the table sets them.
   std::vector<Argument> defaults = {};
 };
 
-/// The declaration of an op with parameters of type `Parameters`; of one that is made of others see
-/// autograd/composition.h.
 template <class Parameters>
-struct Declaration {
-  std::string_view name;
-  std::vector<std::string_view> mxnet_names = {};
-  std::vector<std::string_view> spellings = {};
-  std::string_view doc = {};
-  std::vector<std::string_view> inputs = {};
-  bool variadic = false;
-  void (*infer)(Inference&, const Parameters&) = nullptr;
-  std::optional<kernels::Formula> formula = {};
-  std::unique_ptr<Pass> (*kernel)(const Call&) = nullptr;
-  bool copies_view = false;
-  std::optional<kernels::Reduction> reduction = {};
-  std::unique_ptr<Pass> (*kernel_then)(const Call&, Epilogue) = nullptr;
-  Array (*predict)(Prediction&) = nullptr;
-  void (*put_channels_last)(Call&) = nullptr;
-  RowForm (*row_form)(const Call&) = nullptr;
-  std::unique_ptr<RowKernel> (*row_kernel)(const Call&) = nullptr;
-  bool may_fail = false;
-  bool updates = false;
-  std::vector<GradientRule> gradients = {};
-  bool (*is_plain)(const Call&) = nullptr;
-  void (*complete)(Completion&, const Parameters&) = nullptr;
-  InGraphs in_graphs = {};
-  void (*node)(NodeForm&, const Parameters&) = nullptr;
-};
-
-/// Calls a function that wants the parameters as their struct with what `subject`, a Completion or
-/// a NodeForm, has of them. Refuses with the name of the op.
-template <class Parameters, class Subject>
-void call_typed(void (*function)(), Subject& subject) {
-  using Typed = void (*)(Subject&, const Parameters&);
-  const auto parameters =
-      read_parameters<Parameters>(subject.arguments, [&](const Refusal& refusal) {
-        throw Error(refusal.kind, "[" + std::string(subject.op.name) + "] " + refusal.text);
-      });
-  reinterpret_cast<Typed>(function)(subject, parameters);
-}
-
-template <class Parameters>
-void complete_typed(Completion& completion) {
-  call_typed<Parameters>(completion.op.typed_complete, completion);
-}
-
-template <class Parameters>
-void node_typed(NodeForm& node) {
-  call_typed<Parameters>(node.op.typed_node, node);
-}
-
-template <class Parameters>
-Op make_op(Declaration<Parameters> declaration) {
-  return {.name = declaration.name,
-          .mxnet_names = std::move(declaration.mxnet_names),
-          .spellings = std::move(declaration.spellings),
-          .doc = declaration.doc,
-          .inputs = std::move(declaration.inputs),
-          .variadic = declaration.variadic,
-          .parameters = parameters_of<Parameters>(),
-          .infer =
-              [](Inference& inference) {
-                using Infer = void (*)(Inference&, const Parameters&);
-                const auto parameters = read_parameters<Parameters>(
-                    inference.arguments,
-                    [&](const Refusal& refusal) { inference.refuse(refusal.text, refusal.kind); });
-                reinterpret_cast<Infer>(inference.op.typed_infer)(inference, parameters);
-              },
-          .formula = declaration.formula,
-          .kernel = declaration.kernel,
-          .copies_view = declaration.copies_view,
-          .reduction = declaration.reduction,
-          .kernel_then = declaration.kernel_then,
-          .predict = declaration.predict,
-          .put_channels_last = declaration.put_channels_last,
-          .row_form = declaration.row_form,
-          .row_kernel = declaration.row_kernel,
-          .may_fail = declaration.may_fail,
-          .updates = declaration.updates,
-          .gradients = std::move(declaration.gradients),
-          .is_plain = declaration.is_plain,
-          .complete = declaration.complete ? complete_typed<Parameters> : nullptr,
-          .in_graphs = std::move(declaration.in_graphs),
-          .node = declaration.node ? node_typed<Parameters> : nullptr,
-          .typed_infer = reinterpret_cast<void (*)()>(declaration.infer),
-          .typed_complete = reinterpret_cast<void (*)()>(declaration.complete),
-          .typed_node = reinterpret_cast<void (*)()>(declaration.node)};
+Parameters given_parameters(const Op& op, std::span<const Argument> arguments) {
+  return read_parameters<Parameters>(arguments, [&](const Refusal& refusal) {
+    throw Error(refusal.kind, "[" + std::string(op.name) + "] " + refusal.text);
+  });
 }
 
 }  // namespace afterglow::lazy

@@ -13,9 +13,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Completion;
-using lazy::required;
-
 struct Heads {
   std::int64_t heads = 0;
   static constexpr auto fields =

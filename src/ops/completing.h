@@ -47,14 +47,13 @@ inline void need_size(const lazy::Completion& completion, std::string_view name,
                       "; it must be a height and a width");
 }
 
-template <class Parameters>
-inline void complete_as_first(lazy::Completion& completion, const Parameters&) {
+inline void complete_as_first(lazy::Completion& completion) {
   if (completion.shapes[0]) completion.results = {*completion.shapes[0]};
 }
 
 /// One result that programs can use, and others for the gradient.
-template <std::size_t count, class Parameters>
-inline void hide_outputs(lazy::NodeForm& node, const Parameters&) {
+template <std::size_t count>
+void hide_outputs(lazy::NodeForm& node) {
   for (std::size_t i = 1; i < count; ++i) node.outputs.push_back("hidden" + std::to_string(i));
   node.usable = 1;
 }

@@ -15,11 +15,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::field;
-using lazy::Inference;
-using lazy::required;
-
 struct Empty {
   Shape shape;
   std::optional<DType> dtype;

@@ -15,13 +15,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Call;
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::Inference;
-using lazy::Operand;
-
 enum class Blank { first, last };
 
 constexpr auto choices(Blank) {

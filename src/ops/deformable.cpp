@@ -15,12 +15,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::NodeForm;
-using lazy::required;
-
 enum class ChannelsFirst { ncdhw, nchw, ncw };
 
 constexpr auto choices(ChannelsFirst) {
@@ -28,49 +22,39 @@ constexpr auto choices(ChannelsFirst) {
                     Choice{"NCW", ChannelsFirst::ncw}};
 }
 
-struct DeformableConvolution {
-  static constexpr bool masked = false;
+template <bool is_masked>
+struct Deformable {
+  static constexpr bool masked = is_masked;
   Shape kernel, stride, dilate, pad;
   std::int64_t num_filter = 0, num_group = 1, num_deformable_group = 1, workspace = 1024;
   bool no_bias = false;
+  std::int64_t im2col_step = 64;  ///< of masked ones
   std::optional<ChannelsFirst> layout;
-  using Own = DeformableConvolution;
-  static constexpr auto fields =
-      std::tuple{required("kernel", &Own::kernel, "height and width of the window"),
-                 field("stride", &Own::stride, "by which the window moves; 1"),
-                 field("dilate", &Own::dilate, "distance of its places; 1"),
-                 field("pad", &Own::pad, "zeros on both sides of the data; none"),
-                 required("num_filter", &Own::num_filter, "channels of the result"),
-                 field("num_group", &Own::num_group, "that the channels are divided into"),
-                 field("num_deformable_group", &Own::num_deformable_group,
-                       "of channels that have offsets of their own"),
-                 field("workspace", &Own::workspace, "is taken and has no effect"),
-                 field("no_bias", &Own::no_bias, "whether nothing is added"),
-                 field("layout", &Own::layout, "the order of the axes: channels behind the batch")};
+  static constexpr auto fields = [] {
+    using Own = Deformable;
+    const std::tuple windows{
+        required("kernel", &Own::kernel, "height and width of the window"),
+        field("stride", &Own::stride, "by which the window moves; 1"),
+        field("dilate", &Own::dilate, "distance of its places; 1"),
+        field("pad", &Own::pad, "zeros on both sides of the data; none"),
+        required("num_filter", &Own::num_filter, "channels of the result"),
+        field("num_group", &Own::num_group, "that the channels are divided into"),
+        field("num_deformable_group", &Own::num_deformable_group,
+              "of channels that have offsets of their own"),
+        field("workspace", &Own::workspace, "is taken and has no effect"),
+        field("no_bias", &Own::no_bias, "whether nothing is added")};
+    const std::tuple step{field("im2col_step", &Own::im2col_step, "is taken and has no effect")};
+    const std::tuple layout{
+        field("layout", &Own::layout, "the order of the axes: channels behind the batch")};
+    if constexpr (is_masked) {
+      return std::tuple_cat(windows, step, layout);
+    } else {
+      return std::tuple_cat(windows, layout);
+    }
+  }();
 };
-
-struct ModulatedDeformableConvolution {
-  static constexpr bool masked = true;
-  Shape kernel, stride, dilate, pad;
-  std::int64_t num_filter = 0, num_group = 1, num_deformable_group = 1, workspace = 1024;
-  bool no_bias = false;
-  std::int64_t im2col_step = 64;
-  std::optional<ChannelsFirst> layout;
-  using Own = ModulatedDeformableConvolution;
-  static constexpr auto fields =
-      std::tuple{required("kernel", &Own::kernel, "height and width of the window"),
-                 field("stride", &Own::stride, "by which the window moves; 1"),
-                 field("dilate", &Own::dilate, "distance of its places; 1"),
-                 field("pad", &Own::pad, "zeros on both sides of the data; none"),
-                 required("num_filter", &Own::num_filter, "channels of the result"),
-                 field("num_group", &Own::num_group, "that the channels are divided into"),
-                 field("num_deformable_group", &Own::num_deformable_group,
-                       "of channels that have offsets of their own"),
-                 field("workspace", &Own::workspace, "is taken and has no effect"),
-                 field("no_bias", &Own::no_bias, "whether nothing is added"),
-                 field("im2col_step", &Own::im2col_step, "is taken and has no effect"),
-                 field("layout", &Own::layout, "the order of the axes: channels behind the batch")};
-};
+using DeformableConvolution = Deformable<false>;
+using ModulatedDeformableConvolution = Deformable<true>;
 
 /// Windows over images, moved by offsets.
 struct Moved {

@@ -20,14 +20,6 @@ namespace afterglow::ops {
 namespace {
 
 using kernels::BoxForm;
-using lazy::Call;
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::Inference;
-using lazy::NodeForm;
-using lazy::Operand;
-using lazy::required;
 
 using Numbers = std::vector<double>;
 
@@ -265,9 +257,10 @@ Value compute(Composition& c, const lazy::Op& op, std::span<const Value> inputs,
   return in_type(result, dtype);
 }
 
-template <class Parameters>
-Value compute(Composition& c, const lazy::Op& op, const Parameters& given, std::size_t usable = 1) {
-  return compute(c, op, c.inputs(), lazy::write_arguments(given), usable);
+/// The op of that name, of the inputs and parameters of the composition.
+template <Name name, class Parameters, std::size_t usable = 1>
+Value computed(Composition& c, const Parameters& given) {
+  return compute(c, the_op<name>(), c.inputs(), lazy::write_arguments(given), usable);
 }
 
 /// A few numbers as an array.
@@ -834,10 +827,7 @@ nothing is 0, so those of boxes are one higher; anchors that do not count have `
 (array([[3., 0.]], dtype=float32), [[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0]]))",
        .inputs = {"anchor", "label", "cls_pred"},
        .gradients = {flat, flat, flat},
-       .compose =
-           [](Composition& c, const MultiBoxTarget& given) {
-             return compute(c, the_op<"box_targets">(), given, 3);
-           },
+       .compose = computed<"box_targets", MultiBoxTarget, 3>,
        .complete =
            [](Completion& completion, const MultiBoxTarget&) {
              need_rank(completion, 0, 3);
@@ -869,16 +859,12 @@ the same class overlaps the class is -1.
  [0.  0.6 0.  0.  0.5 0.5]])",
        .inputs = {"cls_prob", "loc_pred", "anchor"},
        .gradients = {flat, flat, flat},
-       .compose =
-           [](Composition& c, const MultiBoxDetection& given) {
-             return compute(c, the_op<"detect_boxes">(), given);
-           },
-       .complete =
-           [](Completion& completion, const MultiBoxDetection&) {
-             need_rank(completion, 0, 3);
-             const auto& classes = completion.shapes[0];
-             if (classes) completion.results = {{(*classes)[0], (*classes)[2], 6}};
-           }});
+       .compose = computed<"detect_boxes", MultiBoxDetection>,
+       .complete = [](Completion& completion, const MultiBoxDetection&) {
+         need_rank(completion, 0, 3);
+         const auto& classes = completion.shapes[0];
+         if (classes) completion.results = {{(*classes)[0], (*classes)[2], 6}};
+       }});
   table.compose<BoxNms>(
       {.name = "box_nms",
        .mxnet_names = {"_contrib_box_nms", "_contrib_box_non_maximum_suppression"},
@@ -894,8 +880,7 @@ class: only boxes of one class count then, unless ``force_suppress``. Boxes keep
  [ 0.1  2.   2.   3.   3. ]
  [-1.  -1.  -1.  -1.  -1. ]])",
        .inputs = {"data"},
-       .compose = [](Composition& c,
-                     const BoxNms& given) { return compute(c, the_op<"suppress_boxes">(), given); },
+       .compose = computed<"suppress_boxes", BoxNms>,
        .complete = complete_as_first,
        .node = number_outputs<2>});
   table.compose<BoxIou>(
@@ -908,18 +893,16 @@ class: only boxes of one class count then, unless ``force_suppress``. Boxes keep
 array([[0.5, 0. ]], dtype=float32))",
        .inputs = {"lhs", "rhs"},
        .gradients = {flat, flat},
-       .compose = [](Composition& c,
-                     const BoxIou& given) { return compute(c, the_op<"box_overlaps">(), given); },
-       .complete =
-           [](Completion& completion, const BoxIou&) {
-             Shape result;
-             for (const auto& shape : completion.shapes) {
-               if (!shape) return;
-               if (shape->size() < 2) completion.refuse("needs arrays of at least 2 dimensions");
-               result.insert(result.end(), shape->begin(), shape->end() - 1);
-             }
-             completion.results = {result};
-           }});
+       .compose = computed<"box_overlaps", BoxIou>,
+       .complete = [](Completion& completion, const BoxIou&) {
+         Shape result;
+         for (const auto& shape : completion.shapes) {
+           if (!shape) return;
+           if (shape->size() < 2) completion.refuse("needs arrays of at least 2 dimensions");
+           result.insert(result.end(), shape->begin(), shape->end() - 1);
+         }
+         completion.results = {result};
+       }});
   table.compose<BipartiteMatching>(
       {.name = "bipartite_matching",
        .mxnet_names = {"_contrib_bipartite_matching"},
@@ -935,10 +918,7 @@ nothing is left for.
 ([1.0, -1.0, 0.0], [2.0, 0.0]))",
        .inputs = {"data"},
        .gradients = {flat},
-       .compose =
-           [](Composition& c, const BipartiteMatching& given) {
-             return compute(c, the_op<"match_pairs">(), given, 2);
-           },
+       .compose = computed<"match_pairs", BipartiteMatching, 2>,
        .complete =
            [](Completion& completion, const BipartiteMatching&) {
              const auto& data = completion.shapes[0];
@@ -967,10 +947,7 @@ by ``stds``.
 array([[[1., 0., 0., 0.]]], dtype=float32))",
        .inputs = {"samples", "matches", "anchors", "refs", "means", "stds"},
        .gradients = {flat, flat, flat, flat, flat, flat},
-       .compose =
-           [](Composition& c, const NoParameters& given) {
-             return compute(c, the_op<"encode_boxes">(), given, 2);
-           },
+       .compose = computed<"encode_boxes", NoParameters, 2>,
        .complete =
            [](Completion& completion, const NoParameters&) {
              completion.shapes[4] = completion.shapes[5] = Shape{4};
@@ -990,10 +967,7 @@ array([[[1., 0., 0., 0.]]], dtype=float32))",
 array([[[1., 0., 2., 1.]]], dtype=float32))",
        .inputs = {"data", "anchors"},
        .gradients = {flat, flat},
-       .compose =
-           [](Composition& c, const BoxDecode& given) {
-             return compute(c, the_op<"decode_boxes">(), given);
-           },
+       .compose = computed<"decode_boxes", BoxDecode>,
        .complete = complete_as_first});
   constexpr std::string_view doc =
       R"(Return boxes where something may be, the best first: the number of the image and edges.

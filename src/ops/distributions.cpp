@@ -643,24 +643,30 @@ struct Declared {
   Table& table;
 
   template <class Law>
-  void plain(autograd::Composed<Plain<Law>> declaration) {
-    declaration.compose = ops::plain<Law>;
-    declaration.in_graphs.is_random = true;
-    table.compose(std::move(declaration));
+  void plain(lazy::Op op) {
+    op.compose = ops::plain<Law>;
+    op.in_graphs.is_random = true;
+    table.compose<Plain<Law>>(std::move(op));
   }
 
   template <class Law>
-  void like(autograd::Composed<Like<Law>> declaration) {
-    declaration.inputs = {"data"};
-    declaration.compose = ops::like<Law>;
-    table.compose(std::move(declaration));
+  void each(lazy::Op op) {
+    op.compose = ops::each<Law>;
+    table.compose<Each>(std::move(op));
+  }
+
+  template <class Law>
+  void like(lazy::Op op) {
+    op.inputs = {"data"};
+    op.compose = ops::like<Law>;
+    table.compose<Like<Law>>(std::move(op));
   }
 
   template <class Given = Sized>
-  void numpy(autograd::Composed<Given> declaration) {
-    declaration.takes_numbers = true;
-    declaration.in_graphs.is_random = true;
-    table.compose(std::move(declaration));
+  void numpy(lazy::Op op) {
+    op.takes_numbers = true;
+    op.in_graphs.is_random = true;
+    table.compose<Given>(std::move(op));
   }
 };
 
@@ -756,8 +762,8 @@ void declare_plain(Declared declare) {
   });
 }
 
-void declare_each(Table& table) {
-  table.compose<Each>({
+void declare_each(Declared declare) {
+  declare.each<Uniform>({
       .name = "sample_uniform",
       .mxnet_names = {"_sample_uniform", "sample_uniform"},
       .doc = R"(Return evenly spread numbers for each pair of bounds.
@@ -765,9 +771,8 @@ void declare_each(Table& table) {
 >>> nd.sample_uniform(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"low", "high"},
-      .compose = each<Uniform>,
   });
-  table.compose<Each>({
+  declare.each<Normal>({
       .name = "sample_normal",
       .mxnet_names = {"_sample_normal", "sample_normal"},
       .doc = R"(Return normally distributed numbers for each mean and standard deviation.
@@ -775,14 +780,12 @@ void declare_each(Table& table) {
 >>> nd.sample_normal(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"mu", "sigma"},
-      .compose = each<Normal>,
   });
-  table.compose<Each>({
+  declare.each<ScaledExponential>({
       .name = "sample_scaled_exponential",
       .inputs = {"scale"},
-      .compose = each<ScaledExponential>,
   });
-  table.compose<Each>({
+  declare.each<Exponential>({
       .name = "sample_exponential",
       .mxnet_names = {"_sample_exponential", "sample_exponential"},
       .doc = R"(Return exponentially distributed numbers of mean ``1 / lam`` for each element.
@@ -790,9 +793,8 @@ void declare_each(Table& table) {
 >>> nd.sample_exponential(nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"lam"},
-      .compose = each<Exponential>,
   });
-  table.compose<Each>({
+  declare.each<Gamma>({
       .name = "sample_gamma",
       .mxnet_names = {"_sample_gamma", "sample_gamma"},
       .doc = R"(Return gamma distributed numbers for each shape and scale.
@@ -800,9 +802,8 @@ void declare_each(Table& table) {
 >>> nd.sample_gamma(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"alpha", "beta"},
-      .compose = each<Gamma>,
   });
-  table.compose<Each>({
+  declare.each<Poisson>({
       .name = "sample_poisson",
       .mxnet_names = {"_sample_poisson", "sample_poisson"},
       .doc = R"(Return Poisson distributed whole numbers for each mean.
@@ -810,9 +811,8 @@ void declare_each(Table& table) {
 >>> nd.sample_poisson(nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"lam"},
-      .compose = each<Poisson>,
   });
-  table.compose<Each>({
+  declare.each<NegativeBinomial>({
       .name = "sample_negative_binomial",
       .mxnet_names = {"_sample_negative_binomial", "sample_negative_binomial"},
       .doc = R"(Return how often trials of success ``p`` fail before they succeed ``k`` times.
@@ -820,9 +820,8 @@ void declare_each(Table& table) {
 >>> nd.sample_negative_binomial(nd.array([1, 1]), nd.array([1, 1]), shape=(3,)).shape
 (2, 3))",
       .inputs = {"k", "p"},
-      .compose = each<NegativeBinomial>,
   });
-  table.compose<Each>({
+  declare.each<GeneralizedNegativeBinomial>({
       .name = "sample_generalized_negative_binomial",
       .mxnet_names = {"_sample_generalized_negative_binomial",
                       "sample_generalized_negative_binomial"},
@@ -833,9 +832,8 @@ void declare_each(Table& table) {
 >>> nd.sample_generalized_negative_binomial(one, one, shape=(3,)).shape
 (2, 3))",
       .inputs = {"mu", "alpha"},
-      .compose = each<GeneralizedNegativeBinomial>,
   });
-  table.compose<Multinomial>({
+  declare.table.compose<Multinomial>({
       .name = "sample_multinomial",
       .mxnet_names = {"_sample_multinomial", "sample_multinomial"},
       .doc = R"(Return numbers of categories, drawn by the probabilities along the last axis.
@@ -1153,7 +1151,7 @@ array([1., 1., 1.]))",
 
 void declare_distributions(Table& table) {
   declare_plain({table});
-  declare_each(table);
+  declare_each({table});
   declare_like({table});
   declare_numpy({table});
 }

@@ -394,13 +394,13 @@ array([ 1.  ,  0.  , -0.25], dtype=float32))",
        .kernel = normalize_kernel,
        .gradients = {reading_nothing(normalize_gradient)},
        .in_graphs = {.alike = true}});
-  table.add<Crop>(seen<Crop, crop>({.name = "image_crop",
-                                    .mxnet_names = {"_image_crop", "_npx__image_crop"},
-                                    .doc = R"(Return a part of images.
+  table.add(seen<Crop, crop>({.name = "image_crop",
+                              .mxnet_names = {"_image_crop", "_npx__image_crop"},
+                              .doc = R"(Return a part of images.
 
 >>> nd.image.crop(nd.zeros((4, 6, 3)), x=1, y=0, width=5, height=2).shape
 (2, 5, 3))",
-                                    .inputs = {"data"}}));
+                              .inputs = {"data"}}));
   table.add<Resize>({.name = "image_resize",
                      .mxnet_names = {"_image_resize", "_npx__image_resize"},
                      .doc = R"(Return images in another size, with the pixels that OpenCV finds.
@@ -412,7 +412,7 @@ array([ 1.  ,  0.  , -0.25], dtype=float32))",
                      .inputs = {"data"},
                      .infer = resize_infer,
                      .kernel = resize_kernel});
-  table.add<Nothing>(seen<Nothing, flip<Side::left>>(
+  table.add(seen<Nothing, flip<Side::left>>(
       {.name = "image_flip_left_right",
        .mxnet_names = {"_image_flip_left_right", "_npx__image_flip_left_right"},
        .doc = R"(Return images mirrored, so that left is right.
@@ -420,7 +420,7 @@ array([ 1.  ,  0.  , -0.25], dtype=float32))",
 >>> nd.image.flip_left_right(nd.arange(3).reshape((1, 3, 1))).asnumpy().ravel()
 array([2., 1., 0.], dtype=float32))",
        .inputs = {"data"}}));
-  table.add<Nothing>(seen<Nothing, flip<Side::top>>(
+  table.add(seen<Nothing, flip<Side::top>>(
       {.name = "image_flip_top_bottom",
        .mxnet_names = {"_image_flip_top_bottom", "_npx__image_flip_top_bottom"},
        .doc = R"(Return images mirrored, so that top is bottom.

@@ -607,7 +607,7 @@ array([[0.],
        .complete = [](Completion& completion,
                       const BatchNorm& given) { complete_vectors(completion, given.axis); },
        .in_graphs = moving_averages,
-       .node = form_with_variance});
+       .node = form_with_variance<BatchNorm>});
   table.compose<BatchNorm>(
       {.name = "BatchNormWithReLU",
        .mxnet_names = {"_contrib_BatchNormWithReLU"},
@@ -642,7 +642,7 @@ array([[-3.],
        .complete = [](Completion& completion,
                       const SyncBatchNorm&) { complete_vectors(completion, 1); },
        .in_graphs = moving_averages,
-       .node = form_with_variance});
+       .node = form_with_variance<SyncBatchNorm>});
   table.compose<LayerNorm>(
       {.name = "LayerNorm",
        .mxnet_names = {"LayerNorm", "_npx_layer_norm"},
@@ -662,7 +662,7 @@ array([[-1.,  1.]]))",
        .compose = layer_norm,
        .complete = [](Completion& completion,
                       const LayerNorm& given) { complete_vectors(completion, given.axis); },
-       .node = form_with_deviation});
+       .node = form_with_deviation<LayerNorm>});
   table.compose<InstanceNorm>(
       {.name = "InstanceNorm",
        .mxnet_names = {"InstanceNorm"},
@@ -703,7 +703,7 @@ too.
            [](Completion& completion, const GroupNorm& given) {
              completion.shapes[1] = completion.shapes[2] = Shape{given.num_groups};
            },
-       .node = form_with_deviation});
+       .node = form_with_deviation<GroupNorm>});
   table.compose<Activation>(
       {.name = "Activation",
        .mxnet_names = {"Activation", "_npx_activation"},

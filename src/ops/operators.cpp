@@ -10,8 +10,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::Argument;
-
 Value unary(const lazy::Op& op, const Value& x) {
   return apply(op, op.defaults, x);
 }
@@ -85,10 +83,6 @@ Value power(const Value& base, const Value& exponent) {
   return binary(op, base, exponent);
 }
 
-Value modulo(const Value& left, const Value& right) {
-  return binary(the_op<"modulo">(), left, right);
-}
-
 Value operator>(const Value& left, const Value& right) {
   return binary(the_op<"greater">(), left, right);
 }
@@ -105,124 +99,15 @@ Value operator<=(const Value& left, const Value& right) {
   return binary(the_op<"less_equal">(), left, right);
 }
 
-Value equal(const Value& left, const Value& right) {
-  return binary(the_op<"equal">(), left, right);
-}
-
-Value not_equal(const Value& left, const Value& right) {
-  return binary(the_op<"not_equal">(), left, right);
-}
-
-Value where(const Value& condition, const Value& left, const Value& right) {
-  const lazy::Op& op = the_op<"select">();
-  return apply(op, op.defaults, condition, left, right);
-}
-
-Value abs(const Value& x) {
-  return unary(the_op<"abs">(), x);
-}
-
-Value sign(const Value& x) {
-  return unary(the_op<"sign">(), x);
-}
-
-Value square(const Value& x) {
-  return unary(the_op<"square">(), x);
-}
-
-Value exp(const Value& x) {
-  return unary(the_op<"exp">(), x);
-}
-
-Value expm1(const Value& x) {
-  return unary(the_op<"expm1">(), x);
-}
-
 Value log(const Value& x) {
   const lazy::Op& op = the_op<"log">();
   if (!x.is_number()) return unary(op, x);
   return x.number() > 0 ? std::log(x.number()) : std::numeric_limits<double>::quiet_NaN();
 }
 
-Value sin(const Value& x) {
-  return unary(the_op<"sin">(), x);
-}
-
-Value cos(const Value& x) {
-  return unary(the_op<"cos">(), x);
-}
-
-Value sinh(const Value& x) {
-  return unary(the_op<"sinh">(), x);
-}
-
-Value cosh(const Value& x) {
-  return unary(the_op<"cosh">(), x);
-}
-
-Value rsqrt(const Value& x) {
-  return unary(the_op<"rsqrt">(), x);
-}
-
-Value sigmoid(const Value& x) {
-  return unary(the_op<"sigmoid">(), x);
-}
-
-Value sqrt(const Value& x) {
-  return unary(the_op<"sqrt">(), x);
-}
-
-Value tanh(const Value& x) {
-  return unary(the_op<"tanh">(), x);
-}
-
-Value relu(const Value& x) {
-  return unary(the_op<"relu">(), x);
-}
-
-Value softrelu(const Value& x) {
-  return unary(the_op<"softrelu">(), x);
-}
-
-Value erf(const Value& x) {
-  return unary(the_op<"erf">(), x);
-}
-
-Value digamma(const Value& x) {
-  return unary(the_op<"digamma">(), x);
-}
-
-Value maximum(const Value& left, const Value& right) {
-  return binary(the_op<"maximum">(), left, right);
-}
-
-Value minimum(const Value& left, const Value& right) {
-  return binary(the_op<"minimum">(), left, right);
-}
-
 Value clip(const Value& x, std::int64_t low, std::int64_t high) {
   const Argument arguments[] = {low, high};
   return apply(the_op<"clip">(), arguments, x);
-}
-
-Value sum(const Value& x, const Shape& axes, bool keepdims) {
-  const Argument arguments[] = {axes, keepdims, false, {}};
-  return apply(the_op<"sum">(), arguments, x);
-}
-
-Value mean(const Value& x, const Shape& axes, bool keepdims) {
-  const Argument arguments[] = {axes, keepdims, false, {}};
-  return apply(the_op<"mean">(), arguments, x);
-}
-
-Value max(const Value& x, const Shape& axes, bool keepdims) {
-  const Argument arguments[] = {axes, keepdims, false, {}};
-  return apply(the_op<"max">(), arguments, x);
-}
-
-Value min(const Value& x, const Shape& axes, bool keepdims) {
-  const Argument arguments[] = {axes, keepdims, false, {}};
-  return apply(the_op<"min">(), arguments, x);
 }
 
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right) {

@@ -44,6 +44,29 @@ Value apply(const lazy::Op& op, std::span<const lazy::Argument> arguments,
   return builder.issue({arguments, {}, nullptr});
 }
 
+/// An op of arrays and numbers alone.
+template <Name name>
+struct Function {
+  Value operator()(const Value& x) const { return of(x); }
+  Value operator()(const Value& x, const Value& y) const { return of(x, y); }
+  Value operator()(const Value& x, const Value& y, const Value& z) const { return of(x, y, z); }
+
+ private:
+  static Value of(const auto&... inputs) {
+    const lazy::Op& op = the_op<name>();
+    return apply(op, op.defaults, inputs...);
+  }
+};
+
+/// A reduction.
+template <Name name>
+struct OverAxes {
+  Value operator()(const Value& x, const Shape& axes, bool keepdims) const {
+    const lazy::Argument arguments[] = {axes, keepdims, false, {}};
+    return apply(the_op<name>(), arguments, x);
+  }
+};
+
 // --- elementwise; of two numbers they are computed at once ---
 
 Value operator+(const Value& left, const Value& right);
@@ -52,45 +75,45 @@ Value operator*(const Value& left, const Value& right);
 Value operator/(const Value& left, const Value& right);
 Value operator-(const Value& x);
 Value power(const Value& base, const Value& exponent);
-Value modulo(const Value& left, const Value& right);
+inline constexpr Function<"modulo"> modulo;
 /// Truth values.
 Value operator>(const Value& left, const Value& right);
 Value operator>=(const Value& left, const Value& right);
 Value operator<(const Value& left, const Value& right);
 Value operator<=(const Value& left, const Value& right);
-Value equal(const Value& left, const Value& right);
-Value not_equal(const Value& left, const Value& right);
-Value where(const Value& condition, const Value& left, const Value& right);
+inline constexpr Function<"equal"> equal;
+inline constexpr Function<"not_equal"> not_equal;
+inline constexpr Function<"select"> where;
 
-Value abs(const Value& x);
-Value sign(const Value& x);
-Value square(const Value& x);
-Value exp(const Value& x);
-Value expm1(const Value& x);
+inline constexpr Function<"abs"> abs;
+inline constexpr Function<"sign"> sign;
+inline constexpr Function<"square"> square;
+inline constexpr Function<"exp"> exp;
+inline constexpr Function<"expm1"> expm1;
 /// Of a number too; nan where it has none.
 Value log(const Value& x);
-Value sin(const Value& x);
-Value cos(const Value& x);
-Value sinh(const Value& x);
-Value cosh(const Value& x);
-Value rsqrt(const Value& x);
-Value sigmoid(const Value& x);
-Value sqrt(const Value& x);
-Value tanh(const Value& x);
-Value relu(const Value& x);
-Value softrelu(const Value& x);
-Value erf(const Value& x);
-Value digamma(const Value& x);
-Value maximum(const Value& left, const Value& right);
-Value minimum(const Value& left, const Value& right);
+inline constexpr Function<"sin"> sin;
+inline constexpr Function<"cos"> cos;
+inline constexpr Function<"sinh"> sinh;
+inline constexpr Function<"cosh"> cosh;
+inline constexpr Function<"rsqrt"> rsqrt;
+inline constexpr Function<"sigmoid"> sigmoid;
+inline constexpr Function<"sqrt"> sqrt;
+inline constexpr Function<"tanh"> tanh;
+inline constexpr Function<"relu"> relu;
+inline constexpr Function<"softrelu"> softrelu;
+inline constexpr Function<"erf"> erf;
+inline constexpr Function<"digamma"> digamma;
+inline constexpr Function<"maximum"> maximum;
+inline constexpr Function<"minimum"> minimum;
 Value clip(const Value& x, std::int64_t low, std::int64_t high);
 
 // --- others ---
 
-Value sum(const Value& x, const Shape& axes, bool keepdims);
-Value mean(const Value& x, const Shape& axes, bool keepdims);
-Value max(const Value& x, const Shape& axes, bool keepdims);
-Value min(const Value& x, const Shape& axes, bool keepdims);
+inline constexpr OverAxes<"sum"> sum;
+inline constexpr OverAxes<"mean"> mean;
+inline constexpr OverAxes<"max"> max;
+inline constexpr OverAxes<"min"> min;
 Value dot(const Value& left, const Value& right, bool transpose_left, bool transpose_right);
 /// Of stacks of matrices, which are broadcast.
 Value matmul(const Value& left, const Value& right, bool transpose_left = false,

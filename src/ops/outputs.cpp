@@ -164,7 +164,7 @@ void complete_same_label(Completion& completion, const Regression&) {
   completion.shapes[1] = is_column ? Shape{(*data)[0]} : *data;
 }
 
-template <Value (*predict)(const Value&)>
+template <auto predict>
 Value regression(Composition& c, const Regression&) {
   if (c[0].array.size() != c[1].array.size())
     c.refuse("the label needs as many elements as the data");
@@ -262,9 +262,10 @@ Value copied(Composition& c) {
   return copy(c[0]);
 }
 
+/// Of an op whose gradient reads the parameters: they are looked at here.
 template <class Parameters>
 Value copied(Composition& c, const Parameters&) {
-  return copy(c[0]);
+  return copied(c);
 }
 
 struct Multiplier {
@@ -273,9 +274,8 @@ struct Multiplier {
       std::tuple{field("scalar", &Multiplier::scalar, "times which the gradient is taken")};
 };
 
-autograd::Composed<Regression> regression_op(std::string_view name, std::string_view doc,
-                                             Value (*compose)(Composition&, const Regression&),
-                                             RuleFunction rule) {
+lazy::Op regression_op(std::string_view name, std::string_view doc,
+                       Value (*compose)(Composition&, const Regression&), RuleFunction rule) {
   return {.name = name,
           .mxnet_names = {name},
           .doc = doc,
@@ -346,21 +346,21 @@ element, times ``grad_scale``. Labels of ``ignore_label`` have none with ``use_i
        .compose = softmax_output,
        .complete = complete_class_label,
        .in_graphs = {.is_loss = true}});
-  table.compose(regression_op(
+  table.compose<Regression>(regression_op(
       "LinearRegressionOutput",
       R"(Return a copy; the gradient is that of half the squared difference from the label.
 
 >>> nd.LinearRegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
 array([1., 2.], dtype=float32))",
       regression<unchanged>, through_regression<distance>));
-  table.compose(regression_op(
+  table.compose<Regression>(regression_op(
       "MAERegressionOutput",
       R"(Return a copy; the gradient is that of the absolute difference from the label.
 
 >>> nd.MAERegressionOutput(nd.array([1, 2]), nd.array([0, 0])).asnumpy()
 array([1., 2.], dtype=float32))",
       regression<unchanged>, through_regression<side>));
-  table.compose(regression_op(
+  table.compose<Regression>(regression_op(
       "LogisticRegressionOutput",
       R"(Return 1 / (1 + exp(-x)); the gradient is that of the cross entropy with the label.
 
@@ -397,7 +397,7 @@ larger than ``valid_thresh``.
 [1. 2.])",
                            .inputs = {"data"},
                            .gradients = {reading_output(through_make_loss)},
-                           .compose = copied,
+                           .compose = copied<MakeLoss>,
                            .in_graphs = {.is_loss = true, .alike = true}});
   table.add({.name = "make_loss",
              .mxnet_names = {"make_loss"},
@@ -430,7 +430,7 @@ array([1., 2.], dtype=float32))",
        .inputs = {"data"},
        .gradients = {reading_nothing(
            [](Gradient& c) { return c.g * c.parameters<Multiplier>().scalar; })},
-       .compose = copied});
+       .compose = copied<Multiplier>});
   table.add({.name = "copy_and_pull",
              .inputs = {"data", "pull"},
              .gradients = {reading({1}, [](Gradient& c) { return c.g + c[1]; }), no_gradient},

@@ -14,9 +14,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::field;
-using lazy::required;
-
 /// Counted from the front, each once.
 Shape different_axes(const Viewed& x, const Shape& axes, std::string_view name) {
   Shape result;

@@ -89,12 +89,13 @@ void infer(Inference& inference, const Axes& given) {
 
 /// What all reductions have in common, and what one of them says.
 template <Reduction reduction>
-lazy::Declaration<Axes> reducing(lazy::Declaration<Axes> declaration) {
-  declaration.inputs = {"data"};
-  if (!declaration.infer) declaration.infer = infer<reduction>;
-  declaration.kernel = kernel<reduction>;
-  declaration.reduction = reduction;
-  return declaration;
+lazy::Op reducing(lazy::Op op) {
+  op.inputs = {"data"};
+  op.parameters = lazy::parameters_of<Axes>();
+  if (!op.infer) op.infer = infer<reduction>;
+  op.kernel = kernel<reduction>;
+  op.reduction = reduction;
+  return op;
 }
 
 struct Argmax {

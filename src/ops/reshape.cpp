@@ -12,9 +12,6 @@
 namespace afterglow::ops {
 namespace {
 
-using lazy::field;
-using lazy::required;
-
 [[noreturn]] void refuse_shape(const std::string& what) {
   throw Error(ErrorKind::value, "[reshape] " + what);
 }

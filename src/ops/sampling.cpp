@@ -23,15 +23,6 @@ const lazy::GradientRule first_order_only = reading_nothing([](Gradient&) -> Val
               "grids of BilinearSampler and Correlation have no gradients of second order");
 });
 
-using lazy::Call;
-using lazy::Choice;
-using lazy::Completion;
-using lazy::field;
-using lazy::Inference;
-using lazy::NodeForm;
-using lazy::Operand;
-using lazy::required;
-
 enum class Resize { like, odd_scale, size, to_even_down, to_even_up, to_odd_down, to_odd_up };
 
 constexpr auto choices(Resize) {

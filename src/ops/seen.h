@@ -32,20 +32,21 @@ class Viewed {
 /// The input of the call, through a view, is what is copied.
 void infer_view(Inference& inference, const Part& part);
 
-/// The declaration of an op whose view a function of the input and the parameters says.
+/// An op whose view a function of the input and the parameters says.
 template <class Parameters, Part (*view)(const Viewed&, const Parameters&)>
-lazy::Declaration<Parameters> seen(lazy::Declaration<Parameters> declaration) {
-  declaration.copies_view = true;
-  declaration.infer = [](Inference& inference, const Parameters& given) {
+lazy::Op seen(lazy::Op op) {
+  op.parameters = lazy::parameters_of<Parameters>();
+  op.copies_view = true;
+  op.infer = [](Inference& inference, const Parameters& given) {
     if (inference.call.inputs[0].is_immediate())
       inference.refuse("takes arrays, not numbers", ErrorKind::type);
     const Reference<Layout> layout = inference.call.inputs[0].layout;
     infer_view(inference, view(Viewed(*layout, &inference), given));
   };
-  declaration.gradients = {reading_nothing([](Gradient& c) {
+  op.gradients = {reading_nothing([](Gradient& c) {
     return unviewed(c, view(Viewed(*c.saved(0).layout), c.parameters<Parameters>()));
   })};
-  return declaration;
+  return op;
 }
 
 }  // namespace afterglow::ops

@@ -84,7 +84,7 @@ Value truth_of(const Value& x) {
 }
 
 /// Over no elements the answer is `nothing`.
-template <Value (*reduction)(const Value&, const Shape&, bool), bool nothing>
+template <auto reduction, bool nothing>
 Value decide(Composition& c, const Truth& given) {
   const Value& x = c[0];
   const Shape axes = reduced_axes(c, given.axis);

@@ -31,8 +31,8 @@ constexpr auto in_order(Names... names) {
 }
 
 /// For `node`: so many results without names of their own, of which programs can use the first.
-template <std::size_t count, class... Parameters>
-void number_outputs(NodeForm& node, const Parameters&...) {
+template <std::size_t count>
+void number_outputs(NodeForm& node) {
   node.outputs = lazy::numbered_outputs(count);
   node.usable = 1;
 }
@@ -41,14 +41,16 @@ class Table {
  public:
   /// Refuses an op that lacks a name, an infer function or a kernel, and a name taken twice.
   void add(lazy::Op op);
+  /// An op with parameters.
   template <class Parameters>
-  void add(lazy::Declaration<Parameters> declaration) {
-    add(lazy::make_op(std::move(declaration)));
+  void add(lazy::Op op) {
+    op.parameters = lazy::parameters_of<Parameters>();
+    add(std::move(op));
   }
   /// An op that is made of others.
   template <class Parameters>
-  void compose(autograd::Composed<Parameters> declaration) {
-    add(autograd::make_op(std::move(declaration)));
+  void compose(lazy::Op op) {
+    add<Parameters>(std::move(op));
   }
   /// An op that the host language computes.
   void add_host(lazy::Op op);

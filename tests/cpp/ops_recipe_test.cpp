@@ -30,6 +30,8 @@ using support::variable;
 
 namespace {
 
+using ops::exp;  // of arrays, not of numbers
+
 // --- an op with a kernel ---
 
 struct LogSumExp {

@@ -10,6 +10,7 @@ from ...error import MismatchError
 from .._functions import functions
 from ..block import HybridBlock
 from ..nn import Activation
+from ..nn.conv_layers import described
 from ..parameter import Parameter, ParameterDict
 
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]
@@ -108,23 +109,8 @@ class DeformableConvolution(HybridBlock):
         return "deformable_conv"
 
     def __repr__(self) -> str:
-        given, shape = self._kwargs_deformable_conv, self.deformable_conv_weight.shape or (0, 0)
-        parts = [
-            f"{shape[1] or None} -> {shape[0]}",
-            f"kernel_size={given['kernel']}",
-            f"stride={given['stride']}",
-        ]
-        if given["pad"] != (0, 0):
-            parts.append(f"padding={given['pad']}")
-        if given["dilate"] != (1, 1):
-            parts.append(f"dilation={given['dilate']}")
-        if given["num_group"] != 1:
-            parts.append(f"groups={given['num_group']}")
-        if self.deformable_conv_bias is None:
-            parts.append("bias=False")
-        if self.act is not None:
-            parts.append(repr(self.act))
-        return f"{type(self).__name__}({', '.join(parts)})"
+        weight, bias = self.deformable_conv_weight, self.deformable_conv_bias
+        return described(self, weight, bias, self._kwargs_deformable_conv)
 
     def hybrid_forward(
         self,

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from ..._arrays.shapes import as_integers
+from ..._package.constructors import handed_on
 from ...error import ArrayValueError
 from .._functions import functions, has_shape
 from ..block import HybridBlock
@@ -169,20 +170,7 @@ class SyncBatchNorm(BatchNorm):
         running_variance_initializer: Any = "ones",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            axis=1,
-            momentum=momentum,
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            use_global_stats=use_global_stats,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            running_mean_initializer=running_mean_initializer,
-            running_variance_initializer=running_variance_initializer,
-            in_channels=in_channels,
-            **kwargs,
-        )
+        super().__init__(axis=1, **handed_on(locals(), "num_devices"))
         self._num_devices = num_devices or 1
 
     def __repr__(self) -> str:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..._arrays.shapes import Shape
+from ..._package.constructors import handed_on, inherit_constructor
 from ...error import ArrayValueError, MismatchError
 from .._functions import functions
 from ..block import HybridBlock
-from ..parameter import Parameter, ParameterDict
+from ..parameter import Parameter
 from .activations import Activation
 
 __all__ = [
@@ -25,6 +26,27 @@ __all__ = [
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
+def described(layer: Any, weight: Parameter, bias: Any, settings: dict[str, Any]) -> str:
+    """Return the text that stands for a layer with windows; what is as usual is left out."""
+    shape, axes = weight.shape or (0, 0), len(settings["kernel"])
+    parts = [
+        f"{shape[1] or None} -> {shape[0]}",
+        f"kernel_size={settings['kernel']}",
+        f"stride={settings['stride']}",
+    ]
+    if settings["pad"] != (0,) * axes:
+        parts.append(f"padding={settings['pad']}")
+    if settings["dilate"] != (1,) * axes:
+        parts.append(f"dilation={settings['dilate']}")
+    if settings["num_group"] != 1:
+        parts.append(f"groups={settings['num_group']}")
+    if bias is None:
+        parts.append("bias=False")
+    if layer.act is not None:
+        parts.append(repr(layer.act))
+    return f"{type(layer).__name__}({', '.join(parts)})"
+
+
 class _Conv(HybridBlock):
     """Windows that slide over one, two or three axes of space, with an activation.
 
@@ -34,25 +56,32 @@ class _Conv(HybridBlock):
     _axes: int
     _op_name = "Convolution"
 
+    def __init_subclass__(cls, axes: int | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if axes is not None:
+            cls._axes = axes
+            zero, one = (0, 1) if axes == 1 else ((0,) * axes, (1,) * axes)
+            known = {"strides": one, "padding": zero, "output_padding": zero, "dilation": one}
+            inherit_constructor(cls, layout=_LAYOUTS[axes][0], **known)
+
     def __init__(
         self,
         channels: int,
         kernel_size: int | Shape,
-        strides: int | Shape,
-        padding: int | Shape,
-        dilation: int | Shape,
-        groups: int,
-        layout: str,
-        in_channels: int = 0,
+        strides: int | Shape = 1,
+        padding: int | Shape = 0,
+        dilation: int | Shape = 1,
+        groups: int = 1,
+        layout: str = "",
         activation: str | None = None,
         use_bias: bool = True,
         weight_initializer: Any = None,
         bias_initializer: Any = "zeros",
-        adj: int | Shape | None = None,
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
+        in_channels: int = 0,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(prefix=prefix, params=params)
+        adj = kwargs.pop("adj", None)
+        super().__init__(**kwargs)
         if layout not in _LAYOUTS[self._axes]:
             known = " and ".join(repr(one) for one in _LAYOUTS[self._axes])
             raise MismatchError(f"[{type(self).__name__}] layout is {layout!r}; it knows {known}")
@@ -113,23 +142,7 @@ class _Conv(HybridBlock):
         return "conv"
 
     def __repr__(self) -> str:
-        shape = self.weight.shape or (0, 0)
-        parts = [
-            f"{shape[1] or None} -> {shape[0]}",
-            f"kernel_size={self._kwargs['kernel']}",
-            f"stride={self._kwargs['stride']}",
-        ]
-        if self._kwargs["pad"] != (0,) * self._axes:
-            parts.append(f"padding={self._kwargs['pad']}")
-        if self._kwargs["dilate"] != (1,) * self._axes:
-            parts.append(f"dilation={self._kwargs['dilate']}")
-        if self._kwargs["num_group"] != 1:
-            parts.append(f"groups={self._kwargs['num_group']}")
-        if self.bias is None:
-            parts.append("bias=False")
-        if self.act is not None:
-            parts.append(repr(self.act))
-        return f"{type(self).__name__}({', '.join(parts)})"
+        return described(self, self.weight, self.bias, self._kwargs)
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any = None) -> Any:
         """Slide the windows, add the bias, activate."""
@@ -138,7 +151,7 @@ class _Conv(HybridBlock):
         return result if self.act is None else self.act(result)
 
 
-class Conv1D(_Conv):
+class Conv1D(_Conv, axes=1):
     """Moves a window along sequences, one for each channel of the result.
 
     >>> from afterglow import nd
@@ -151,42 +164,8 @@ class Conv1D(_Conv):
     <NDArray 1x1x2 @cpu(0)>
     """
 
-    _axes = 1
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = 1,
-        padding: int | Shape = 0,
-        dilation: int | Shape = 1,
-        groups: int = 1,
-        layout: str = "NCW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            **kwargs,
-        )
-
-
-class Conv2D(_Conv):
+class Conv2D(_Conv, axes=2):
     """Moves a window over images, one for each channel of the result.
 
     >>> from afterglow import nd
@@ -199,42 +178,8 @@ class Conv2D(_Conv):
     Conv2D(3 -> 6, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1), Activation(relu))
     """
 
-    _axes = 2
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = (1, 1),
-        padding: int | Shape = (0, 0),
-        dilation: int | Shape = (1, 1),
-        groups: int = 1,
-        layout: str = "NCHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            **kwargs,
-        )
-
-
-class Conv3D(_Conv):
+class Conv3D(_Conv, axes=3):
     """Moves a window over volumes, one for each channel of the result.
 
     >>> from afterglow import nd
@@ -245,17 +190,22 @@ class Conv3D(_Conv):
     (2, 6, 2, 3, 4)
     """
 
-    _axes = 3
+
+class _ConvTranspose(_Conv):
+    """What transposes share: the op, and what its results have beyond the windows."""
+
+    _op_name = "Deconvolution"
 
     def __init__(
         self,
         channels: int,
         kernel_size: int | Shape,
-        strides: int | Shape = (1, 1, 1),
-        padding: int | Shape = (0, 0, 0),
-        dilation: int | Shape = (1, 1, 1),
+        strides: int | Shape = 1,
+        padding: int | Shape = 0,
+        output_padding: int | Shape = 0,
+        dilation: int | Shape = 1,
         groups: int = 1,
-        layout: str = "NCDHW",
+        layout: str = "",
         activation: str | None = None,
         use_bias: bool = True,
         weight_initializer: Any = None,
@@ -263,24 +213,10 @@ class Conv3D(_Conv):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            **kwargs,
-        )
+        super().__init__(adj=output_padding, **handed_on(locals(), "output_padding"))
 
 
-class Conv1DTranspose(_Conv):
+class Conv1DTranspose(_ConvTranspose, axes=1):
     """Spreads each place of sequences over a window: the transpose of ``Conv1D``.
 
     >>> from afterglow import nd
@@ -293,45 +229,8 @@ class Conv1DTranspose(_Conv):
     <NDArray 1x1x4 @cpu(0)>
     """
 
-    _axes = 1
-    _op_name = "Deconvolution"
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = 1,
-        padding: int | Shape = 0,
-        output_padding: int | Shape = 0,
-        dilation: int | Shape = 1,
-        groups: int = 1,
-        layout: str = "NCW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            adj=output_padding,
-            **kwargs,
-        )
-
-
-class Conv2DTranspose(_Conv):
+class Conv2DTranspose(_ConvTranspose, axes=2):
     """Spreads each place of images over a window: the transpose of ``Conv2D``.
 
     >>> from afterglow import nd
@@ -342,45 +241,8 @@ class Conv2DTranspose(_Conv):
     (2, 6, 16, 16)
     """
 
-    _axes = 2
-    _op_name = "Deconvolution"
 
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = (1, 1),
-        padding: int | Shape = (0, 0),
-        output_padding: int | Shape = (0, 0),
-        dilation: int | Shape = (1, 1),
-        groups: int = 1,
-        layout: str = "NCHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            adj=output_padding,
-            **kwargs,
-        )
-
-
-class Conv3DTranspose(_Conv):
+class Conv3DTranspose(_ConvTranspose, axes=3):
     """Spreads each place of volumes over a window: the transpose of ``Conv3D``.
 
     >>> from afterglow import nd
@@ -390,40 +252,3 @@ class Conv3DTranspose(_Conv):
     >>> layer(nd.ones((2, 3, 2, 3, 4))).shape
     (2, 6, 4, 6, 8)
     """
-
-    _axes = 3
-    _op_name = "Deconvolution"
-
-    def __init__(
-        self,
-        channels: int,
-        kernel_size: int | Shape,
-        strides: int | Shape = (1, 1, 1),
-        padding: int | Shape = (0, 0, 0),
-        output_padding: int | Shape = (0, 0, 0),
-        dilation: int | Shape = (1, 1, 1),
-        groups: int = 1,
-        layout: str = "NCDHW",
-        activation: str | None = None,
-        use_bias: bool = True,
-        weight_initializer: Any = None,
-        bias_initializer: Any = "zeros",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            channels,
-            kernel_size,
-            strides,
-            padding,
-            dilation,
-            groups,
-            layout,
-            in_channels,
-            activation,
-            use_bias,
-            weight_initializer,
-            bias_initializer,
-            adj=output_padding,
-            **kwargs,
-        )

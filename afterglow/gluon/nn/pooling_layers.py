@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..._package.constructors import handed_on
 from .._functions import functions
 from ..block import HybridBlock
 
@@ -107,7 +108,7 @@ class MaxPool1D(_Pooling):
         ceil_mode: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(1, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+        super().__init__(1, global_pool=False, pool_type="max", **handed_on(locals()))
 
 
 class MaxPool2D(_Pooling):
@@ -128,7 +129,7 @@ class MaxPool2D(_Pooling):
         ceil_mode: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(2, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+        super().__init__(2, global_pool=False, pool_type="max", **handed_on(locals()))
 
 
 class MaxPool3D(_Pooling):
@@ -149,7 +150,7 @@ class MaxPool3D(_Pooling):
         layout: str = "NCDHW",
         **kwargs: Any,
     ) -> None:
-        super().__init__(3, pool_size, strides, padding, ceil_mode, False, "max", layout, **kwargs)
+        super().__init__(3, global_pool=False, pool_type="max", **handed_on(locals()))
 
 
 class AvgPool1D(_Pooling):
@@ -171,18 +172,7 @@ class AvgPool1D(_Pooling):
         count_include_pad: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            1,
-            pool_size,
-            strides,
-            padding,
-            ceil_mode,
-            False,
-            "avg",
-            layout,
-            count_include_pad,
-            **kwargs,
-        )
+        super().__init__(1, global_pool=False, pool_type="avg", **handed_on(locals()))
 
 
 class AvgPool2D(_Pooling):
@@ -204,18 +194,7 @@ class AvgPool2D(_Pooling):
         count_include_pad: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            2,
-            pool_size,
-            strides,
-            padding,
-            ceil_mode,
-            False,
-            "avg",
-            layout,
-            count_include_pad,
-            **kwargs,
-        )
+        super().__init__(2, global_pool=False, pool_type="avg", **handed_on(locals()))
 
 
 class AvgPool3D(_Pooling):
@@ -237,18 +216,7 @@ class AvgPool3D(_Pooling):
         count_include_pad: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            3,
-            pool_size,
-            strides,
-            padding,
-            ceil_mode,
-            False,
-            "avg",
-            layout,
-            count_include_pad,
-            **kwargs,
-        )
+        super().__init__(3, global_pool=False, pool_type="avg", **handed_on(locals()))
 
 
 class GlobalMaxPool1D(_Pooling):

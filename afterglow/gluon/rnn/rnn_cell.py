@@ -9,6 +9,7 @@ from typing import Any
 
 from ... import ndarray, symbol
 from ..._arrays.shapes import Shape
+from ..._package.constructors import handed_on
 from ...error import ArrayValueError
 from .._functions import functions
 from ..block import Block, HybridBlock
@@ -172,21 +173,20 @@ class _GatedCell(HybridRecurrentCell):
         gates: int,
         hidden_size: int,
         input_size: int,
-        initializers: dict[str, Any],
+        i2h_weight_initializer: Any,
+        h2h_weight_initializer: Any,
+        i2h_bias_initializer: Any,
+        h2h_bias_initializer: Any,
         state_size: int | None = None,
     ) -> None:
         self._hidden_size = hidden_size
         self._input_size = input_size
         rows = gates * hidden_size
         self._rows = rows
-        shapes: dict[str, Shape] = {
-            "i2h_weight": (rows, input_size),
-            "h2h_weight": (rows, state_size or hidden_size),
-            "i2h_bias": (rows,),
-            "h2h_bias": (rows,),
-        }
-        for name, shape in shapes.items():
-            self._add_weight(name, shape, initializers[name])
+        self._add_weight("i2h_weight", (rows, input_size), i2h_weight_initializer)
+        self._add_weight("h2h_weight", (rows, state_size or hidden_size), h2h_weight_initializer)
+        self._add_weight("i2h_bias", (rows,), i2h_bias_initializer)
+        self._add_weight("h2h_bias", (rows,), h2h_bias_initializer)
 
     def _add_weight(self, name: str, shape: Shape, init: Any) -> None:
         parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
@@ -245,13 +245,7 @@ class RNNCell(_GatedCell):
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         self._activation = activation
-        initializers = {
-            "i2h_weight": i2h_weight_initializer,
-            "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer,
-            "h2h_bias": h2h_bias_initializer,
-        }
-        self._add_weights(1, hidden_size, input_size, initializers)
+        self._add_weights(1, **handed_on(locals(), "activation", "prefix", "params"))
 
     def _alias(self) -> str:
         return "rnn"
@@ -293,13 +287,9 @@ class LSTMCell(_GatedCell):
         recurrent_activation: Any = "sigmoid",
     ) -> None:
         super().__init__(prefix=prefix, params=params)
-        initializers = {
-            "i2h_weight": i2h_weight_initializer,
-            "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer,
-            "h2h_bias": h2h_bias_initializer,
-        }
-        self._add_weights(4, hidden_size, input_size, initializers)
+        self._add_weights(
+            4, **handed_on(locals(), "activation", "recurrent_activation", "prefix", "params")
+        )
         self._activation = activation
         self._recurrent_activation = recurrent_activation
 
@@ -357,13 +347,7 @@ class GRUCell(_GatedCell):
         params: ParameterDict | None = None,
     ) -> None:
         super().__init__(prefix=prefix, params=params)
-        initializers = {
-            "i2h_weight": i2h_weight_initializer,
-            "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer,
-            "h2h_bias": h2h_bias_initializer,
-        }
-        self._add_weights(3, hidden_size, input_size, initializers)
+        self._add_weights(3, **handed_on(locals(), "prefix", "params"))
 
     def _alias(self) -> str:
         return "gru"

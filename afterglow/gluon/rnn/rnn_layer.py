@@ -10,6 +10,7 @@ from typing import Any
 from ... import ndarray, symbol
 from ..._arrays.worlds import in_world
 from ..._core import Array
+from ..._package.constructors import handed_on
 from ...name import NameManager
 from .._functions import functions
 from ..block import HybridBlock
@@ -23,6 +24,15 @@ _zeros: Any = ndarray.zeros
 _symbol_zeros: Any = symbol.zeros
 
 _GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
+
+#: What only LSTM layers can be given.
+_PLAIN: dict[str, Any] = {
+    "projection_size": None,
+    "h2r_weight_initializer": None,
+    "state_clip_min": None,
+    "state_clip_max": None,
+    "state_clip_nan": False,
+}
 
 #: The name of a weight: direction, layer, which product, what it is.
 _WEIGHT = re.compile(r"(l|r)(\d+)_(i2h|h2h|h2r)_(weight|bias)\Z")
@@ -48,9 +58,9 @@ class _RNNLayer(HybridBlock):
         mode: str,
         projection_size: int | None,
         h2r_weight_initializer: Any,
-        lstm_state_clip_min: float | None,
-        lstm_state_clip_max: float | None,
-        lstm_state_clip_nan: bool,
+        state_clip_min: float | None,
+        state_clip_max: float | None,
+        state_clip_nan: bool,
         dtype: Any,
         use_sequence_length: bool = False,
         **kwargs: Any,
@@ -72,9 +82,9 @@ class _RNNLayer(HybridBlock):
             "i2h_bias": i2h_bias_initializer,
             "h2h_bias": h2h_bias_initializer,
         }
-        self._lstm_state_clip_min = lstm_state_clip_min
-        self._lstm_state_clip_max = lstm_state_clip_max
-        self._lstm_state_clip_nan = lstm_state_clip_nan
+        self._lstm_state_clip_min = state_clip_min
+        self._lstm_state_clip_max = state_clip_max
+        self._lstm_state_clip_nan = state_clip_nan
         self._dtype = dtype
         self._use_sequence_length = use_sequence_length
         self._gates = _GATES[mode]
@@ -296,26 +306,7 @@ class RNN(_RNNLayer):
         dtype: Any = "float32",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            hidden_size,
-            num_layers,
-            layout,
-            dropout,
-            bidirectional,
-            input_size,
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-            f"rnn_{activation}",
-            None,
-            None,
-            None,
-            None,
-            False,
-            dtype,
-            **kwargs,
-        )
+        super().__init__(mode=f"rnn_{activation}", **_PLAIN, **handed_on(locals(), "activation"))
 
 
 class LSTM(_RNNLayer):
@@ -353,26 +344,7 @@ class LSTM(_RNNLayer):
         dtype: Any = "float32",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            hidden_size,
-            num_layers,
-            layout,
-            dropout,
-            bidirectional,
-            input_size,
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-            "lstm",
-            projection_size,
-            h2r_weight_initializer,
-            state_clip_min,
-            state_clip_max,
-            state_clip_nan,
-            dtype,
-            **kwargs,
-        )
+        super().__init__(mode="lstm", **handed_on(locals()))
 
     def state_info(self, batch_size: int = 0) -> Info:
         """Return shape, layout and type of the states: what is shown, and the cells."""
@@ -407,23 +379,4 @@ class GRU(_RNNLayer):
         dtype: Any = "float32",
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            hidden_size,
-            num_layers,
-            layout,
-            dropout,
-            bidirectional,
-            input_size,
-            i2h_weight_initializer,
-            h2h_weight_initializer,
-            i2h_bias_initializer,
-            h2h_bias_initializer,
-            "gru",
-            None,
-            None,
-            None,
-            None,
-            False,
-            dtype,
-            **kwargs,
-        )
+        super().__init__(mode="gru", **_PLAIN, **handed_on(locals()))

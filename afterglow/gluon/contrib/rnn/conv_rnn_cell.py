@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...._arrays.shapes import Shape
+from ...._package.constructors import inherit_constructor
 from ..._functions import functions
 from ...parameter import Parameter, ParameterDict
 from ...rnn import HybridRecurrentCell
@@ -30,25 +31,37 @@ class _ConvCell(HybridRecurrentCell):
     """What all of them share: convolutions of the input and of the state, for each gate."""
 
     i2h_weight: Parameter
+    _axes: int
     _gates: int
+
+    def __init_subclass__(cls, axes: int | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if axes is not None:
+            cls._axes = axes
+            ones = (1,) * axes
+            known = {"i2h_pad": (0,) * axes, "i2h_dilate": ones, "h2h_dilate": ones}
+            inherit_constructor(cls, conv_layout="NC" + "DHW"[-axes:], **known)
 
     def __init__(
         self,
-        axes: int,
         input_shape: Shape,
         hidden_channels: int,
         i2h_kernel: Extents,
         h2h_kernel: Extents,
-        i2h_pad: Extents,
-        i2h_dilate: Extents,
-        h2h_dilate: Extents,
-        initializers: dict[str, Any],
-        conv_layout: str,
-        activation: Any,
-        prefix: str | None,
-        params: ParameterDict | None,
+        i2h_pad: Extents = 0,
+        i2h_dilate: Extents = 1,
+        h2h_dilate: Extents = 1,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = "zeros",
+        h2h_bias_initializer: Any = "zeros",
+        conv_layout: str = "",
+        activation: Any = "tanh",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
     ) -> None:
         super().__init__(prefix=prefix, params=params)
+        axes = self._axes
         given = (i2h_kernel, i2h_pad, i2h_dilate, h2h_kernel, h2h_dilate)
         assert all(isinstance(one, int) or len(one) == axes for one in given), (
             f"For {axes}D convolution, the convolution settings can only be either int or "
@@ -84,14 +97,16 @@ class _ConvCell(HybridRecurrentCell):
         )
         self._state_shape = shaped(hidden_channels, after)
         rows = hidden_channels * self._gates
-        shapes: dict[str, Shape] = {
-            "i2h_weight": (rows, *shaped(channels, kernel)),
-            "h2h_weight": (rows, *shaped(hidden_channels, state_kernel)),
-            "i2h_bias": (rows,),
-            "h2h_bias": (rows,),
+        weights: dict[str, tuple[Shape, Any]] = {
+            "i2h_weight": ((rows, *shaped(channels, kernel)), i2h_weight_initializer),
+            "h2h_weight": (
+                (rows, *shaped(hidden_channels, state_kernel)),
+                h2h_weight_initializer,
+            ),
+            "i2h_bias": ((rows,), i2h_bias_initializer),
+            "h2h_bias": ((rows,), h2h_bias_initializer),
         }
-        for name, shape in shapes.items():
-            init = initializers[name]
+        for name, (shape, init) in weights.items():
             parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
             setattr(self, name, parameter)
 
@@ -193,130 +208,7 @@ class _ConvGRU(_ConvCell):
         return output, [output]
 
 
-class _Conv1D(_ConvCell):
-    def __init__(
-        self,
-        input_shape: Shape,
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0,),
-        i2h_dilate: Extents = (1,),
-        h2h_dilate: Extents = (1,),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCW",
-        activation: Any = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        super().__init__(
-            1,
-            input_shape,
-            hidden_channels,
-            i2h_kernel,
-            h2h_kernel,
-            i2h_pad,
-            i2h_dilate,
-            h2h_dilate,
-            {
-                "i2h_weight": i2h_weight_initializer,
-                "h2h_weight": h2h_weight_initializer,
-                "i2h_bias": i2h_bias_initializer,
-                "h2h_bias": h2h_bias_initializer,
-            },
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
-
-
-class _Conv2D(_ConvCell):
-    def __init__(
-        self,
-        input_shape: Shape,
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0, 0),
-        i2h_dilate: Extents = (1, 1),
-        h2h_dilate: Extents = (1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCHW",
-        activation: Any = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        super().__init__(
-            2,
-            input_shape,
-            hidden_channels,
-            i2h_kernel,
-            h2h_kernel,
-            i2h_pad,
-            i2h_dilate,
-            h2h_dilate,
-            {
-                "i2h_weight": i2h_weight_initializer,
-                "h2h_weight": h2h_weight_initializer,
-                "i2h_bias": i2h_bias_initializer,
-                "h2h_bias": h2h_bias_initializer,
-            },
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
-
-
-class _Conv3D(_ConvCell):
-    def __init__(
-        self,
-        input_shape: Shape,
-        hidden_channels: int,
-        i2h_kernel: Extents,
-        h2h_kernel: Extents,
-        i2h_pad: Extents = (0, 0, 0),
-        i2h_dilate: Extents = (1, 1, 1),
-        h2h_dilate: Extents = (1, 1, 1),
-        i2h_weight_initializer: Any = None,
-        h2h_weight_initializer: Any = None,
-        i2h_bias_initializer: Any = "zeros",
-        h2h_bias_initializer: Any = "zeros",
-        conv_layout: str = "NCDHW",
-        activation: Any = "tanh",
-        prefix: str | None = None,
-        params: ParameterDict | None = None,
-    ) -> None:
-        super().__init__(
-            3,
-            input_shape,
-            hidden_channels,
-            i2h_kernel,
-            h2h_kernel,
-            i2h_pad,
-            i2h_dilate,
-            h2h_dilate,
-            {
-                "i2h_weight": i2h_weight_initializer,
-                "h2h_weight": h2h_weight_initializer,
-                "i2h_bias": i2h_bias_initializer,
-                "h2h_bias": h2h_bias_initializer,
-            },
-            conv_layout,
-            activation,
-            prefix,
-            params,
-        )
-
-
-class Conv1DRNNCell(_Conv1D, _ConvRNN):
+class Conv1DRNNCell(_ConvRNN, axes=1):
     """One step of an Elman network over images of one axis.
 
     >>> from afterglow import gluon, nd
@@ -328,7 +220,7 @@ class Conv1DRNNCell(_Conv1D, _ConvRNN):
     """
 
 
-class Conv2DRNNCell(_Conv2D, _ConvRNN):
+class Conv2DRNNCell(_ConvRNN, axes=2):
     """One step of an Elman network over images of two axes.
 
     >>> from afterglow import gluon, nd
@@ -340,7 +232,7 @@ class Conv2DRNNCell(_Conv2D, _ConvRNN):
     """
 
 
-class Conv3DRNNCell(_Conv3D, _ConvRNN):
+class Conv3DRNNCell(_ConvRNN, axes=3):
     """One step of an Elman network over images of three axes.
 
     >>> from afterglow import gluon, nd
@@ -352,7 +244,7 @@ class Conv3DRNNCell(_Conv3D, _ConvRNN):
     """
 
 
-class Conv1DLSTMCell(_Conv1D, _ConvLSTM):
+class Conv1DLSTMCell(_ConvLSTM, axes=1):
     """One step of a long short-term memory over images of one axis.
 
     >>> from afterglow import gluon, nd
@@ -364,7 +256,7 @@ class Conv1DLSTMCell(_Conv1D, _ConvLSTM):
     """
 
 
-class Conv2DLSTMCell(_Conv2D, _ConvLSTM):
+class Conv2DLSTMCell(_ConvLSTM, axes=2):
     """One step of a long short-term memory over images of two axes.
 
     >>> from afterglow import gluon, nd
@@ -376,7 +268,7 @@ class Conv2DLSTMCell(_Conv2D, _ConvLSTM):
     """
 
 
-class Conv3DLSTMCell(_Conv3D, _ConvLSTM):
+class Conv3DLSTMCell(_ConvLSTM, axes=3):
     """One step of a long short-term memory over images of three axes.
 
     >>> from afterglow import gluon, nd
@@ -388,7 +280,7 @@ class Conv3DLSTMCell(_Conv3D, _ConvLSTM):
     """
 
 
-class Conv1DGRUCell(_Conv1D, _ConvGRU):
+class Conv1DGRUCell(_ConvGRU, axes=1):
     """One step of a network of gated recurrent units over images of one axis.
 
     >>> from afterglow import gluon, nd
@@ -400,7 +292,7 @@ class Conv1DGRUCell(_Conv1D, _ConvGRU):
     """
 
 
-class Conv2DGRUCell(_Conv2D, _ConvGRU):
+class Conv2DGRUCell(_ConvGRU, axes=2):
     """One step of a network of gated recurrent units over images of two axes.
 
     >>> from afterglow import gluon, nd
@@ -412,7 +304,7 @@ class Conv2DGRUCell(_Conv2D, _ConvGRU):
     """
 
 
-class Conv3DGRUCell(_Conv3D, _ConvGRU):
+class Conv3DGRUCell(_ConvGRU, axes=3):
     """One step of a network of gated recurrent units over images of three axes.
 
     >>> from afterglow import gluon, nd

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...._package.constructors import handed_on
 from ..._functions import functions
 from ...parameter import Parameter, ParameterDict
 from ...rnn import BidirectionalCell, ModifierCell, _sequences
@@ -135,13 +136,11 @@ class LSTMPCell(_GatedCell):
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         self._projection_size = projection_size
-        initializers = {
-            "i2h_weight": i2h_weight_initializer,
-            "h2h_weight": h2h_weight_initializer,
-            "i2h_bias": i2h_bias_initializer,
-            "h2h_bias": h2h_bias_initializer,
-        }
-        self._add_weights(4, hidden_size, input_size, initializers, projection_size)
+        self._add_weights(
+            4,
+            state_size=projection_size,
+            **handed_on(locals(), "projection_size", "h2r_weight_initializer", "prefix", "params"),
+        )
         self._add_weight("h2r_weight", (projection_size, hidden_size), h2r_weight_initializer)
 
     def state_info(self, batch_size: int = 0) -> Info:
