@@ -9,16 +9,20 @@
 
 #include "autograd/front_end.h"
 #include "autograd/tape.h"
+#include "base/rare_of_thread.h"
 
 namespace afterglow::autograd {
 
 /// Of threads that say nothing else.
 inline bool detects_anomalies_by_default = false;
-/// Of this thread: 0, 1, or -1 for the default.
-inline constinit thread_local std::int8_t own_detection = -1;
+
+/// What a thread says.
+enum class Detection : std::int8_t { by_default, off, on };
+using OwnDetection = RareOfThread<Detection, Detection>;
 
 inline bool detects_anomalies() {
-  return own_detection < 0 ? detects_anomalies_by_default : own_detection > 0;
+  const Detection own = OwnDetection::get();
+  return own == Detection::by_default ? detects_anomalies_by_default : own == Detection::on;
 }
 
 /// The node whose gradient this thread computes, if any.

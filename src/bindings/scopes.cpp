@@ -48,25 +48,28 @@ class AutogradScope {
 /// from where it is entered.
 class AnomalyScope {
  public:
-  AnomalyScope(bool on, bool at_once) : on_(on) {
-    if (at_once) before_ = std::exchange(autograd::own_detection, on);
+  AnomalyScope(bool on, bool at_once)
+      : own_(on ? autograd::Detection::on : autograd::Detection::off) {
+    if (!at_once) return;
+    before_ = autograd::OwnDetection::get();
+    autograd::OwnDetection::set(own_);
   }
 
   void enter() {
-    outer_.push_back(before_.value_or(autograd::own_detection));
+    outer_.push_back(before_.value_or(autograd::OwnDetection::get()));
     before_.reset();
-    autograd::own_detection = on_;
+    autograd::OwnDetection::set(own_);
   }
   void exit(nb::args) {
     if (outer_.empty()) throw Error(ErrorKind::mxnet, "this scope was not entered");
-    autograd::own_detection = outer_.back();
+    autograd::OwnDetection::set(outer_.back());
     outer_.pop_back();
   }
 
  private:
-  const std::int8_t on_;
-  std::optional<std::int8_t> before_;
-  std::vector<std::int8_t> outer_;
+  const autograd::Detection own_;
+  std::optional<autograd::Detection> before_;
+  std::vector<autograd::Detection> outer_;
 };
 
 /// Calls of this thread belong to a layer; a number that nobody was given stands for none.

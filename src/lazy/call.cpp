@@ -91,7 +91,7 @@ void Inference::add_output(std::span<const std::int64_t> shape, DType dtype) {
 }
 
 void Inference::refuse(const std::string& what, ErrorKind kind) const {
-  std::string text = named(op, composing) + what;
+  std::string text = named(op, Composing::of_thread()) + what;
   if (call.inputs.size()) text += "; inputs: " + describe_inputs(call);
   throw Error(kind, text);
 }

@@ -4,24 +4,27 @@
 
 #include <string>
 
+#include "base/rare_of_thread.h"
 #include "lazy/op.h"
 
 namespace afterglow::lazy {
 
-/// Of this thread; nullptr for none.
-inline thread_local const Op* composing = nullptr;
-
 /// The outermost composition counts.
 class Composing {
  public:
-  explicit Composing(const Op& op) : outer_(composing) {
-    if (!outer_) composing = &op;
+  explicit Composing(const Op& op) : outer_(of_thread()) {
+    if (!outer_) OfThread::set(&op);
   }
-  ~Composing() { composing = outer_; }
+  ~Composing() {
+    if (!outer_) OfThread::set(nullptr);
+  }
   Composing(const Composing&) = delete;
   Composing& operator=(const Composing&) = delete;
+  /// nullptr for none.
+  static const Op* of_thread() { return OfThread::get(); }
 
  private:
+  using OfThread = RareOfThread<Composing, const Op*>;
   const Op* const outer_;
 };
 

@@ -28,7 +28,7 @@ class Draft {
   explicit Draft(const Op& op) : call_(Call::create()) {
     trace::note_begin();
     call_->op = &op;
-    call_->outer = composing;
+    call_->outer = Composing::of_thread();
     call_->layer = current_layer;
   }
   ~Draft() {

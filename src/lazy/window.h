@@ -30,6 +30,7 @@
 #include <span>
 #include <vector>
 
+#include "base/rare_of_thread.h"
 #include "engine/engine.h"
 #include "lazy/batch.h"
 #include "lazy/call.h"
@@ -50,15 +51,19 @@ namespace afterglow::lazy {
 /// is between them need then not be in memory. `look_at_held_back()` ends that.
 class HoldingBack {
  public:
-  explicit HoldingBack(bool holds) : outer_(holding) { holding = holding || holds; }
-  ~HoldingBack() { holding = outer_; }
+  explicit HoldingBack(bool holds) : begins_(holds && !is_here()) {
+    if (begins_) OfThread::set(true);
+  }
+  ~HoldingBack() {
+    if (begins_) OfThread::set(false);
+  }
   HoldingBack(const HoldingBack&) = delete;
   HoldingBack& operator=(const HoldingBack&) = delete;
-  static bool is_here() { return holding; }
+  static bool is_here() { return OfThread::get(); }
 
  private:
-  static inline thread_local bool holding = false;
-  const bool outer_;
+  using OfThread = RareOfThread<HoldingBack, bool>;
+  const bool begins_;
 };
 
 class Window {
@@ -75,8 +80,8 @@ class Window {
   // --- run-ahead ---
   /// Issuing more would go past a limit: make_room() first. Needs the issuing right.
   bool is_full() const {
-    return !serial_ && !HalfWay::is_here() && !HoldingBack::is_here() &&
-           run_ahead_.is_full(counters_.unfinished());
+    return !serial_ && run_ahead_.is_full(counters_.unfinished()) && !HalfWay::is_here() &&
+           !HoldingBack::is_here();
   }
   enum class Room { enough, when_caught_up, when_all_is_done };
   /// Drops what can be dropped and, if that is not enough, publishes everything pending. Says
