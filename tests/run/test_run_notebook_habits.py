@@ -105,7 +105,9 @@ def test_documents_run_without_matplotlib_and_ipython(tmp_path: Path) -> None:
 def test_what_is_installed_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "matplotlib").mkdir()
     (tmp_path / "matplotlib" / "__init__.py").write_text("here = 'installed'\n", encoding="utf-8")
-    (tmp_path / "matplotlib" / "pyplot.py").write_text("def close(which): pass\n", encoding="utf-8")
+    (tmp_path / "matplotlib" / "pyplot.py").write_text(
+        "def close(which): pass\ndef get_fignums(): return []\n", encoding="utf-8"
+    )
     done = run(tmp_path, "import matplotlib.pyplot\nmatplotlib.here", "import matplotlib.none_such")
     assert done.stdout == "'installed'\n"
     assert "No module named 'matplotlib.none_such'" in done.stderr
