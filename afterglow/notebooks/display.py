@@ -51,11 +51,8 @@ def array_text(array: NDArray) -> str:
 
 def _described(array: NDArray) -> str:
     dtype = numpy.dtype(array.dtype).name
-    return f"{type(array).__name__} {_extents(array.shape)} {dtype} @{array.context}"
-
-
-def _extents(shape: Sequence[int]) -> str:
-    return "x".join(str(extent) if extent > 0 else "?" for extent in shape) or "()"
+    extents = "x".join(map(str, array.shape)) or "()"
+    return f"{type(array).__name__} {extents} {dtype} @{array.context}"
 
 
 def _corner(host: numpy.ndarray[Any, Any]) -> str:
@@ -114,7 +111,7 @@ def block_html(block: Block) -> str:
 
 def _layers(block: Block, path: str) -> Iterable[list[str]]:
     own = [
-        f"{name} {'?' if one.shape is None else _extents(one.shape)}"
+        f"{name} {'x'.join(str(extent) if extent > 0 else '?' for extent in one.shape or (0,))}"
         for name, one in block._reg_params.items()
     ]
     text = repr(block)  # layers say their extents; what is made of others prints all of them
