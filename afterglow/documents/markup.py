@@ -62,10 +62,11 @@ def html_of(markdown: str, folder: Path) -> str:
     return "\n".join(_blocks(list(_read(markdown)), folder, 0))
 
 
-def picture(data: bytes, kind: str, alt: str = "") -> str:
-    """Return a picture that is part of the page."""
+def picture(data: bytes, kind: str, alt: str = "", width: int = 0) -> str:
+    """Return a picture that is part of the page; a width in pixels, unless it is its own."""
     text = base64.b64encode(data).decode("ascii")
-    return f'<img alt="{escape(alt)}" src="data:{kind};base64,{text}">'
+    size = f' width="{width}"' if width else ""
+    return f'<img alt="{escape(alt)}"{size} src="data:{kind};base64,{text}">'
 
 
 def _read(markdown: str) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that notebooks take for granted, where they are not installed.
+"""Modules that notebooks take for granted, where they are not installed, or not in a notebook.
 
 Notebooks import ``IPython.display`` and Matplotlib in their first cells. A document need not end
 there: its calls are taken, and nothing is drawn.
@@ -11,7 +11,7 @@ import importlib
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +29,7 @@ _LOOKS |= {"Image": "_repr_png_"}
 def stand_in(screen: Screen, note: Callable[[str], None]) -> None:
     """Find these modules from now on; ``note`` tells the user once that figures are missing."""
     sys.meta_path.append(_Finder(screen, note))
+    sys.meta_path.insert(0, _Installed(screen))
 
 
 class _Figures(ModuleType):
@@ -68,6 +69,31 @@ def _ipython(screen: Screen) -> dict[str, dict[str, Any]]:
             **{medium: _medium(medium) for medium in _MEDIA},
         },
     }
+
+
+class _Installed(MetaPathFinder):
+    """Lets IPython, where it is installed, show values here: outside of notebooks it prints."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(fullname, path) if fullname == "IPython.display" else None
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                execute(module)
+                module.__dict__.update(
+                    display=self._screen.display, clear_output=self._screen.clear
+                )
+                # Notebooks of the time of MXNet call it; newer versions do not have it.
+                module.__dict__.setdefault("set_matplotlib_formats", _nothing)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
 
 
 class _Finder(MetaPathFinder, Loader):

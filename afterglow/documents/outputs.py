@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import builtins
-import importlib
-import importlib.util
 import io
 import os
 import sys
@@ -150,7 +148,7 @@ class RecordingScreen(Screen):
         self.add("error", text)
 
     def _show_figure(self, figure: Any) -> None:
-        self.add("html", picture(_drawn(figure), "image/png", "figure"))
+        self.add("html", _figure(figure))
 
     @contextmanager
     def recording(self) -> Iterator[None]:
@@ -158,9 +156,6 @@ class RecordingScreen(Screen):
         before = sys.stdout, sys.stderr, sys.displayhook
         sys.stdout, sys.stderr = (_Tee(stream, self.add) for stream in before[:2])
         sys.displayhook = self._hook
-        if importlib.util.find_spec("IPython") is not None:  # outside of a notebook it only prints
-            real: Any = importlib.import_module("IPython.display")
-            real.display, real.clear_output = self.display, self.clear
         try:
             yield
         finally:
@@ -229,12 +224,18 @@ def _drawn(figure: Any) -> bytes:
     return file.getvalue()
 
 
+def _figure(figure: Any) -> str:
+    data = _drawn(figure)
+    width = int.from_bytes(data[16:20]) * 96 // _RESOLUTION  # as large as it would be on a screen
+    return picture(data, "image/png", "figure", width)
+
+
 def _rich(value: Any, documents: Path) -> tuple[str, str] | None:
     """Return how a value looks in a notebook, if it says so."""
     if isinstance(value, type):
         return None
     if hasattr(value, "savefig") and hasattr(value, "get_axes"):  # which also has a repr of HTML
-        return "html", picture(_drawn(value), "image/png", "figure")
+        return "html", _figure(value)
     for method, kind in _RICH.items():
         shown = getattr(value, method, None)
         content = shown() if callable(shown) else None
