@@ -25,6 +25,7 @@ _MOST_LAYERS = 60
 _LINE = "1px solid rgba(128,128,128,.35)"
 _PLACE = "padding:.1em .6em;border:0;background:none;white-space:pre"
 _SMALL = "opacity:.75;font-size:90%"
+_ERROR = "color:#d1453b;font-family:monospace"  # to be read on black and on white
 
 
 # --- arrays ---
@@ -36,7 +37,7 @@ def array_html(array: NDArray) -> str:
     try:
         host = array.asnumpy()
     except Exception as problem:
-        return _framed(f"{heading}, failed", f"<pre>{escape(str(problem))}</pre>")
+        return _framed(f"{heading}, failed", f'<pre style="{_ERROR}">{escape(str(problem))}</pre>')
     size = readable_bytes(host.nbytes)
     return _framed(f"{heading}, {size}", _corner(host) if host.size else "")
 
