@@ -31,12 +31,11 @@ _DEEPEST, _LONGEST = 8, 20_000
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_RULE = re.compile(r" {0,3}(?:(?:\*[ \t]*+){3,}|(?:-[ \t]*+){3,}|(?:_[ \t]*+){3,})$")
 _ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|\d{1,9}[.)])(?P<gap> +)(?P<text>.*)")
-_TABLE_LINE = re.compile(r" *\|?[ :|-]*-[ :|-]*\|?[ ]*$")
 _TAB = re.compile(r"\s*:begin_tab:`([^`]*)`\s*$")
 #: Marks of the books that stand for nothing a reader sees.
-_MARKS = re.compile(r"[ \t]*:(?:label|eqlabel|width|height|ref):`[^`]*`")
+_MARKS = re.compile(r":(?:label|eqlabel|width|height|ref):`[^`]{0,200}`")
 
 # What is tried at each place ends after so many characters, or a long paragraph would take long.
 _INLINE = re.compile(
@@ -84,7 +83,7 @@ def _read(markdown: str) -> Iterator[str]:
             bare = _MARKS.sub("", line)
             if bare != line and not bare.strip():
                 continue
-            line = bare
+            line = line if bare == line else bare.rstrip()
         if shown:
             yield line
 
@@ -132,7 +131,7 @@ def _blocks(lines: list[str], folder: Path, depth: int) -> Iterator[str]:
             code = "\n".join(one[4:] for one in lines[number:end]).rstrip()
             yield f"<pre>{escape(code)}</pre>"
             number = end
-        elif "|" in line and number + 1 < len(lines) and _TABLE_LINE.match(lines[number + 1]):
+        elif "|" in line and number + 1 < len(lines) and _is_rule_of_table(lines[number + 1]):
             end = _until(lines, number + 2, lambda one: "|" not in one)
             yield _table([line, *lines[number + 2 : end]], folder)
             number = end
@@ -140,6 +139,10 @@ def _blocks(lines: list[str], folder: Path, depth: int) -> Iterator[str]:
             end = _until(lines, number + 1, _begins_block)
             yield f"<p>{_inline(chr(10).join(lines[number:end]).strip(), folder)}</p>"
             number = end
+
+
+def _is_rule_of_table(line: str) -> bool:
+    return "-" in line and set(line) <= set(" :|-")
 
 
 def _until(lines: list[str], start: int, is_end: object) -> int:

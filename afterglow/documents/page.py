@@ -20,6 +20,9 @@ from .outputs import Output, Shown
 #: Of what a cell prints so many characters are shown, half of them from each end.
 _MOST_PRINTED = 100_000
 
+#: Code with longer lines has no colours.
+_LONGEST_LINE = 1000
+
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 _STYLE = """
@@ -122,10 +125,13 @@ def _printed(text: str) -> str:
 
 def _coloured(source: str) -> Iterator[str]:
     """Yield code in pieces, words of Python, texts and comments marked."""
-    lines = source.splitlines(keepends=True)
+    lines = source.split("\n")
+    if max(map(len, lines)) > _LONGEST_LINE:  # which may take the reader of words long
+        yield escape(source)
+        return
     starts = [0]
     for line in lines:
-        starts.append(starts[-1] + len(line))
+        starts.append(starts[-1] + len(line) + 1)
     passed = 0
     try:
         for one in tokenize.generate_tokens(io.StringIO(source).readline):

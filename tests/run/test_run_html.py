@@ -261,15 +261,19 @@ def test_markdown(markdown: str, html: str, tmp_path: Path) -> None:
     [
         *("*a " * 30000, "[" * 50000, "> " * 20000, "`" * 50001, "- " * 20000, "$" * 9999),
         *("**" * 9999, "![a](" * 3000, "| a " * 20000 + "\n|-|\n", "_a" * 9000),
+        *("a" + " " * 100_000 + "b", " " * 100_000 + "?", "a|b\n" + "-" * 50_000 + "x"),
+        *(" " * 50_000 + "|\n" + " " * 50_000 + "x", ":label:`" * 10_000, "* " * 20_000 + "x"),
         "\n".join(" " * n + "- x" for n in range(300)),
     ],
 )
 def test_hostile_markdown_is_shown(text: str, tmp_path: Path) -> None:
     check_balance(html_of(text, tmp_path))
+    shown = "".join(_coloured(f"x = 1\n{text}"))
+    assert unescape(re.sub(r"</?span[^>]*>", "", shown)) == f"x = 1\n{text}"
 
 
 def test_code_is_shown_letter_for_letter() -> None:
-    source = "%magic x\nfor x in '<a>':  # why & how\n    print(f'{x}')\n\tbad \"\n"
+    source = "%magic x\nfor x in '<a>':  # why\x0c&\u2028how\n    print(f'{x}')\n\tbad \"\n"
     assert unescape(re.sub(r"<[^>]*>", "", "".join(_coloured(source)))) == source
     assert '<span class="k">for</span>' in "".join(_coloured("for x in y: pass"))
 
