@@ -174,6 +174,9 @@ class _Tee(io.TextIOBase):
         self.terminal = stream
         self._keep = keep
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.terminal, name)  # such as buffer, of whose bytes nothing is kept
+
     @property
     def encoding(self) -> str:  # type: ignore[override]
         return str(self.terminal.encoding)

@@ -100,7 +100,7 @@ def block_html(block: Block) -> str:
         shown.append([f"… {len(rows) - len(shown)} more", "", ""])
     known, unknown = 0, 0
     for parameter in {id(one): one for one in _parameters(block)}.values():
-        extents = parameter.shape or (0,)
+        extents = _shape(parameter)
         if min(extents, default=1) > 0:
             known += int(numpy.prod(extents, dtype=numpy.int64))
         else:
@@ -112,7 +112,7 @@ def block_html(block: Block) -> str:
 
 def _layers(block: Block, path: str) -> Iterable[list[str]]:
     own = [
-        f"{name} {'x'.join(str(extent) if extent > 0 else '?' for extent in one.shape or (0,))}"
+        f"{name} {'x'.join(str(extent) if extent > 0 else '?' for extent in _shape(one)) or '()'}"
         for name, one in block._reg_params.items()
     ]
     text = repr(block)  # layers say their extents; what is made of others prints all of them
@@ -122,6 +122,10 @@ def _layers(block: Block, path: str) -> Iterable[list[str]]:
         yield [depth + (path.rpartition(".")[2] or "·"), kind, ", ".join(own)]
     for name, child in block._children.items():
         yield from _layers(child, f"{path}.{name}")
+
+
+def _shape(parameter: Parameter) -> tuple[int, ...]:
+    return (0,) if parameter.shape is None else parameter.shape
 
 
 def _parameters(block: Block) -> Iterable[Parameter]:

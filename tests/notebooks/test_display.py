@@ -112,6 +112,17 @@ def test_shared_parameters_count_once_and_many_layers_are_cut() -> None:
     assert rows_of(net)[-1][0] == "… 40 more"
 
 
+def test_parameters_without_axes_and_without_a_shape() -> None:
+    class Odd(gluon.Block):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = gluon.Parameter("scale", shape=())
+            self.open = gluon.Parameter("open", allow_deferred_init=True)
+
+    assert rows_of(Odd())[1][2] == "scale (), open ?"
+    assert "Odd, 1 parameters, and 1 whose shape the first batch tells" in Odd()._repr_html_()
+
+
 def test_text_is_escaped() -> None:
     class Loud(gluon.Block):
         def __repr__(self) -> str:

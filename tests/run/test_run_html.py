@@ -181,6 +181,8 @@ def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
 def test_a_script_becomes_a_page(tmp_path: Path) -> None:
     page = page_of(tmp_path, "program.py", "import sys\nprint(1)\nprint(2, file=sys.stderr)\n")
     assert outputs_of(page) == ["1\n2"]
+    bytes_too = "import sys\nsys.stdout.buffer.write(b'raw')\nsys.stdout.reconfigure()\nprint(3)\n"
+    assert outputs_of(page_of(tmp_path, "program.py", bytes_too)) == ["3"]
     failing = page_of(tmp_path, "program.py", "print(1)\nraise ValueError('<no>')\n", status=1)
     assert "ValueError: &lt;no&gt;" in failing
     assert "failed: " in failing
