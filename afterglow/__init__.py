@@ -186,5 +186,12 @@ def __getattr__(name: str) -> Any:
     return module if name in _LATER else getattr(module, name)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Do what ``%load_ext afterglow`` asks for: name cells in errors, and add ``%%trace``."""
+    from .notebooks.extension import load
+
+    load(shell, replace=True)
+
+
 _namespace.tend(__name__)
 del _namespace

@@ -15,6 +15,7 @@ from .error import ArrayTypeError, ArrayValueError
 __all__ = [
     "Event",
     "RunAhead",
+    "Statistics",
     "bulk",
     "instruction_set",
     "is_serial",
@@ -64,7 +65,22 @@ def bulk(size: int) -> Any:
     return _BulkScope(size)
 
 
-def stats() -> dict[str, int]:
+class Statistics(dict[str, int]):
+    """What :func:`stats` returns: counts by name."""
+
+    def _repr_html_(self) -> str:
+        from .notebooks.display import figures_html, readable_bytes
+
+        return figures_html(
+            "engine.stats()",
+            (
+                (name, readable_bytes(count) if name.endswith("_bytes") else f"{count:,}")
+                for name, count in self.items()
+            ),
+        )
+
+
+def stats() -> Statistics:
     """Return counts of calls and bytes since the start.
 
     ``issued`` calls are ``run``, ``dropped`` because nobody could read their result, or still
@@ -73,7 +89,7 @@ def stats() -> dict[str, int]:
     :func:`set_run_ahead`; ``live_bytes``, ``peak_bytes`` and ``cached_bytes`` are those of
     :mod:`afterglow.memory`.
     """
-    return _core.statistics()
+    return Statistics(_core.statistics())
 
 
 class RunAhead(NamedTuple):

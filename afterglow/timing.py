@@ -82,6 +82,12 @@ class Timer:
     def __repr__(self) -> str:
         return f"<Timer: {self}>"
 
+    def _repr_html_(self) -> str:
+        from .notebooks.display import figures_html
+
+        times = {"issued in": self.issue, "finished after": self.total, "computing": self.run}
+        return figures_html("Timer", ((name, _known(one)) for name, one in times.items()))
+
 
 def timer() -> Timer:
     """Return a timer for a ``with`` block; see :class:`Timer`."""
@@ -119,6 +125,17 @@ class Measurement:
 
     def __repr__(self) -> str:
         return f"<Measurement of {self}>"
+
+    def _repr_html_(self) -> str:
+        from .notebooks.display import figures_html
+
+        times = {"median": self.median, "lower quartile": self.quartiles[0]}
+        times |= {"upper quartile": self.quartiles[1], "issued in": self.issue}
+        times |= {"computing": self.run}
+        counts = {"samples": len(self.samples), "calls in each": self.calls}
+        rows = {name: _duration(one) for name, one in times.items()}
+        rows |= {name: str(count) for name, count in counts.items()}
+        return figures_html(f"benchmark of {self.name}", rows.items())
 
 
 def benchmark(
@@ -206,6 +223,10 @@ def _quartiles(samples: list[float]) -> tuple[float, float]:
 
 def _name(function: Callable[..., Any]) -> str:
     return getattr(function, "__qualname__", type(function).__name__)
+
+
+def _known(seconds: float) -> str:
+    return "not finished" if math.isnan(seconds) else _duration(seconds)
 
 
 def _duration(seconds: float) -> str:

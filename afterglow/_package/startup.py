@@ -54,6 +54,11 @@ def start() -> None:
         from .. import environment
 
         environment.apply(named)
+    if "IPython" in sys.modules:
+        from ..notebooks.extension import load, running_shell
+
+        if (shell := running_shell()) is not None:
+            load(shell, replace=False)
     if os.environ.get("MXNET_PROFILER_AUTOSTART", "0") == "1":
         from ..profiler import start_with_process
 

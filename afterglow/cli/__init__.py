@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "run a script, a notebook or a chapter of a book, with mxnet meaning Afterglow",
     "trace": "run a program as above, and write a page that shows what ran when",
     "bench": "measure Afterglow beside other libraries",
+    "books": "the data of the books: where it belongs, and fetching it",
     "im2rec": "lists of pictures, and files of records made of them",
     "list": "public names with a line each; those of MXNet that are missing",
     "info": "versions, processor, limits and environment variables",

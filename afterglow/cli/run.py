@@ -24,8 +24,12 @@ mxnet means Afterglow; so do d2l and d2lzh where they are not installed.
 
 The value of the last expression of a cell is shown, as in a notebook. !command
 and %%bash run in the shell; %time, %timeit, %%time and %%timeit measure; other
-magics are skipped, and so are pip install and conda install. Figures are not
-shown; Matplotlib and IPython need not be installed.
+magics are skipped, and so are pip install and conda install. %%trace shows which
+lines waited. Matplotlib and IPython need not be installed; figures are files in
+the folder FILE-figures, without the ending of FILE, whose paths are told.
+
+With --html everything is in one page, which needs neither a network nor other
+files: text, code, output, figures, and errors at their cell.
 
 The exit status is 1 after a failure, with --keep-going the number of failing
 cells (at most 125), 2 for a file that cannot be run, 130 after Ctrl-C, or what
@@ -42,6 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--quiet", action="store_true", help="show what the cells print, and failures"
     )
     parser.add_argument("--trace", metavar="OUT.html", help="write a page that shows what ran when")
+    parser.add_argument(
+        "--html", metavar="OUT.html", help="write a page with text, code, output and pictures"
+    )
     add_program(parser, "what to run")
 
 
@@ -49,14 +56,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the file."""
     note_options_of_program(arguments)
     try:
+        if arguments.html:
+            from ..trace import check_writable
+
+            check_writable(arguments.html)
         with _recorded(arguments.trace, arguments.file):
             return execute(
                 arguments.file,
                 arguments.arguments,
                 keep_going=arguments.keep_going,
                 quiet=arguments.quiet,
+                html=arguments.html,
             )
-    except DocumentError as problem:
+    except (DocumentError, OSError) as problem:
         print(f"afterglow run: {problem}", file=sys.stderr)
         return 2
 
@@ -67,8 +79,5 @@ def _recorded(path: str | None, file: str) -> AbstractContextManager[object]:
         return nullcontext()
     from .. import trace
 
-    try:
-        trace.check_writable(path)
-    except OSError as problem:
-        raise DocumentError(str(problem)) from None
+    trace.check_writable(path)
     return trace.record_to(path, title=f"Trace of {os.path.basename(file)}")

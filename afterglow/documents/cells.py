@@ -10,9 +10,18 @@ from dataclasses import dataclass, field
 #: The mark of cells for some frameworks only, as the books have it: ``%%tab mxnet``, ``#@tab all``.
 _TAB = re.compile(r"\s*(?:%%|#\s*@)tab[ \t]+(?P<names>[^\n]+)")
 
+_FOR_OTHERS = "it is for "
+
 
 class DocumentError(Exception):
     """A file that cannot be run; the text is one line for the user."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is written between cells, as Markdown."""
+
+    markdown: str
 
 
 @dataclass(frozen=True)
@@ -37,13 +46,32 @@ class Cell:
         """The lines of the source."""
         return self.source.split("\n")
 
+    @property
+    def is_for_others(self) -> bool:
+        """Whether it is skipped because it is for readers who use other frameworks."""
+        return self.skipped.startswith(_FOR_OTHERS)
+
 
 @dataclass(frozen=True)
 class Document:
-    """A file with its cells in order."""
+    """A file with its cells, and the text between them, in order."""
 
     path: str
-    cells: Sequence[Cell] = field(default_factory=list)
+    parts: Sequence[Cell | Text] = field(default_factory=list)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells without the text."""
+        return [part for part in self.parts if isinstance(part, Cell)]
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in re.split(r"[\s,]+", text) if name]
+
+
+def is_for_mxnet(names: str) -> bool:
+    """Tell whether MXNet is among the frameworks that a mark of the books names."""
+    return bool({"mxnet", "all"} & set(_names(names)))
 
 
 def without_tab(source: str) -> tuple[str, str]:
@@ -51,6 +79,5 @@ def without_tab(source: str) -> tuple[str, str]:
     tab = _TAB.match(source)
     if tab is None:
         return source, ""
-    names = [name for name in re.split(r"[\s,]+", tab["names"]) if name]
-    skipped = "" if {"mxnet", "all"} & set(names) else f"it is for {', '.join(names)}"
+    skipped = "" if is_for_mxnet(tab["names"]) else _FOR_OTHERS + ", ".join(_names(tab["names"]))
     return "\n" * source.count("\n", 0, tab.end()) + source[tab.end() :], skipped

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..ndarray import waitall
 from .cells import Cell
+from .outputs import is_recorded
 from .syntax import compile_cell, parse
 
 _CELL_MAGIC = re.compile(r"\s*%%(?P<name>\w+)[ \t]*(?P<rest>[^\n]*)")
@@ -85,8 +87,7 @@ class Notebook:
         if (installation := _INSTALLATION.fullmatch(command)) is not None:
             self._skip_installation(installation["name"])
             return
-        sys.stdout.flush()
-        subprocess.run(self._filled(command), shell=True, check=False)
+        _run_shown(self._filled(command), shell=True)
 
     def lines_of(self, command: str) -> list[str]:
         """Return the lines that a command of the shell prints."""
@@ -120,13 +121,25 @@ class Notebook:
             Path(rest).write_text(body.lstrip("\n"), encoding="utf-8")
             print(f"Writing {rest}")
         elif name in _SHELLS or (name == "script" and rest in _SHELLS):
-            sys.stdout.flush()
-            subprocess.run([rest if name == "script" else name], input=body, text=True, check=True)
+            _run_shown([rest if name == "script" else name], input=body).check_returncode()
+        elif name == "trace":
+            self._trace(rest, cell.number, run)
         else:
             return False
         return True
 
     # --- parts ---
+
+    def _trace(self, path: str, cell: int, run: Callable[[], None]) -> None:
+        from ..notebooks.extension import recorded
+        from ..trace import is_recording
+
+        if is_recording():  # the whole document is traced
+            run()
+            return
+        with recorded(f"Trace of cell {cell}", path, self._namespace["display"]):
+            run()
+            waitall()
 
     def _skip_installation(self, name: str) -> None:
         self._note(f"{name} is skipped: install by hand what the document needs beside mxnet")
@@ -170,6 +183,17 @@ class Notebook:
             f"{_duration(statistics.mean(times))} ± {_duration(statistics.pstdev(times))} per loop "
             f"(mean ± std. dev. of {runs} runs, {loops:,} loops each)"
         )
+
+
+def _run_shown(command: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command, and show what it prints where the cell prints."""
+    sys.stdout.flush()
+    if not is_recorded(sys.stdout):
+        return subprocess.run(command, text=True, check=False, **options)
+    both: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, text=True, errors="replace", check=False, **both, **options)
+    sys.stdout.write(done.stdout)
+    return done
 
 
 def _options(text: str) -> tuple[int, int, str]:

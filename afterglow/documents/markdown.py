@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .cells import Cell, DocumentError, without_tab
+from .cells import Cell, DocumentError, Text, without_tab
 
 # Spaces are taken whole (*+), or a long line of them would be tried at every place.
 _OPENING = re.compile(r"(?P<indent>[ \t]*+)(?P<fence>`{3,}|~{3,})[ \t]*+(?P<info>[^`]*)$")
@@ -28,25 +28,29 @@ class _Block(NamedTuple):
     closed: bool
 
 
-def cells_of_markdown(text: str, path: str) -> list[Cell]:
-    """Return the cells of a text."""
-    blocks = list(_blocks(text.split("\n")))
+def parts_of_markdown(text: str, path: str) -> list[Cell | Text]:
+    """Return the cells of a text, and what is written between them."""
+    lines_of_text = text.split("\n")
+    blocks = list(_blocks(lines_of_text))
     inputs = [block for block in blocks if {".python", ".input"} <= _words(block.info)]
     chosen = inputs or [block for block in blocks if _is_python(block.info)]
     filename = os.path.abspath(path)
-    cells: list[Cell] = []
+    parts: list[Cell | Text] = []
+    number = passed = 0
     for block in chosen:
         if not block.closed:
             raise DocumentError(f"{path}:{block.line - 1}: the fenced block is never closed")
+        parts.append(Text("\n".join(lines_of_text[passed : block.line - 2])))
+        passed = block.line + len(block.lines)
         if not any(line.strip() for line in block.lines):
             continue
         lines = block.lines
         prompts = next(line for line in lines if line.strip()).startswith(">>> ")
         may_fail = prompts and any(line.startswith("Traceback (") for line in lines)
         source, skipped = without_tab("\n".join(_without_prompts(lines) if prompts else lines))
-        number = len(cells) + 1
-        cells.append(Cell(number, source, filename, block.line, skipped, prompts, may_fail))
-    return cells
+        number += 1
+        parts.append(Cell(number, source, filename, block.line, skipped, prompts, may_fail))
+    return [*parts, Text("\n".join(lines_of_text[passed:]))]
 
 
 def _blocks(lines: list[str]) -> Iterator[_Block]:

@@ -11,37 +11,42 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from .cells import Cell, DocumentError, without_tab
+from .cells import Cell, DocumentError, Text, without_tab
 
 _SOURCE = re.compile(r'\s*"(?:source|input)":\s*\[\s*')
 
 
-def cells_of_notebook(text: str, path: str) -> list[Cell]:
-    """Return the code cells of a notebook.
+def parts_of_notebook(text: str, path: str) -> list[Cell | Text]:
+    """Return the code cells of a notebook, and the text between them.
 
     Cells with the tag ``skip-execution`` are skipped, and those with ``raises-exception`` may fail.
     """
     try:
-        return _cells(json.loads(text), text, path)
+        return _parts(json.loads(text), text, path)
     except (ValueError, RecursionError) as problem:
         raise DocumentError(f"{path} is no notebook; JSON is needed: {problem}") from None
     except (AttributeError, TypeError) as problem:
         raise DocumentError(f"{path} is no notebook: {problem}") from None
 
 
-def _cells(notebook: Any, text: str, path: str) -> list[Cell]:
-    cells: list[Cell] = []
+def _parts(notebook: Any, text: str, path: str) -> list[Cell | Text]:
+    result: list[Cell | Text] = []
+    number = 0
     places = list(_places(text.split("\n")))
     by_source: dict[tuple[str, ...], list[int]] = {}
     for index, (_, source) in enumerate(places):
         if all(isinstance(part, str) for part in source):
             by_source.setdefault(tuple(source), []).append(index)
     passed = 0  # the places before it belong to earlier cells
-    for entry in _code_cells(notebook, path):
+    for entry in _entries(notebook, path):
         source = entry.get("source", entry.get("input", ""))
         parts = source if isinstance(source, list) else [source]
+        if entry.get("cell_type") != "code":
+            level = entry.get("level", 0)  # of a heading, in format 3
+            result.append(Text(f"{'#' * level} {''.join(parts)}" if level else "".join(parts)))
+            continue
         joined, skipped = without_tab("".join(parts))
-        number = len(cells) + 1
+        number += 1
         # Sources that are not in the usual form have no lines in the file to name.
         candidates = by_source.get(tuple(parts), [])
         nearest = bisect_left(candidates, passed)
@@ -49,7 +54,7 @@ def _cells(notebook: Any, text: str, path: str) -> list[Cell]:
         if nearest < len(candidates):
             line, passed = places[candidates[nearest]][0], candidates[nearest] + 1
         tags = entry.get("metadata", {}).get("tags", [])
-        cells.append(
+        result.append(
             Cell(
                 number,
                 joined,
@@ -59,11 +64,11 @@ def _cells(notebook: Any, text: str, path: str) -> list[Cell]:
                 may_fail="raises-exception" in tags,
             )
         )
-    return cells
+    return result
 
 
-def _code_cells(notebook: Any, path: str) -> Iterator[dict[str, Any]]:
-    """Find the cells with code, wherever the format has them."""
+def _entries(notebook: Any, path: str) -> Iterator[dict[str, Any]]:
+    """Find the cells with code or text, wherever the format has them."""
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
         raise DocumentError(f"{path} is no notebook: it has no nbformat")
     version = notebook["nbformat"]
@@ -75,7 +80,7 @@ def _code_cells(notebook: Any, path: str) -> Iterator[dict[str, Any]]:
     places = [notebook] if version == 4 else notebook.get("worksheets", [])
     for place in places:
         for entry in place.get("cells", []):
-            if entry.get("cell_type") == "code":
+            if entry.get("cell_type") in ("code", "markdown", "heading"):
                 yield entry
 
 

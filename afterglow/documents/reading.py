@@ -8,14 +8,14 @@ import stat
 from pathlib import Path
 
 from .cells import Document, DocumentError
-from .markdown import cells_of_markdown
-from .notebook import cells_of_notebook
+from .markdown import parts_of_markdown
+from .notebook import parts_of_notebook
 
 _READERS = {
-    ".ipynb": cells_of_notebook,
-    ".markdown": cells_of_markdown,
-    ".md": cells_of_markdown,
-    ".txt": cells_of_markdown,
+    ".ipynb": parts_of_notebook,
+    ".markdown": parts_of_markdown,
+    ".md": parts_of_markdown,
+    ".txt": parts_of_markdown,
 }
 
 
@@ -58,10 +58,10 @@ def read(path: str) -> Document:
             f"{path} is not UTF-8: byte {problem.object[problem.start]:#04x} at {problem.start}"
         ) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    cells = _READERS[Path(path).suffix.lower()](text, path)
-    if not any(cell.source.strip() for cell in cells):
+    document = Document(path, _READERS[Path(path).suffix.lower()](text, path))
+    if not any(cell.source.strip() for cell in document.cells):
         raise DocumentError(
             f"{path} has no cells; fenced blocks such as ```python or ```{{.python .input}}, "
             "or the code cells of a notebook, are needed"
         )
-    return Document(path, cells)
+    return document

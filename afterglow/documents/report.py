@@ -12,6 +12,7 @@ from types import TracebackType
 
 from ..base import MXNetError
 from .cells import Cell
+from .outputs import terminal
 
 _HERE = str(Path(__file__).parent) + os.sep
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -28,6 +29,7 @@ class Report:
         self._cells = cells
         self._quiet = quiet
         self._noted: set[str] = set()
+        self._stream = terminal(sys.stderr)
 
     def heading(self, cell: Cell) -> None:
         """Say which cell begins; one that is skipped with the reason."""
@@ -41,8 +43,12 @@ class Report:
             self._noted.add(text)
             self._quietly(f"note: {text}")
 
-    def failure(self, cell: Cell, problem: BaseException) -> None:
-        """Print a traceback that names cells and their lines, without frames of ours."""
+    def tell(self, text: str) -> None:
+        """Say something that belongs to the cell."""
+        self._quietly(text)
+
+    def failure(self, cell: Cell, problem: BaseException) -> str:
+        """Print a traceback that names cells and their lines, without frames of ours; return it."""
         text = traceback.TracebackException.from_exception(problem)
         lines = [frame.lineno or 0 for frame in text.stack if _is_in(frame, cell)]
         if isinstance(problem, SyntaxError) and problem.filename == cell.filename:
@@ -58,7 +64,9 @@ class Report:
                 text.stack.pop()
         expected = ", as it is expected to" if cell.may_fail else ""
         self._write(f"{self._path}: cell {cell.number}{where} failed{expected}")
-        self._write("".join(text.format()).rstrip("\n"))
+        shown = "".join(text.format()).rstrip("\n")
+        self._write(shown)
+        return shown
 
     def interruption(self, cell: Cell, problem: BaseException) -> None:
         """Say where the user put an end to the run."""
@@ -92,13 +100,12 @@ class Report:
 
     def _quietly(self, text: str) -> None:
         if not self._quiet:
-            colours = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+            colours = self._stream.isatty() and not os.environ.get("NO_COLOR")
             self._write(f"\033[2m{text}\033[0m" if colours else text)
 
-    @staticmethod
-    def _write(text: str) -> None:
+    def _write(self, text: str) -> None:
         sys.stdout.flush()
-        print(text, file=sys.stderr, flush=True)
+        print(text, file=self._stream, flush=True)
 
 
 def _is_in(frame: traceback.FrameSummary, cell: Cell) -> bool:

@@ -3,20 +3,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.machinery
+import importlib.util
 import os
 import sys
 import tokenize
+import traceback
+from collections.abc import Callable
 from types import ModuleType
 
-from .cells import DocumentError
+from .cells import Cell, Document, DocumentError
+from .outputs import Screen, terminal
 from .reading import read_bytes
 from .report import without_our_frames
 from .session import INTERRUPTED
 
 
-def run_script(path: str, source: bytes) -> int:
+def run_script(path: str, source: bytes, screen: Screen | None = None) -> int:
     """Run the content of a file as the program itself and return the exit status."""
+    if screen is None:
+        return _run(path, source, lambda text: None)
+    screen.begin(1)
+    try:
+        return _run(path, source, screen.fail)
+    finally:
+        screen.end()
+
+
+def script_as_document(path: str, source: bytes) -> Document:
+    """Return a program as a document with one cell."""
+    return Document(path, [Cell(1, importlib.util.decode_source(source), os.path.abspath(path))])
+
+
+def _run(path: str, source: bytes, fail: Callable[[str], None]) -> int:
     filename = os.path.abspath(path)
     main = ModuleType("__main__")
     main.__dict__.update(
@@ -33,7 +53,9 @@ def run_script(path: str, source: bytes) -> int:
         raise
     except BaseException as problem:
         trace = without_our_frames(problem.__traceback__)
-        sys.excepthook(type(problem), problem.with_traceback(trace), trace)
+        with contextlib.redirect_stderr(terminal(sys.stderr)):
+            sys.excepthook(type(problem), problem.with_traceback(trace), trace)
+        fail("".join(traceback.format_exception(problem)))
         return INTERRUPTED if isinstance(problem, KeyboardInterrupt) else 1
     return 0
 

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import linecache
-import os
 import sys
 import time
-import warnings
+from functools import partial
+from pathlib import Path
 from types import ModuleType
 
 from ..ndarray import waitall
 from .cells import Cell, Document
 from .magics import Notebook, cell_magic
-from .missing import display, stand_in
+from .missing import stand_in
+from .outputs import Screen
 from .report import Report
 from .syntax import NOTEBOOK, check_characters, compile_cell, parse
 
@@ -21,26 +22,29 @@ from .syntax import NOTEBOOK, check_characters, compile_cell, parse
 INTERRUPTED, MOST_FAILURES = 130, 125
 
 
-def run_document(document: Document, *, keep_going: bool, quiet: bool) -> int:
+def run_document(
+    document: Document, keep_going: bool, quiet: bool, screen: Screen | None = None
+) -> int:
     """Run a document and return the exit status."""
-    return _Session(document, quiet).run(keep_going)
+    return _Session(document, quiet, screen).run(keep_going)
 
 
 class _Session:
     """The namespace of a document, and what has become of its cells."""
 
-    def __init__(self, document: Document, quiet: bool) -> None:
+    def __init__(self, document: Document, quiet: bool, screen: Screen | None) -> None:
         self._cells = [cell for cell in document.cells if cell.source.strip()]
         self._report = Report(document.path, self._cells, quiet)
         # A module of this name is what pickling and multiprocessing look for.
         main = ModuleType("__main__")
         sys.modules["__main__"] = main
         self._namespace = main.__dict__
-        self._namespace["display"] = display
+        figures = Path(f"{Path(document.path).stem}-figures").absolute()
+        self._screen = screen or Screen(figures, self._report.tell)
+        self._namespace["display"] = self._screen.display
         self._failed: set[int] = set()
         self._run = self._skipped = 0
-        self._close_figures = _without_windows()
-        stand_in(self._report.note)
+        stand_in(self._screen, self._report.note)
         _remember_lines(self._cells)
 
     def run(self, keep_going: bool) -> int:
@@ -57,6 +61,7 @@ class _Session:
                 self._finish(cell)
         except KeyboardInterrupt as problem:
             self._report.interruption(cell, problem)
+            self._screen.fail("interrupted")
             status = INTERRUPTED
         except SystemExit as leaving:
             # exit() in a notebook says nothing of the cells that failed before.
@@ -85,17 +90,16 @@ class _Session:
             self._skipped += 1
             return
         self._run += 1
-        try:
-            self._run_cell(cell)
-        except Exception as problem:
-            self._fail(cell, problem)
-        pyplot = sys.modules.get("matplotlib.pyplot")
-        if self._close_figures and pyplot is not None:
-            pyplot.close("all")  # as notebooks do, whose cells begin with new figures
+        self._screen.begin(cell.number)
+        for step in (partial(self._run_cell, cell), self._screen.end):
+            try:
+                step()
+            except Exception as problem:
+                self._fail(cell, problem)
         sys.stdout.flush()
 
     def _fail(self, cell: Cell, problem: Exception) -> None:
-        self._report.failure(cell, problem)
+        self._screen.fail(self._report.failure(cell, problem))
         if not cell.may_fail:
             self._failed.add(cell.number)
 
@@ -121,18 +125,6 @@ class _Session:
                 if not (cell.prompts and cell.may_fail):
                     raise
                 self._fail(cell, problem)
-
-
-def _without_windows() -> bool:
-    """Let Matplotlib draw without windows, unless somebody chose another way; tell whether it does.
-
-    ``plt.show()`` must neither need a window nor wait for one.
-    """
-    if "MPLBACKEND" in os.environ:
-        return False
-    os.environ["MPLBACKEND"] = "Agg"
-    warnings.filterwarnings("ignore", message=".*non-interactive, and thus cannot be shown")
-    return True
 
 
 def _remember_lines(cells: list[Cell]) -> None:

@@ -179,6 +179,11 @@ class Block(NamedKeywords):
         shown = (f"  ({name}): {block!r}".replace("\n", "\n  ") for name, block in self._shown())
         return "{}(\n{}\n)".format(type(self).__name__, "\n".join(shown))
 
+    def _repr_html_(self) -> str:
+        from ..notebooks.display import block_html
+
+        return block_html(self)
+
     def _shown(self) -> Iterable[tuple[str, Any]]:
         """Return the blocks that are printed, with their names."""
         return [(name, one) for name, one in vars(self).items() if isinstance(one, Block)]

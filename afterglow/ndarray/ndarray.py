@@ -37,6 +37,20 @@ class NDArray(ArrayBase):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> str:
+        from ..notebooks.display import array_html
+
+        return array_html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print for IPython, where a failed array is an output like others."""
+        from ..notebooks.display import array_text
+
+        for number, line in enumerate(array_text(self).split("\n")):
+            if number:
+                printer.break_()
+            printer.text(line)
+
     def asscalar(self) -> Any:
         """Return the only element as a NumPy scalar. Waits."""
         if self.size != 1:

@@ -60,6 +60,8 @@ class ndarray(NDArray):  # noqa: N801
     def __str__(self) -> str:
         return _printing.numpy_str(self.asnumpy(), self.context)
 
+    _repr_pretty_ = NDArray._repr_pretty_  # IPython looks for it where it finds __repr__
+
     def __format__(self, spec: str) -> str:
         if not spec:
             return str(self)

@@ -39,6 +39,12 @@ def write_page(
 
     Open it in any browser of 2023 or later, from a file or a server.
     """
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        file.write(page(recording, title=title))
+
+
+def page(recording: Recording, *, title: str = "Afterglow trace") -> str:
+    """Return the page that shows the recording."""
     data = base64.b64encode(zlib.compress(_block(recording, title), 6)).decode("ascii")
     parts = {
         "title": html.escape(title),
@@ -48,11 +54,9 @@ def write_page(
         ),
         "data": data,
     }
-    page = (_PARTS / "page.html").read_text("utf-8")
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        # The template is cut at its marks, so that a mark inside of a part stays as it is.
-        for number, piece in enumerate(page.split("@@")):
-            file.write(parts[piece] if number % 2 else piece)
+    # The template is cut at its marks, so that a mark inside of a part stays as it is.
+    pieces = (_PARTS / "page.html").read_text("utf-8").split("@@")
+    return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
 
 
 def _block(recording: Recording, title: str) -> bytes:

@@ -33,6 +33,7 @@ NB_MODULE(_core, module) {
   });
   module.def("set_error_classes", set_error_classes);
   module.def("set_package_folder", set_package_folder);
+  module.def("set_notebook", set_notebook);
   bind_front_end();
   bind_array_type(module);
   bind_held();

@@ -18,6 +18,9 @@ namespace afterglow::bindings {
 namespace {
 
 std::string package_folder = "\n";  // no file starts with it until it is set
+// Of the notebook that runs the program; guarded by the GIL.
+std::string notebook_folder = "\n";
+PyObject* cell_numbers = nullptr;
 
 // Written by any thread, emptied under the GIL. Never destroyed: what is destroyed when the process
 // ends, in whatever order, may hold sites.
@@ -51,7 +54,8 @@ bool starts_with_package(PyObject* filename) {
     PyErr_Clear();
     return false;
   }
-  return std::strncmp(text, package_folder.c_str(), package_folder.size()) == 0;
+  return std::strncmp(text, package_folder.c_str(), package_folder.size()) == 0 ||
+         std::strncmp(text, notebook_folder.c_str(), notebook_folder.size()) == 0;
 }
 
 /// All code of a file shares one filename object, so the answer is remembered by its address.
@@ -69,6 +73,15 @@ bool is_ours(PyObject* filename) {
     Py_XDECREF(old);
   }
   return entry.ours;
+}
+
+/// The number of the notebook cell that is compiled under a name; -1 for other files. Runs no
+/// Python.
+long cell_number(PyObject* filename) {
+  PyObject* number = cell_numbers ? PyDict_GetItemWithError(cell_numbers, filename) : nullptr;
+  const long found = number && PyLong_CheckExact(number) ? PyLong_AsLong(number) : -1;
+  PyErr_Clear();
+  return found;
 }
 
 const bool hooks_set = [] {
@@ -117,14 +130,26 @@ lazy::Site capture_site() {
 std::string describe_site(const lazy::Site& site) {
   if (!site.code()) return "";
   auto* code = static_cast<PyCodeObject*>(site.code());
+  const int line = PyCode_Addr2Line(code, site.instruction());
   const char* file = PyUnicode_AsUTF8(code->co_filename);
   const char* function = PyUnicode_AsUTF8(code->co_name);
   if (!file || !function) {
     PyErr_Clear();
     return "";
   }
-  return std::string(file) + ":" + std::to_string(PyCode_Addr2Line(code, site.instruction())) +
-         " in " + function;
+  if (const long number = cell_number(code->co_filename); number >= 0) {
+    const std::string place =
+        "Cell In[" + std::to_string(number) + "], line " + std::to_string(line);
+    const bool is_whole = std::strcmp(function, "<module>") == 0 ||
+                          std::strncmp(function, "<cell line:", 11) == 0;  // IPython 8
+    return is_whole ? place : place + " in " + function;
+  }
+  return std::string(file) + ":" + std::to_string(line) + " in " + function;
+}
+
+void set_notebook(const char* folder, nb::dict numbers) {
+  notebook_folder = folder;
+  Py_XDECREF(std::exchange(cell_numbers, numbers.release().ptr()));
 }
 
 void set_package_folder(const char* folder) {

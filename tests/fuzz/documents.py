@@ -42,15 +42,16 @@ def _document(seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"document{suffix}")
         path.write_bytes(content)
-        _run(path, f"{made.__name__}, {len(content)} bytes")
+        page = ["--html", "page.html"] if samples.random.random() < 0.5 else []
+        _run(path, f"{made.__name__}, {len(content)} bytes {' '.join(page)}", page)
 
 
-def _run(path: Path, what: str) -> None:
+def _run(path: Path, what: str, page: list[str]) -> None:
     def limit() -> None:
         if not ADDRESS_SANITIZER:  # which reserves terabytes of addresses
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
-    options = ["--keep-going", "--quiet"]
+    options = ["--keep-going", "--quiet", *page]
     try:
         done = subprocess.run(
             [sys.executable, "-m", "afterglow", "run", *options, str(path)],
@@ -68,6 +69,9 @@ def _run(path: Path, what: str) -> None:
     assert 0 <= done.returncode <= 125, f"{what}: exit status {done.returncode}\n{said[-2000:]}"
     ours = [line for line in said.split("\n") if "/afterglow/" in line and 'File "' in line]
     assert not ours, f"{what}: frames of ours in the traceback\n{said[-2000:]}"
+    if page and not said.startswith("afterglow run: "):
+        html = Path(path.parent, "page.html").read_text(encoding="utf-8")
+        assert html.endswith("</html>\n"), f"{what}: the page has no end"
     if done.returncode:
         assert said.strip(), f"{what}: exit status {done.returncode} without a word"
 

@@ -105,10 +105,29 @@ def test_documents_run_without_matplotlib_and_ipython(tmp_path: Path) -> None:
 def test_what_is_installed_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "matplotlib").mkdir()
     (tmp_path / "matplotlib" / "__init__.py").write_text("here = 'installed'\n", encoding="utf-8")
-    (tmp_path / "matplotlib" / "pyplot.py").write_text("def close(which): pass\n", encoding="utf-8")
+    (tmp_path / "matplotlib" / "pyplot.py").write_text(
+        "def close(which): pass\ndef get_fignums(): return []\n", encoding="utf-8"
+    )
     done = run(tmp_path, "import matplotlib.pyplot\nmatplotlib.here", "import matplotlib.none_such")
     assert done.stdout == "'installed'\n"
     assert "No module named 'matplotlib.none_such'" in done.stderr
+
+
+def test_an_installed_ipython_shows_values_here(tmp_path: Path) -> None:
+    (tmp_path / "IPython").mkdir()
+    (tmp_path / "IPython" / "__init__.py").write_text("", encoding="utf-8")
+    (tmp_path / "IPython" / "display.py").write_text(
+        "def display(*values): print('outside of a notebook')\nclass HTML: pass\n", encoding="utf-8"
+    )
+    cell = """
+    from IPython import display
+    display.set_matplotlib_formats("svg")
+    display.display("a", 2)
+    display.clear_output(wait=True)
+    display.HTML.__module__
+    """
+    done = run(tmp_path, cell)
+    assert (done.returncode, done.stdout) == (0, "'a'\n2\n'IPython.display'\n")
 
 
 def test_scripts_see_what_python_sees(tmp_path: Path) -> None:
