@@ -207,14 +207,19 @@ class _Pickler(pickle.Pickler):
     """Pickles arrays of ours and of NumPy's without a copy of their bytes."""
 
     def __init__(self, file: io.BytesIO, made: dict[int, int]) -> None:
-        super().__init__(file, protocol=5, buffer_callback=self._take)
-        self.stretches: list[_Stretch] = []
+        self.buffers: list[pickle.PickleBuffer] = []
+        # No method of its own: it would hold itself, and all that it has pickled, in a cycle.
+        super().__init__(file, protocol=5, buffer_callback=self.buffers.append)
         self._made = made
         self._of_arrays: list[tuple[pickle.PickleBuffer, int | None]] = []
 
-    def _take(self, buffer: pickle.PickleBuffer) -> None:
-        ours = [start for one, start in self._of_arrays if one is buffer]
-        self.stretches.append(_Stretch(buffer.raw(), bool(ours), ours[0] if ours else None))
+    def stretches(self) -> list[_Stretch]:
+        """Return the bytes of arrays that the pickle speaks of."""
+        found = []
+        for buffer in self.buffers:
+            ours = [start for one, start in self._of_arrays if one is buffer]
+            found.append(_Stretch(buffer.raw(), bool(ours), ours[0] if ours else None))
+        return found
 
     def reducer_override(self, value: Any) -> Any:
         if not isinstance(value, Array):
@@ -244,7 +249,7 @@ def _packed(value: Any, made: dict[int, int]) -> list[_Stretch]:
     file = io.BytesIO()
     pickler = _Pickler(file, made)
     pickler.dump(value)
-    return [_Stretch(file.getbuffer(), False, None), *pickler.stretches]
+    return [_Stretch(file.getbuffer(), False, None), *pickler.stretches()]
 
 
 def _unpacked(parts: _Parts, memory: Any) -> Any:
