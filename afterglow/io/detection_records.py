@@ -17,7 +17,7 @@ import numpy as onp
 
 from .. import recordio
 from .._formats import pictures
-from ..error import ArrayValueError
+from ..error import ArrayValueError, FileError
 from .image_records import (
     Batch,
     Host,
@@ -257,7 +257,8 @@ class DetectionMaker(Maker):
     ) -> None:
         """Put a picture, changed, and its labels into their places."""
         header, objects = _split(onp.asarray(labels, "float32"))
-        pixels, objects = self.changes.picture(content, objects, draw)
+        with onp.errstate(all="ignore"):  # boxes may be infinite
+            pixels, objects = self.changes.picture(content, objects, draw)
         rows, columns, channels = pixels.shape
         batch.pixels[place, :rows, :columns] = pixels
         found = [channels, rows, columns, len(header) + objects.size]
@@ -268,8 +269,10 @@ class DetectionMaker(Maker):
 def _split(labels: Host) -> tuple[Host, Host]:
     """Return the header, and the objects that have an area."""
     count = len(labels)
-    header, width = (int(one) for one in labels[:2]) if count >= 7 else (0, 0)
-    if header < 2 or width < 5 or header > count or (count - header) % width:
+    # Which are compared as they are: one that is damaged may be nan.
+    are_lengths = count >= 7 and 2 <= labels[0] <= count and 5 <= labels[1] <= count
+    header, width = (int(one) for one in labels[:2]) if are_lengths else (0, 1)
+    if not header or (count - header) % width:
         raise ArrayValueError(
             f"it has {count} labels, {labels[:2].tolist()} first; the length of a header of 2 at "
             "least, that of an object of 5 at least, and as many whole objects are needed"
@@ -322,8 +325,7 @@ class ImageDetRecordIter(ImageRecordIter):
         path, seed, given_width, _, labels, *_ = options
         maker = Maker(changes, path, seed, given_width, 0, labels, 0.0, 0.0)
         if labels is None:
-            headers = (recordio.unpack(record)[0] for record in self._records.round(0))
-            widest = max((len(maker.labels_of(header)) for header in headers), default=0)
+            widest = self._most_labels(maker)
         else:
             widest = max(map(len, labels.values()), default=0)
         if 0 < self._pad_width < widest:
@@ -336,3 +338,15 @@ class ImageDetRecordIter(ImageRecordIter):
         return DetectionMaker(
             whole, path, seed, given_width, width, labels, 0.0, 0.0, self._pad_value
         )
+
+    def _most_labels(self, maker: Maker) -> int:
+        """Look through the records for the one with the most labels."""
+        most = 0
+        for number, record in enumerate(self._records.round(0)):
+            try:
+                most = max(most, len(maker.labels_of(recordio.unpack(record)[0])))
+            except ArrayValueError as error:
+                raise FileError(
+                    f"[ImageDetRecordIter] {maker.path!r}, record {number}: {error}"
+                ) from error
+        return most

@@ -475,6 +475,16 @@ def test_colours_of_objects_change(boxed: str) -> None:
             assert (other != plain).any()
 
 
+def test_labels_that_are_no_lengths(boxed: str) -> None:
+    for first in ([onp.nan, 5], [2, onp.inf], [1, 5], [2, 4], [2, 6], [8, 5], [2, 1e30]):
+        writer = recordio.MXRecordIO(boxed, "w")
+        header = (0, [*first, 0, 0.1, 0.1, 0.4, 0.4], 0, 0)
+        writer.write(recordio.pack_img(header, onp.zeros((8, 8, 3), "uint8"), 1, ".png"))
+        writer.close()
+        with pytest.raises(FileError, match="a header of 2 at least"):
+            next(io.ImageDetRecordIter(path_imgrec=boxed, data_shape=(3, 8, 8), batch_size=1))
+
+
 def test_labels_that_are_no_objects(boxed: str, rec: str) -> None:
     options = {"data_shape": (3, 8, 8), "batch_size": 2}
     with pytest.raises(mx.MXNetError, match="a header of 2 at least"):

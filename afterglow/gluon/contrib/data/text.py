@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import lzma
 import os
+import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -19,6 +21,11 @@ from ...utils import check_sha1
 
 __all__ = ["WikiText2", "WikiText103"]
 
+#: What zipfile raises for archives that are not whole, or of another kind.
+_UNPACKING = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, OSError, RuntimeError, ValueError),
+)
 #: Stands behind every line of a text.
 _END = "<eos>"
 
@@ -105,8 +112,10 @@ class _WikiText(_Stored):
                         with packed.open(member) as source, open(part, "wb") as target:
                             copyfileobj(source, target)
                         os.replace(part, self._path(name))
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise FileError(f"[{type(self).__name__}] {archive!r} is damaged: {error}") from None
+        except _UNPACKING as error:
+            raise FileError(
+                f"[{type(self).__name__}] {archive!r} is damaged, or cannot be unpacked: {error}"
+            ) from None
 
     def _read(self, path: str) -> str:
         if not os.path.exists(path):
