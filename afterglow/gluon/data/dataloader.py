@@ -134,6 +134,12 @@ class DataLoader(NamedKeywords):
     def __len__(self) -> int:
         return len(self._batch_sampler)
 
+    def refresh(self) -> None:
+        """Do nothing: every loop begins anew, with samples as they are then."""
+
+    def clean(self) -> None:
+        """Do nothing: nothing is made ahead between loops."""
+
     def __iter__(self) -> Iterator[Any]:
         make = _Maker(self._dataset, self._batchify_fn)
         if not self._num_workers:
