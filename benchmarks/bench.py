@@ -44,6 +44,7 @@ GROUPS = (
     "memory",
     "hybridize",
     "networks",
+    "data",
     "recording",
 )
 #: Seconds after which two rounds of a row will do in the quick run.

@@ -9,11 +9,12 @@ The final wait of loops that only issue is given apart.
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable
 from typing import Any
 
-from rows import Answer, Figure, Goal, Row, Task, goals, timed
+from rows import Answer, Figure, Goal, Row, Task, goals, library_of, timed
 from words import Words, words
 
 COLUMNS = ("afterglow", "numpy", "torch", "jax", "mxnet")
@@ -105,6 +106,32 @@ def normal_1000(w: Words) -> Task:
     return timed(run, count=count)
 
 
+def list_row(name: str, text: str, front: str, numbers: Any, count: int) -> Row:
+    """Make a row of `array` of a list of numbers: that of `nd`, or that of `np`."""
+
+    def make(column: str) -> Task:
+        w, library = words(column), library_of(column)
+        array = w.array if library == "numpy" else importlib.import_module(library + front).array
+
+        def run() -> None:
+            for _ in range(count):
+                made = array(numbers)
+            w.wait(made)
+
+        return timed(run, count=count)
+
+    columns = ("afterglow", "numpy", "mxnet")
+    return Row(f"foundation/{name}", (Figure(text, goals(numpy=3.0)),), columns, make)
+
+
+#: By what they are called: the numbers, and how many arrays of them make a round.
+LISTS = {
+    "2": ([0.5, 1.5], 20_000),
+    "1000": ([i / 7 for i in range(1000)], 500),
+    "100 x 100": ([[i / 7 + j for i in range(100)] for j in range(100)], 50),
+}
+
+
 def row(
     make: Callable[[Words], Task], text: str, *wanted: Goal, rest: float = 0.0, **more: Any
 ) -> Row:
@@ -129,6 +156,16 @@ ROWS = [
     row(add_2000, "(2000, 2000) + 1, waiting each time", rest=SPIN),
     row(dot_2000, "`dot` of 2000 x 2000", Goal(1.05, ("numpy", "torch", "jax")), rest=SPIN),
     row(normal_1000, "1000 x 1000 normal numbers", rest=SPIN),
+    *(
+        list_row(
+            f"{front}_list_{length.replace(' ', '')}",
+            f"`{front}.array` of a list of {length} numbers",
+            module,
+            *LISTS[length],
+        )
+        for front, module in (("nd", ".ndarray"), ("np", ".numpy"))
+        for length in LISTS
+    ),
 ]
 
 if __name__ == "__main__":

@@ -16,8 +16,9 @@ from typing import Any
 OURS = "afterglow"
 #: What may stand before ``=`` in ``--peer NAME=INTERPRETER``.
 PEERS = ("numpy", "torch", "jax", "mxnet", "onnxruntime")
-#: Columns that are a library in another form.
+#: Columns that are a library in another form, and beside another library.
 COMPILED = {"torch.compile": "torch", "jax.jit": "jax"}
+FORMS = {**COMPILED, "torch.opencv": "torch", "torch.pillow": "torch"}
 
 #: The figures of one round by name; ``seconds`` are those of one operation.
 Answer = dict[str, float]
@@ -27,7 +28,7 @@ Task = Callable[[], Answer]
 
 def library_of(column: str) -> str:
     """Return the library that a column runs; a name of its own is a form of Afterglow."""
-    library = COMPILED.get(column, column)
+    library = FORMS.get(column, column)
     return library if library in PEERS else OURS
 
 

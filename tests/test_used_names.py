@@ -19,14 +19,12 @@ import afterglow as mx
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
 _SPARSE = "sparse arrays"
-_TEXT = "contributed data sets"
 _INTERNAL = "internal names of ops"
 _EXTERNAL = "loads code that was compiled for MXNet"
 
 #: Namespaces that belong to parts which do not exist yet, and to which.
 LATER_NAMESPACES: dict[str, str] = {
     "F._internal": _INTERNAL,
-    "gluon.contrib.data.text": _TEXT,
 }
 
 #: Names that belong to parts which do not exist yet, and to which.

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from .._package.namespace import tend
 from .arrays import NDArrayIter
-from .batches import DataBatch, DataDesc, DataIter
+from .batches import DataBatch, DataDesc, DataIter, MXDataIter
+from .detection_records import ImageDetRecordIter
 from .files import CSVIter, LibSVMIter, MNISTIter
 from .image_records import (
     ImageRecordInt8Iter,
@@ -21,6 +22,7 @@ __all__ = [
     "DataBatch",
     "DataDesc",
     "DataIter",
+    "ImageDetRecordIter",
     "ImageRecordInt8Iter",
     "ImageRecordIter",
     "ImageRecordIter_v1",
@@ -28,6 +30,7 @@ __all__ = [
     "ImageRecordUInt8Iter_v1",
     "LibSVMIter",
     "MNISTIter",
+    "MXDataIter",
     "NDArrayIter",
     "PrefetchingIter",
     "ResizeIter",

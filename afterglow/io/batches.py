@@ -11,7 +11,7 @@ import numpy as onp
 
 from ..error import ArgumentError
 
-__all__ = ["DataBatch", "DataDesc", "DataIter"]
+__all__ = ["DataBatch", "DataDesc", "DataIter", "MXDataIter"]
 
 
 class _NameAndShape(NamedTuple):
@@ -152,3 +152,7 @@ class DataIter:
 
     def getpad(self) -> Any:
         """Return how many examples at the end only fill the batch up."""
+
+
+class MXDataIter(DataIter):
+    """The base class of iterators over files, as MXNet calls those that are written in C++."""

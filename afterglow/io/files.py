@@ -16,14 +16,14 @@ from .. import ndarray as nd
 from .._formats import idx
 from .._formats import params as _files
 from ..error import ArrayNotImplementedError, ArrayValueError, MXNetError
-from .batches import DataDesc, DataIter
+from .batches import DataDesc, MXDataIter
 
 __all__ = ["CSVIter", "LibSVMIter", "MNISTIter"]
 
 Host = onp.ndarray[Any, Any]
 
 
-class _HostIter(DataIter):
+class _HostIter(MXDataIter):
     """Gives rows of arrays on the host as batches; subclasses choose which rows."""
 
     def __init__(

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, fields
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as onp
 
@@ -25,7 +25,7 @@ from .._formats import picture_lists, pictures
 from .._package.background import Background
 from .._package.keywords import unknown_keyword
 from ..error import ArgumentError, ArrayValueError, FileError, MXNetError
-from .batches import DataBatch, DataDesc, DataIter
+from .batches import DataBatch, DataDesc, MXDataIter
 
 __all__ = [
     "ImageRecordInt8Iter",
@@ -47,6 +47,34 @@ _MOST_HLS = onp.array([180, 255, 255])
 
 
 # --- one picture ---
+
+
+def decoded(content: bytes, channels: int) -> Host:
+    """Return a picture of (height, width, channels), blue first."""
+    pixels = pictures.decode(content, {1: 0, 3: 1, 4: -1}[channels], "the picture")
+    pixels = pixels.reshape(*pixels.shape[:2], -1)
+    if pixels.shape[2] != channels:
+        raise FileError(f"Expected {channels} channels, got {pixels.shape[2]}")
+    return pixels
+
+
+def red_first(pixels: Host) -> Host:
+    """Return a picture whose first colour was blue."""
+    channels = pixels.shape[2]
+    if channels == 1:
+        return pixels
+    cv2 = pictures.opencv()
+    turned: Host = cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB if channels == 3 else cv2.COLOR_BGRA2RGBA)
+    return turned
+
+
+def shifted_colours(pixels: Host, shift: Sequence[int]) -> Host:
+    """Return a picture with other hues, lightnesses and saturations."""
+    cv2 = pictures.opencv()
+    changed = cv2.cvtColor(pixels, cv2.COLOR_BGR2HLS).astype("int32") + shift
+    changed = onp.clip(changed, 0, _MOST_HLS).astype("uint8")
+    shifted: Host = cv2.cvtColor(changed, cv2.COLOR_HLS2BGR)
+    return shifted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,19 +113,11 @@ class Changes:
 
     def picture(self, content: bytes, draw: random.Random) -> Host:
         """Return a decoded picture of (height, width, channels), red first."""
-        channels = self.data_shape[0]
-        pixels = pictures.decode(content, {1: 0, 3: 1, 4: -1}[channels], "the picture")
-        pixels = pixels.reshape(*pixels.shape[:2], -1)
-        if pixels.shape[2] != channels:
-            raise FileError(f"Expected {channels} channels, got {pixels.shape[2]}")
-        cv2 = pictures.opencv()
+        pixels = decoded(content, self.data_shape[0])
         pixels = self._colours(self._part(pixels, draw), draw)
         if self.mirror or (self.rand_mirror and draw.random() < 0.5):
-            pixels = cv2.flip(pixels, 1)
-        if channels > 1:
-            turned = cv2.COLOR_BGR2RGB if channels == 3 else cv2.COLOR_BGRA2RGBA
-            pixels = cv2.cvtColor(pixels, turned)
-        return pixels.reshape(*self.data_shape[1:], channels)
+            pixels = pictures.opencv().flip(pixels, 1)
+        return red_first(pixels.reshape(self.data_shape[1:] + self.data_shape[:1]))
 
     def _part(self, pixels: Host, draw: random.Random) -> Host:
         """Return the part of a picture that is seen, in its size."""
@@ -228,9 +248,7 @@ class Changes:
         if self.random_h or self.random_s or self.random_l:
             most = (self.random_h, self.random_l, self.random_s)
             shift = [draw.randint(-one, one) for one in most]
-            changed = cv2.cvtColor(pixels, cv2.COLOR_BGR2HLS).astype("int32") + shift
-            changed = onp.clip(changed, 0, _MOST_HLS).astype("uint8")
-            pixels = cv2.cvtColor(changed, cv2.COLOR_HLS2BGR)
+            pixels = shifted_colours(pixels, shift)
         return pixels
 
 
@@ -294,7 +312,7 @@ class Records:
         for number in count(first):
             index = 0
             try:
-                for record in self._round(number):
+                for record in self.round(number):
                     yield Sample(number, index, record)
                     index += 1
                 if index == 0:
@@ -305,7 +323,8 @@ class Records:
         while True:
             yield failed
 
-    def _round(self, number: int) -> Iterator[bytes]:
+    def round(self, number: int) -> Iterator[bytes]:
+        """Give all records once."""
         if self._keys is None:
             self._reader.reset()
             yield from iter(self._reader.read, None)
@@ -324,10 +343,11 @@ class Records:
 class Maker:
     """Turns records into the pictures and labels of batches, on threads."""
 
-    changes: Changes
+    changes: Any  #: a Changes, or what else has a data_shape and changes pictures
     path: str
     seed: int
-    label_width: int
+    given_width: int  #: how many labels a record has; others have any number
+    label_width: int  #: how many a batch has for each picture
     labels: dict[int, list[float]] | None
     contrast: float
     illumination: float
@@ -339,33 +359,41 @@ class Maker:
         try:
             header, content = recordio.unpack(sample.record)
             batch.numbers[place] = header.id
-            batch.labels[place] = self._labels_of(header)
+            labels = self.labels_of(header)
             draw = random.Random(f"{self.seed} {sample.round} {sample.number}")
-            batch.pixels[place] = self.changes.picture(content, draw)
-            batch.jitters[place] = (
-                1 + draw.uniform(-self.contrast, self.contrast),
-                draw.uniform(-self.illumination, self.illumination),
-            )
+            self.put(batch, place, labels, content, draw)
         except MXNetError as error:
             raise FileError(
                 f"[ImageRecordIter] {self.path!r}, record {sample.number} of round "
                 f"{sample.round}: {error}"
             ) from error
 
-    def _labels_of(self, header: recordio.HEADER) -> Any:
+    def put(
+        self, batch: Batch, place: int, labels: Any, content: bytes, draw: random.Random
+    ) -> None:
+        """Put a picture, changed, and its labels into their places."""
+        batch.labels[place] = labels
+        batch.pixels[place] = self.changes.picture(content, draw)
+        batch.jitters[place] = (
+            1 + draw.uniform(-self.contrast, self.contrast),
+            draw.uniform(-self.illumination, self.illumination),
+        )
+
+    def labels_of(self, header: recordio.HEADER) -> Any:
+        """Return the labels of a record, in its header or in the list."""
         labels: Any = onp.atleast_1d(header.label)
         if self.labels is not None:
             if header.id not in self.labels:
                 raise ArrayValueError(f"fail to find imagelabel for id {header.id}")
             labels = self.labels[header.id]
-        if len(labels) != self.label_width:
+        if self.given_width > 0 and len(labels) != self.given_width:
             raise ArrayValueError(
-                f"it has {len(labels)} labels, and label_width is {self.label_width}"
+                f"it has {len(labels)} labels, and label_width is {self.given_width}"
             )
         return labels
 
 
-class ImageRecordIter(DataIter):
+class ImageRecordIter(MXDataIter):
     """Gives batches of pictures out of a file of records, decoded by threads while Python goes on.
 
     ``path_imgrec`` is the file, ``data_shape`` (channels, height, width) the shape of a picture and
@@ -385,6 +413,7 @@ class ImageRecordIter(DataIter):
     """
 
     _DTYPE = "float32"
+    _CHANGES: ClassVar[type] = Changes
 
     def __init__(
         self,
@@ -443,17 +472,18 @@ class ImageRecordIter(DataIter):
         self.dtype = onp.dtype(self._DTYPE if dtype is None else dtype)
         if self.dtype not in ("float32", "uint8", "int8"):
             raise ArrayValueError(f"[{name}] {self.dtype}; use float32, uint8 or int8")
-        known = [one.name for one in fields(Changes)]
+        known = [one.name for one in fields(self._CHANGES)]
         for keyword in kwargs:
             if keyword not in known:
                 raise unknown_keyword(name, keyword, known[1:])
         pictures.opencv()
         self._data_name, self._label_name = data_name, label_name
         self._records = Records(path_imgrec, path_imgidx, shuffle, seed, part_index, num_parts)
-        self._maker = Maker(
-            Changes(data_shape=(channels, height, width), **kwargs),
+        self._maker = self._maker_for(
+            self._CHANGES(data_shape=(channels, height, width), **kwargs),
             self._records.path,
             seed if seed_aug is None else seed_aug,
+            label_width,
             label_width,
             {one.number: one.labels for one in picture_lists.checked(path_imglist)}
             if path_imglist
@@ -472,6 +502,9 @@ class ImageRecordIter(DataIter):
         factors = scale / onp.array(deviations[:channels], "float64")
         self._factor = factors.astype("float32").reshape(-1, 1, 1)
         self._batch: DataBatch | None = None
+
+    def _maker_for(self, *options: Any) -> Maker:
+        return Maker(*options)
 
     @property
     def provide_data(self) -> list[DataDesc]:

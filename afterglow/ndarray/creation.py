@@ -10,7 +10,7 @@ import numpy as onp
 from .._arrays.dtypes import dtype_number
 from .._arrays.shapes import as_shape
 from .._arrays.worlds import LEGACY
-from .._core import Array
+from .._core import Array, from_plain
 from .._interoperation.host import from_host, host_array
 from ..context import Context, context_numbers
 from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
@@ -36,7 +36,12 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
     array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
+    result: NDArray
     context = context_numbers(ctx)
+    copied = from_plain(source_array, dtype, context, True)
+    if copied is not None:
+        result = copied
+        return result
     if isinstance(source_array, Array):
         number = dtype_number(dtype, source_array._dtype_number)
         return LEGACY.copy(source_array, dtype=number, context=context)
@@ -49,7 +54,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
         host = host_array(source_array, number)
     except (TypeError, ValueError) as error:
         raise ArrayTypeError(f"source_array must be array like object ({error})") from None
-    result: NDArray = from_host(host, context, True, number)
+    result = from_host(host, context, True, number)
     return result
 
 

@@ -12,7 +12,7 @@ import numpy as onp
 from .._arrays.dtypes import FLOAT64, INT64, dtype_number
 from .._arrays.shapes import Shape, as_float, as_shape
 from .._arrays.worlds import NUMPY
-from .._core import Array, from_numpy
+from .._core import Array, from_plain
 from .._interoperation.host import from_host, host_array
 from ..context import Context, context_numbers
 from ..error import (
@@ -57,12 +57,11 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
     dtype('int32')
     """
     result: ndarray
-    if dtype is None and ctx is None:
-        copied = from_numpy(object)
-        if copied is not None:
-            result = copied
-            return result
     context = context_numbers(ctx)
+    copied = from_plain(object, dtype, context, False)
+    if copied is not None:
+        result = copied
+        return result
     if isinstance(object, Array):
         if getattr(object, "_legacy", False):
             raise ArrayValueError(

@@ -30,6 +30,8 @@ inline PyObject* wrap(Array array, bool legacy) {
 /// The same of the class of `like`.
 PyObject* wrap_like(autograd::Handle&& handle, PyObject* like);
 
+/// Takes memory for a new array whose value Python is about to write, once there is room for it.
+void make_room_from_host(const Array& array);
 /// Copies host memory into a new array, once there is room for it.
 void fill_from_host(const Array& array, const void* source);
 

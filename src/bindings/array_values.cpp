@@ -120,10 +120,14 @@ nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple 
 
 }  // namespace
 
+void make_room_from_host(const Array& array) {
+  wait_for_room(array.storage->bytes());
+  take_buffer_or_wait(*array.storage);
+}
+
 void fill_from_host(const Array& array, const void* source) {
   const std::int64_t bytes = array.storage->bytes();
-  wait_for_room(bytes);
-  take_buffer_or_wait(*array.storage);
+  make_room_from_host(array);
   const auto copy = [&] {
     if (bytes) std::memcpy(array.data(), source, static_cast<std::size_t>(bytes));
   };

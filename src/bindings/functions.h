@@ -22,7 +22,7 @@ void add_quick_function(nb::module_& module, const char* name, const char* doc) 
 
 void bind_dlpack(nb::module_& module);
 void bind_engine(nb::module_& module);
-void bind_from_numpy(nb::module_& module);
+void bind_from_plain(nb::module_& module);
 void bind_front_end();
 void bind_host(nb::module_& module);
 void bind_python_calls(nb::module_& module);

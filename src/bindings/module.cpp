@@ -47,7 +47,7 @@ NB_MODULE(_core, module) {
   bind_python_calls(module);
   bind_tape(module);
   bind_update(module);
-  bind_from_numpy(module);
+  bind_from_plain(module);
   bind_unique(module);
   bind_walk(module);
   bind_dlpack(module);

@@ -10,6 +10,7 @@
 
 #include "base/element_types.h"
 #include "base/half.h"
+#include "kernels/table.h"
 #include "kernels/views.h"
 
 namespace afterglow::kernels {
@@ -55,6 +56,7 @@ struct Planes {
 
   template <class Element>
   void load(const Element* source, int count) {
+    if constexpr (std::is_same_v<Element, std::uint8_t>) return load_bytes(source, count);
     for (int i = 0; i < count; ++i) {
       red[i] = number_of<float>(source[3 * i]);
       green[i] = number_of<float>(source[3 * i + 1]);
@@ -63,6 +65,7 @@ struct Planes {
   }
   template <class Element>
   void store(Element* target, int count) const {
+    if constexpr (std::is_same_v<Element, std::uint8_t>) return store_bytes(target, count);
     for (int i = 0; i < count; ++i) {
       target[3 * i] = element_of<Element>(red[i]);
       target[3 * i + 1] = element_of<Element>(green[i]);
@@ -103,6 +106,30 @@ struct Planes {
   }
 
  private:
+  /// Bytes, which most images have, are taken apart and put together by vectors.
+  void load_bytes(const std::uint8_t* source, int count) {
+    alignas(64) std::uint8_t bytes[3 * size];
+    move_function(DType::uint8)({const_cast<std::uint8_t*>(source), 3, 1}, {bytes, 1, size}, count,
+                                3);
+    const CastFunction cast = cast_function(DType::uint8, DType::float32);
+    float* const planes[] = {red, green, blue};
+    for (int colour = 0; colour < 3; ++colour) cast(bytes + colour * size, planes[colour], count);
+  }
+
+  void store_bytes(std::uint8_t* target, int count) const {
+    alignas(64) std::uint8_t bytes[3][size];
+    const CastFunction cast = cast_function(DType::float32, DType::uint8);
+    const float* const planes[] = {red, green, blue};
+    for (int colour = 0; colour < 3; ++colour) {
+      alignas(64) float bounded[size];
+      for (int i = 0; i < size; ++i)
+        bounded[i] = std::min(std::max(0.0f, planes[colour][i]), 255.0f);
+      cast(bounded, bytes[colour], count);
+    }
+    const void* const sources[] = {bytes[0], bytes[1], bytes[2]};
+    kernel_table().interleave[0](sources, 3, target, count);
+  }
+
   static float between_0_and_1(float number) { return std::min(std::max(number, 0.0f), 1.0f); }
 };
 
@@ -113,14 +140,37 @@ void multiply_add(const Element* source, std::int64_t size, float factor, float 
     target[i] = element_of<Element>(number_of<float>(source[i]) * factor + more);
 }
 
+/// Adds up elements by their places in pixels of one or three, so many columns at a time that each
+/// is of one channel.
+template <class Element, class Sum>
+void add_up(const Element* source, std::int64_t size, int channels, Sum* sums) {
+  constexpr int columns = 192;
+  Sum lanes[columns] = {};
+  for (; size >= columns; size -= columns, source += columns)
+    for (int i = 0; i < columns; ++i) lanes[i] += number_of<Sum>(source[i]);
+  for (int i = 0; i < size; ++i) lanes[i] += number_of<Sum>(source[i]);
+  for (int i = 0; i < columns; ++i) sums[i % channels] += lanes[i];
+}
+
 /// The mean grey of an image.
 template <class Element>
 float mean_grey(const Element* source, std::int64_t pixels, int channels) {
-  using Sum = std::conditional_t<sizeof(Element) == 1, std::int64_t, double>;
+  constexpr bool is_byte = sizeof(Element) == 1;
+  using Sum = std::conditional_t<is_byte, std::int64_t, double>;
   Sum sums[3] = {};
-  for (std::int64_t i = 0; i < pixels; ++i)
-    for (int channel = 0; channel < channels; ++channel)
-      sums[channel] += number_of<Sum>(source[i * channels + channel]);
+  if constexpr (is_byte) {
+    // In pieces whose sums are words of four bytes.
+    constexpr std::int64_t most = 3 << 20;
+    for (std::int64_t begin = 0; begin < pixels * channels; begin += most) {
+      std::int32_t some[3] = {};
+      add_up(source + begin, std::min(most, pixels * channels - begin), channels, some);
+      for (int channel = 0; channel < 3; ++channel) sums[channel] += some[channel];
+    }
+  } else {
+    for (std::int64_t i = 0; i < pixels; ++i)
+      for (int channel = 0; channel < channels; ++channel)
+        sums[channel] += number_of<Sum>(source[i * channels + channel]);
+  }
   double sum = static_cast<double>(sums[0]);
   if (channels == 3) {
     sum = 0;

@@ -25,6 +25,7 @@ import tarfile
 import tempfile
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
@@ -295,6 +296,32 @@ def _pictures() -> list[bytes]:
     return found
 
 
+def _pictures_of_records() -> list[bytes]:
+    boxes = [2, 5, 0, 0.1, 0.1, 0.9, 0.9]
+    originals = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "file")
+        writer = mx.recordio.MXRecordIO(path, "w")
+        for number, picture in enumerate(_pictures()):
+            writer.write(mx.recordio.pack((0, boxes, number, 0), picture))
+            if number % 3 == 2:
+                writer.close()
+                originals.append(path.read_bytes())
+                writer.reset()
+        writer.close()
+    return originals
+
+
+def _text_archives() -> list[bytes]:
+    originals = []
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        memory = io.BytesIO()
+        with zipfile.ZipFile(memory, "w", method) as file:
+            file.writestr("wikitext-2/wiki.test.tokens", " = A = \n\n the cat \n the é \n" * 5)
+        originals.append(memory.getvalue())
+    return originals
+
+
 def _picture_lists() -> list[bytes]:
     return [b"0\t1.000000\ta.jpg\n1\t2.5\t-3\tb/c d.png\n", b""]
 
@@ -379,6 +406,26 @@ def _use_picture(path: str) -> None:
         pictures.decode(Path(path).read_bytes(), flag, "a picture").sum()
 
 
+def _use_pictures_of_records(path: str) -> None:
+    options = {"path_imgrec": path, "data_shape": (3, 8, 8), "batch_size": 2, "round_batch": False}
+    for iterator in (
+        mx.io.ImageDetRecordIter(**options, rand_crop_prob=1, min_crop_scales=0.5),
+        mx.io.ImageRecordIter(**options, label_width=7),
+    ):
+        for batch in iterator:
+            batch.data[0].asnumpy(), batch.label[0].asnumpy()
+
+
+def _use_text_archive(path: str) -> None:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MXNET_GLUON_REPO", "file:///nowhere")
+        shutil.copy(path, Path(folder, "wikitext-2-v1.zip"))
+        with redirect_stdout(io.StringIO()):
+            texts = gluon.contrib.data.text.WikiText2(folder, "test", seq_len=3)
+        for number in range(len(texts)):
+            texts[number][0].asnumpy()
+
+
 def _use_picture_list(path: str) -> None:
     mx.image.ImageIter(1, (3, 8, 8), path_imglist=path)
 
@@ -406,6 +453,8 @@ FORMATS: dict[str, tuple[Callable[[str], None], Callable[[], list[bytes]], bool]
         "archive": (_use_archive, _archives, False),
         "table": (_use_table, _tables, True),
         "records": (_use_records, _records, False),
+        "pictures of records": (_use_pictures_of_records, _pictures_of_records, False),
+        "archive of texts": (_use_text_archive, _text_archives, False),
         "list of pictures": (_use_picture_list, _picture_lists, True),
         "picture": (_use_picture, _pictures, False),
     }.items()

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import zipfile
 from math import prod
+from pathlib import Path
 
+import numpy as onp
 import pytest
 
 import afterglow as mx
@@ -91,3 +94,70 @@ def test_interval_sampler() -> None:
     sampler = gluon.contrib.data.IntervalSampler
     assert list(sampler(7, 3)) == [0, 3, 6, 1, 4, 2, 5]
     assert list(sampler(7, 3, rollover=False)) == [0, 3, 6]
+
+
+# --- texts: answers are MXNet's ---
+
+_TEXT = """
+ = Title =
+ 
+ The cat <unk> sat on the mat .
+
+ A dog , the cat and a @-@ mat .
+ the end"""  # noqa: W293
+_PIECES = [[4, 11, 4, 1, 10], [5, 0, 17, 16, 2], [6, 3, 1, 9, 14], [7, 2, 5, 13, 12],
+           [8, 6, 3, 1, 2], [15]]  # fmt: skip
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MXNET_GLUON_REPO", "file:///nowhere")
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_texts_in_pieces(tmp_path: Path, is_packed: bool, capsys: pytest.CaptureFixture) -> None:
+    if is_packed:
+        with zipfile.ZipFile(tmp_path / "wikitext-2-v1.zip", "w") as file:
+            file.writestr("wikitext-2/wiki.valid.tokens", _TEXT)
+            file.writestr("../wiki.else.tokens", "not for us")
+    else:
+        (tmp_path / "wiki.valid.tokens").write_text(_TEXT)
+    texts = gluon.contrib.data.text.WikiText2(str(tmp_path), "validation", seq_len=5)
+    assert "is read as it is" in capsys.readouterr().out
+    assert not (tmp_path.parent / "wiki.else.tokens").exists()
+    words = [word for piece in _PIECES for word in piece]
+    assert len(texts) == 5
+    for number, (piece, label) in enumerate(texts[i] for i in range(5)):
+        assert {piece.asnumpy().dtype, label.asnumpy().dtype} == {onp.dtype("int32")}
+        assert piece.asnumpy().tolist() == words[5 * number : 5 * number + 5]
+        assert label.asnumpy().tolist() == words[5 * number + 1 : 5 * number + 6]
+    assert texts.vocabulary.idx_to_token[:7] == ["<unk>", "<eos>", "the", ".", "=", "cat", "mat"]
+    assert texts.frequencies["the"] == 3
+    (tmp_path / "wiki.test.tokens").write_text("the dog\nbarks")
+    others = gluon.contrib.data.text.WikiText2(
+        str(tmp_path), "test", vocab=texts.vocabulary, seq_len=2
+    )
+    assert [one.asnumpy().tolist() for one in others[0]] == [[2, 14], [14, 1]]
+    assert len(gluon.contrib.data.text.WikiText2(str(tmp_path), "validation")) == 0
+
+
+@pytest.mark.usefixtures("no_network")
+def test_texts_that_are_not_there_or_damaged(tmp_path: Path) -> None:
+    wiki = gluon.contrib.data.text.WikiText103
+    with pytest.raises(mx.MXNetError, match=r"wikitext-103-v1\.zip"):
+        wiki(str(tmp_path))
+    (tmp_path / "wikitext-103-v1.zip").write_bytes(b"PK nothing")
+    with pytest.raises(mx.MXNetError, match="damaged"):
+        wiki(str(tmp_path))
+    with zipfile.ZipFile(tmp_path / "wikitext-103-v1.zip", "w") as file:
+        file.writestr("else", "")
+    with pytest.raises(mx.MXNetError, match=r"has no wiki\.train\.tokens"):
+        wiki(str(tmp_path))
+    (tmp_path / "wiki.train.tokens").write_bytes(b"\xff\xfe")
+    with pytest.raises(mx.MXNetError, match="no text"):
+        wiki(str(tmp_path))
+    with pytest.raises(mx.MXNetError, match="segment is 'all'"):
+        wiki(str(tmp_path), "all")
+    with pytest.raises(mx.MXNetError, match="seq_len is 0"):
+        wiki(str(tmp_path), seq_len=0)

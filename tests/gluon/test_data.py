@@ -227,6 +227,18 @@ def test_same_batches_whoever_makes_them(options):
 
 
 @pytest.mark.parametrize("workers", [0, 2])
+def test_loops_begin_anew(workers):
+    samples = [1.0, 2.0]
+    loader = data.DataLoader(samples, 2, num_workers=workers, auto_reload=True)
+    for first in (1.0, 5.0):
+        samples[0] = first
+        loader.refresh()
+        (batch,) = loader
+        assert batch.asnumpy().tolist() == [first, 2]
+        loader.clean()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
 def test_shuffle(workers):
     loader = data.DataLoader(list(range(50)), 8, shuffle=True, num_workers=workers)
     first, second = ([one for batch in _lists(loader) for one in batch] for _ in range(2))

@@ -101,6 +101,102 @@ def test_batches_arrive_as_they_were_made():
     assert host[0] == -1
 
 
+_BATCHIFY = data.batchify
+_MANY = 1500
+
+
+class Ragged(list):
+    """Samples of any kind, as a dataset."""
+
+
+def _kinds(number, rows=_MANY):
+    host = onp.random.RandomState(number).randint(0, 99, (rows, 3))
+    return [
+        nd.array(host, dtype="float32"),
+        nd.array(host, dtype="uint8"),
+        np.array(host, dtype="float64"),
+        host.astype("int32"),
+        host.astype("uint16"),
+        host % 2 == 0,
+        host.astype("float16")[::2],
+        float(number),
+    ]
+
+
+def _keeping(samples, kept=[]):  # noqa: B006
+    """Return a batch, and those from before, as a function of somebody else may do."""
+    kept.append(_BATCHIFY.default_batchify_fn(samples))
+    return list(kept)
+
+
+@pytest.mark.parametrize("is_np", [False, True])
+def test_batches_of_workers_are_those_made_here(is_np):
+    samples = [tuple(_kinds(number)) for number in range(6)]
+    lengths = [
+        (nd.array(onp.ones((_MANY + number, 2))), onp.ones((_MANY - number, 1), "float32"), number)
+        for number in range(6)
+    ]
+    pad, stack = _BATCHIFY.Pad, _BATCHIFY.Stack()
+    group = _BATCHIFY.Group(pad(pad_val=-1, ret_length=True), pad(), stack)
+    with mx.util.np_array(is_np):
+        for content, batchify in (
+            (samples, None),
+            (samples, stack),
+            (lengths, group),
+            ([one[0] for one in samples], _keeping),
+            ([samples[0][0], *(one[1] for one in samples[1:])], None),  # of different types
+        ):
+            plain = [*data.DataLoader(Ragged(content), 2, batchify_fn=batchify)]
+            _keeping.__defaults__[0].clear()
+            loader = data.DataLoader(Ragged(content), 2, batchify_fn=batchify, num_workers=1)
+            for ours, expected in zip(loader, plain, strict=True):
+                _same(ours, expected)
+
+
+def test_arrays_of_a_batch_are_in_the_file():
+    with tempfile.TemporaryFile() as file:
+        target = _workers._File(file.fileno())
+        batch = _BATCHIFY.make_batch(
+            _BATCHIFY.default_batchify_fn, [_kinds(number) for number in range(3)], target.place
+        )
+        stretches = _workers._packed(batch, target.made)
+        starts = [one.start for one in stretches if one.content.nbytes >= _workers._WORTH]
+        assert None not in starts
+        assert len(starts) == 7
+        parts = target.write(stretches)
+        file.seek(0)
+        _same(
+            _workers._unpacked(parts, file.read()),
+            _BATCHIFY.default_batchify_fn([_kinds(number) for number in range(3)]),
+        )
+        del batch, stretches
+        _workers._mapped.clear()
+
+
+def test_without_room_for_batches_in_files(monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse)
+    samples = [tuple(_kinds(number)) for number in range(4)]
+    plain = [*data.DataLoader(Ragged(samples), 2)]
+    for ours, expected in zip(
+        data.DataLoader(Ragged(samples), 2, num_workers=1), plain, strict=True
+    ):
+        _same(ours, expected)
+
+
+def _same(ours, expected):
+    if isinstance(expected, (list, tuple)):
+        assert len(ours) == len(expected)
+        for one, other in zip(ours, expected, strict=True):
+            _same(one, other)
+        return
+    assert type(ours) is type(expected)
+    assert ours.dtype == expected.dtype
+    onp.testing.assert_array_equal(ours.asnumpy(), expected.asnumpy())
+
+
 def test_without_files_in_memory(monkeypatch):
     def refused(*arguments):
         raise OSError(24, "Too many open files")

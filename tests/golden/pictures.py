@@ -121,6 +121,15 @@ EXACT = [
     " data_shape=(3, 8, 9)))",
     "batches(io.ImageRecordIter(path_imgrec=boxes, batch_size=1, verbose=False, path_imglist=lst,"
     " label_width=2, data_shape=(3, 8, 9)))",
+    *[f"batches(io.ImageDetRecordIter(path_imgrec=boxes, batch_size=7, verbose=False, {options}))"
+      for options in ("data_shape=(3, 16, 16)", "data_shape=(1, 9, 30), resize=10",
+                      "data_shape=(3, 16, 16), label_pad_width=30, label_pad_value=-2",
+                      "data_shape=(3, 16, 16), path_imglist=box_list",
+                      "data_shape=(3, 8, 9), rand_mirror_prob=1, mean_r=9, mean_b=7",
+                      "data_shape=(3, 8, 9), inter_method=0",
+                      "data_shape=(3, 17, 23), resize_mode='shrink'")],
+    "batches(io.ImageDetRecordIter(path_imgrec=boxes, batch_size=3, verbose=False,"
+    " data_shape=(3, 8, 9)), 2)",
 ]  # fmt: skip
 
 #: Pixels may differ by so much: OpenCV turns and stretches in another way by now.
@@ -185,6 +194,8 @@ NEAR = [
     "batches(image.ImageDetIter(2, (3, 16, 16), path_imgrec=boxes, path_imgidx=box_idx,"
     " shuffle=True, rand_crop=0.7, rand_pad=0.6, rand_mirror=True, mean=True, std=True,"
     " brightness=0.1, hue=0.2, inter_method=1), 3)",
+    "batches(io.ImageDetRecordIter(path_imgrec=boxes, batch_size=7, verbose=False,"
+    " data_shape=(3, 8, 9), std_r=2, std_g=4, std_b=5, scale=3))",
     "list(image.ImageDetIter(2, (3, 16, 16), path_imgrec=boxes, inter_method=1)._parse_label("
     "onp.array([3, 5, 0, 1, 0.1, 0.1, 0.9, 0.9, 1, 0.5, 0.5, 0.5, 0.5, 2, 0, 0, 1, 1])))",
 ]  # fmt: skip

@@ -409,3 +409,95 @@ def test_pictures_are_those_of_image(rec: str) -> None:
     )
     for batch, other in zip(ours, theirs, strict=False):
         onp.testing.assert_array_equal(batch.data[0].asnumpy(), other.data[0].asnumpy())
+
+
+# --- objects ---
+
+
+@pytest.fixture
+def boxed(tmp_path: Path) -> str:
+    """Write pictures that are dark but for two bright objects, whose places the labels tell."""
+    writer = recordio.MXRecordIO(tmp_path / "boxed.rec", "w")
+    for number in range(4):
+        pixels = onp.zeros((40, 60, 3), "uint8")
+        pixels[4:16, 6:24] = 255
+        pixels[20:36, 30:54] = 128
+        objects = [0, 0.1, 0.1, 0.4, 0.4, 7, 1, 0.5, 0.5, 0.9, 0.9, 8, 2, 0.3, 0.3, 0.3, 0.9, 9]
+        header = (0, [3, 6, number, *objects], number, 0)
+        writer.write(recordio.pack_img(header, pixels, 1, ".png"))
+    writer.close()
+    return str(tmp_path / "boxed.rec")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rand_mirror_prob": 0.5},
+        {"rand_pad_prob": 1, "max_pad_scale": 3, "rand_mirror_prob": 0.5},
+        {"rand_crop_prob": 1, "min_crop_scales": 0.6, "min_crop_object_coverages": 0.9},
+        {"rand_crop_prob": 1, "num_crop_sampler": 2, "min_crop_scales": (0.3, 0.7),
+         "max_crop_scales": (0.5, 1), "min_crop_overlaps": (0.5, 0.1), "crop_emit_mode": "overlap"},
+        {"rand_crop_prob": 0.5, "min_crop_scales": 0.5, "rand_pad_prob": 0.5, "max_pad_scale": 2,
+         "resize_mode": "fit"},
+    ],
+)  # fmt: skip
+def test_boxes_go_with_what_they_are_around(boxed: str, changes: dict[str, Any]) -> None:
+    options = {"path_imgrec": boxed, "data_shape": (3, 80, 80), "batch_size": 4, "fill_value": 9}
+    iterator = io.ImageDetRecordIter(**options, **changes, inter_method=0, label_pad_width=24)
+    seen = set()
+    for _ in range(6):
+        (batch,) = iterator
+        for picture, label in zip(batch.data[0].asnumpy(), batch.label[0].asnumpy(), strict=True):
+            channels, height, width, length = map(int, label[:4])
+            assert label.shape == (28,)
+            assert channels == 3
+            assert (label[4 + length :] == -1).all()
+            assert label[4:6].tolist() == [3, 6]
+            for kind, left, top, right, bottom, more in label[7 : 4 + length].reshape(-1, 6):
+                assert kind in (0, 1)
+                assert more == 7 + kind
+                x, y = int((left + right) / 2 * width), int((top + bottom) / 2 * height)
+                assert picture[0, y, x] == (255 if kind == 0 else 128)
+                seen.add((float(left), float(top)))
+        iterator.reset()
+    assert len(seen) > 3
+
+
+def test_colours_of_objects_change(boxed: str) -> None:
+    options = {"path_imgrec": boxed, "data_shape": (3, 8, 8), "batch_size": 4}
+    plain = next(io.ImageDetRecordIter(**options)).data[0].asnumpy()
+    for name, most in (("hue", 30), ("saturation", 50), ("illumination", 50), ("contrast", 0.5)):
+        changes = {f"max_random_{name}": most, f"random_{name}_prob": 1.0}
+        other = next(io.ImageDetRecordIter(**options, **changes, seed=3)).data[0].asnumpy()
+        again = next(io.ImageDetRecordIter(**options, **changes, seed=3)).data[0].asnumpy()
+        assert (other == again).all()
+        if name in ("illumination", "contrast"):  # the others leave greys as they are
+            assert (other != plain).any()
+
+
+def test_labels_that_are_no_lengths(boxed: str) -> None:
+    for first in ([onp.nan, 5], [2, onp.inf], [1, 5], [2, 4], [2, 6], [8, 5], [2, 1e30]):
+        writer = recordio.MXRecordIO(boxed, "w")
+        header = (0, [*first, 0, 0.1, 0.1, 0.4, 0.4], 0, 0)
+        writer.write(recordio.pack_img(header, onp.zeros((8, 8, 3), "uint8"), 1, ".png"))
+        writer.close()
+        with pytest.raises(FileError, match="a header of 2 at least"):
+            next(io.ImageDetRecordIter(path_imgrec=boxed, data_shape=(3, 8, 8), batch_size=1))
+
+
+def test_labels_that_are_no_objects(boxed: str, rec: str) -> None:
+    options = {"data_shape": (3, 8, 8), "batch_size": 2}
+    with pytest.raises(mx.MXNetError, match="a header of 2 at least"):
+        next(io.ImageDetRecordIter(path_imgrec=rec, **options))
+    with pytest.raises(mx.MXNetError, match="label_pad_width is 7, and a record has 21"):
+        io.ImageDetRecordIter(path_imgrec=boxed, label_pad_width=7, **options)
+    with pytest.raises(mx.MXNetError, match="label_width is 9"):
+        io.ImageDetRecordIter(path_imgrec=boxed, label_width=9, **options)
+    for wrong in (
+        {"resize_mode": "squeeze"},
+        {"crop_emit_mode": "corner"},
+        {"min_crop_scales": 1.0},
+        {"num_crop_sampler": 2, "min_crop_scales": (0.1, 0.2, 0.3)},
+    ):
+        with pytest.raises(mx.MXNetError, match="ImageDetRecordIter"):
+            io.ImageDetRecordIter(path_imgrec=boxed, **options, **wrong)

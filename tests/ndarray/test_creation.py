@@ -12,6 +12,7 @@ import pytest
 
 import afterglow as mx
 from afterglow import _core, nd, np, npx
+from afterglow._arrays.dtypes import TYPES
 from afterglow.ndarray.contrib import arange_like
 
 both = pytest.mark.parametrize("front", [nd, np], ids=["nd", "np"])
@@ -254,6 +255,65 @@ def test_arrays_from_arrays() -> None:
     assert onp.isnan(nd.array(None).asnumpy())
     assert onp.isnan(np.array(None).asnumpy())
     check(nd.array(onp.arange(6)[::2]), [0, 2, 4])
+
+
+class _Rows(list[Any]):
+    """A list that only NumPy converts, for what is a list of Python's itself is read natively."""
+
+
+_INSIDE = [0.5, -1.7, 1e300, 5e-324, float("inf"), float("nan"), 0, 1, -1, 200, 2**24 + 1, 2**31,
+           2**53 + 1, 2**63, 10**400, True, None, "7", 2j, onp.float64(3), [1], (2, 3)]  # fmt: skip
+
+
+def _answer(make: Any, source: Any) -> Any:
+    try:
+        value = make(source).asnumpy()
+    except Exception as error:
+        return type(error), str(error)
+    return value.dtype, value.shape, value.tobytes()
+
+
+@both
+@pytest.mark.parametrize("dtype", [None, *TYPES, int, "uint16", "nonsense", []])
+def test_lists_become_what_numpy_makes_of_them(front: Any, dtype: Any) -> None:
+    generator = onp.random.RandomState(7)
+    for _ in range(400):
+        shape = generator.randint(0 if generator.rand() < 0.1 else 1, 4, generator.randint(1, 4))
+        usual = generator.choice(len(_INSIDE), 2)
+
+        def nested(shape: Any, usual: Any = usual) -> Any:
+            if not len(shape):
+                rare = generator.rand() < 0.02
+                return _INSIDE[generator.randint(len(_INSIDE)) if rare else generator.choice(usual)]
+            items = [nested(shape[1:]) for _ in range(shape[0])]
+            return items if generator.rand() < 0.8 else tuple(items)
+
+        source = nested(shape)
+        ours = _answer(lambda given: front.array(given, dtype=dtype), source)
+        assert ours == _answer(lambda given: front.array(given, dtype=dtype), _Rows(source)), source
+
+
+@both
+def test_lists_that_hold_themselves_and_deep_ones_are_refused(front: Any) -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    deep: Any = 1.0
+    for _ in range(70):
+        deep = [deep]
+    for source in (endless, deep, [[1.0] * 2000] + [[1.0]] * 2000):
+        with pytest.raises(mx.MXNetError):
+            front.array(source)
+
+
+@both
+def test_lists_on_other_devices(front: Any) -> None:
+    with mx.cpu(1):
+        assert front.array([1, 2]).ctx == mx.cpu(1)
+        assert front.array([1, 2], ctx=mx.cpu(2)).ctx == mx.cpu(2)
+    with pytest.raises(mx.MXNetError, match="gpu"):
+        front.array([1, 2], ctx=mx.gpu())
+    with pytest.raises(TypeError, match="ctx"):
+        front.array([1, 2], ctx="cpu")
 
 
 # --- matrices and grids ---

@@ -4,6 +4,7 @@
 All workers of one iteration read tasks from one socket, whose messages come whole and to one of
 them each. With a task travels a file without a name (``memfd``), into which the worker writes the
 batch; small batches, and all where there is no such file, come back through the worker's own pipe.
+Arrays of a batch are made in the file itself where the function that makes batches is ours.
 
 Every end of a pipe or socket has one owner. So a worker that dies is the end of its pipe for the
 parent, and a parent that dies, however, is the end of a third pipe for the worker: that is a signal
@@ -17,6 +18,7 @@ import errno
 import fcntl
 import hashlib
 import io
+import math
 import mmap
 import multiprocessing
 import os
@@ -45,11 +47,14 @@ from ... import ndarray as nd
 from ... import numpy as np
 from ..._core import Array
 from ...error import FileError, MXNetError
+from .batchify import Place
 
 __all__ = ["Workers", "late"]
 
 #: Bytes that travel through pipes and sockets rather than files, and how many a pipe shall hold.
 _SMALL, _PIPE = 32768, 1 << 18
+#: Bytes of an array from which on it is made in the file.
+_WORTH = 4096
 #: Files of one iteration; tasks beyond do without.
 _MOST_FILES = 32
 #: Seconds after which whoever waits looks whether the other process is still there. The ends of
@@ -59,6 +64,9 @@ _TICK = 1.0
 _PATIENCE, _BURIAL = 2.0, 10.0
 
 _LENGTH = struct.Struct("<I")
+
+#: Makes a batch of indices, its arrays in memory of that function if one is given.
+Make = Callable[[Any, Place | None], Any]
 
 
 # --- descriptors ---
@@ -187,25 +195,44 @@ def _leave_interrupts_to_the_parent() -> None:
 # --- what travels ---
 
 
+class _Stretch(NamedTuple):
+    """Some bytes of what travels."""
+
+    content: memoryview
+    copied: bool  #: by its reader anyway: others keep what they are given
+    start: int | None  #: where in the file it was made
+
+
 class _Pickler(pickle.Pickler):
     """Pickles arrays of ours and of NumPy's without a copy of their bytes."""
 
-    def __init__(self, file: io.BytesIO) -> None:
-        super().__init__(file, protocol=5, buffer_callback=self._take)
-        self.buffers: list[tuple[memoryview, bool]] = []
-        self._of_arrays: list[pickle.PickleBuffer] = []
+    def __init__(self, file: io.BytesIO, made: dict[int, int]) -> None:
+        self.buffers: list[pickle.PickleBuffer] = []
+        # No method of its own: it would hold itself, and all that it has pickled, in a cycle.
+        super().__init__(file, protocol=5, buffer_callback=self.buffers.append)
+        self._made = made
+        self._of_arrays: list[tuple[pickle.PickleBuffer, int | None]] = []
 
-    def _take(self, buffer: pickle.PickleBuffer) -> None:
-        ours = any(buffer is one for one in self._of_arrays)
-        self.buffers.append((buffer.raw(), ours))
+    def stretches(self) -> list[_Stretch]:
+        """Return the bytes of arrays that the pickle speaks of."""
+        found = []
+        for buffer in self.buffers:
+            ours = [start for one, start in self._of_arrays if one is buffer]
+            found.append(_Stretch(buffer.raw(), bool(ours), ours[0] if ours else None))
+        return found
 
     def reducer_override(self, value: Any) -> Any:
         if not isinstance(value, Array):
             return NotImplemented
         host: Any = onp.ascontiguousarray(value.__array__(copy=False))  # type: ignore[attr-defined]
         buffer = pickle.PickleBuffer(host)
-        self._of_arrays.append(buffer)
-        return _restored, (buffer, host.dtype.str, value.shape, value._legacy)  # type: ignore[attr-defined]
+        self._of_arrays.append((buffer, self._made.get(_address(host))))
+        return _restored, (buffer, host.dtype.name, value.shape, value._legacy)  # type: ignore[attr-defined]
+
+
+def _address(host: Any) -> int:
+    address: int = host.__array_interface__["data"][0]
+    return address
 
 
 def _restored(buffer: Any, dtype: str, shape: tuple[int, ...], legacy: bool) -> Any:
@@ -213,35 +240,38 @@ def _restored(buffer: Any, dtype: str, shape: tuple[int, ...], legacy: bool) -> 
     return (nd if legacy else np).array(host, dtype=dtype)
 
 
-#: The lengths of stretches of bytes, and of each whether its reader makes a copy anyway: other
-#: readers keep what they are given.
-_Parts = list[tuple[int, bool]]
+#: Where stretches begin, their lengths, and of each whether its reader makes a copy anyway.
+_Parts = list[tuple[int, int, bool]]
 
 
-def _packed(value: Any) -> tuple[_Parts, list[memoryview]]:
-    """Return a value as stretches of bytes."""
+def _packed(value: Any, made: dict[int, int]) -> list[_Stretch]:
+    """Return a value as stretches of bytes; ``made`` has arrays of the file by their addresses."""
     file = io.BytesIO()
-    pickler = _Pickler(file)
+    pickler = _Pickler(file, made)
     pickler.dump(value)
-    stretches = [(file.getbuffer(), False), *pickler.buffers]
-    return [(one.nbytes, kind) for one, kind in stretches], [one for one, _ in stretches]
+    return [_Stretch(file.getbuffer(), False, None), *pickler.stretches()]
 
 
 def _unpacked(parts: _Parts, memory: Any) -> Any:
     with memoryview(memory) as view:
         first, *rest = [
             view[start : start + length] if copied else bytearray(view[start : start + length])
-            for start, (length, copied) in zip(_starts(parts), parts, strict=False)
+            for start, length, copied in parts
         ]
         return pickle.loads(first, buffers=rest)
 
 
-def _starts(parts: _Parts) -> list[int]:
-    """Return where each of them begins, as processors like it, and where the last ends."""
-    starts = [0]
-    for length, _ in parts:
-        starts.append(-(-(starts[-1] + length) // 64) * 64)
-    return starts
+def _aligned(place: int) -> int:
+    """Return the next place as processors like it."""
+    return -(-place // 64) * 64
+
+
+def _behind_each_other(stretches: list[_Stretch]) -> _Parts:
+    parts, end = [], 0
+    for content, copied, _ in stretches:
+        parts.append((end, content.nbytes, copied))
+        end = _aligned(end + content.nbytes)
+    return parts
 
 
 class _Reply(NamedTuple):
@@ -254,7 +284,7 @@ class _Reply(NamedTuple):
 
     @property
     def size(self) -> int:
-        return _starts(self.parts)[-1]
+        return _aligned(max((start + length for start, length, _ in self.parts), default=0))
 
 
 #: Sent by a worker that ends because there is nothing more to do.
@@ -341,12 +371,57 @@ def _end_with(lifeline: int) -> None:
         os._exit(1)
 
 
+class _File:
+    """The file of a task, and what the worker makes in it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self.made: dict[int, int] = {}  #: where arrays begin in it, by their addresses
+        self._end = 0
+
+    def place(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Return memory for an array, as a NumPy array; None where there is no room."""
+        size = math.prod(shape) * onp.dtype(dtype).itemsize
+        if size < _WORTH:
+            return None
+        start, self._end = self._end, _aligned(self._end + size)
+        try:
+            memory: Any = onp.ndarray(shape, dtype, self._mapped(), start)
+        except (OSError, ValueError):
+            return None
+        self.made[_address(memory)] = start
+        return memory
+
+    def _mapped(self) -> mmap.mmap:
+        """Return the file as memory up to the end of what is made in it."""
+        about = os.fstat(self.descriptor)
+        # A write to memory cannot be refused, so the room is asked for here.
+        if about.st_size < self._end:
+            os.posix_fallocate(self.descriptor, 0, self._end)
+        mapped = _mapped.get(about.st_ino)
+        if mapped is None or len(mapped) < self._end:
+            mapped = _mapped[about.st_ino] = mmap.mmap(self.descriptor, 0)
+        return mapped
+
+    def write(self, stretches: list[_Stretch]) -> _Parts:
+        """Write what was not made here behind what was."""
+        parts: _Parts = []
+        for content, copied, start in stretches:
+            if start is None:
+                start, self._end = self._end, _aligned(self._end + content.nbytes)
+                _write_at(self.descriptor, content, start)
+            parts.append((start, content.nbytes, copied))
+        return parts
+
+
+#: The memory of files that this worker was given, by their numbers: they come again and again.
+_mapped: dict[int, mmap.mmap] = {}
+
+
 class _Worker:
     """Makes batches until there are no more tasks, or nobody to give them."""
 
-    def __init__(
-        self, make: Callable[[Any], Any], entropy: bytes, tasks: int, results: int, lifeline: int
-    ) -> None:
+    def __init__(self, make: Make, entropy: bytes, tasks: int, results: int, lifeline: int) -> None:
         self._make = make
         self._entropy = entropy
         self._numbers = tasks, results, lifeline
@@ -381,31 +456,31 @@ class _Worker:
                 indices = pickle.loads(os.pread(file, length, 0))
             return number, indices, file
 
-    def _answer(self, number: int, indices: Any, file: int | None) -> None:
+    def _answer(self, number: int, indices: Any, descriptor: int | None) -> None:
+        file = None if descriptor is None else _File(descriptor)
         try:
             _seed(self._entropy, number)
             try:
-                made, (parts, stretches) = True, _packed(self._make(indices))
+                batch = self._make(indices, file.place if file else None)
+                made, stretches = True, _packed(batch, file.made if file else {})
             except BaseException as error:
-                made, (parts, stretches) = False, _packed(_failure(error))
-            reply = _Reply(number, made, parts, False)
+                made, stretches = False, _packed(_failure(error), {})
+            reply = _Reply(number, made, _behind_each_other(stretches), False)
             if file is not None and reply.size > _SMALL:
                 with suppress(OSError):  # no room there: through the pipe, then
-                    for start, stretch in zip(_starts(parts), stretches, strict=False):
-                        _write_at(file, stretch, start)
-                    reply = reply._replace(in_file=True)
+                    reply = _Reply(number, made, file.write(stretches), True)
             self._reply(reply, stretches)
         finally:
-            if file is not None:
-                os.close(file)
+            if descriptor is not None:
+                os.close(descriptor)
 
-    def _reply(self, reply: _Reply, stretches: list[memoryview]) -> None:
+    def _reply(self, reply: _Reply, stretches: list[_Stretch]) -> None:
         head = pickle.dumps(tuple(reply))
         message = bytearray(_LENGTH.pack(len(head)) + head)
         if not reply.in_file:
             for stretch in stretches:
-                message += stretch
-                message += bytes(-len(stretch) % 64)
+                message += stretch.content
+                message += bytes(-stretch.content.nbytes % 64)
         rest = memoryview(message)
         while rest:
             rest = rest[os.write(self._results, rest) :]
@@ -418,13 +493,13 @@ def _work_elsewhere(tasks: int, results: int, lifeline: int, program: int) -> No
     _Worker(make, entropy, tasks, results, lifeline).run()
 
 
-def _read_program(program: int) -> tuple[Callable[[Any], Any], bytes]:
+def _read_program(program: int) -> tuple[Make, bytes]:
     """Return what workers are to do.
 
     All of them read one file at the same time, and share the place in it where a plain read begins.
     """
     with mmap.mmap(program, 0, access=mmap.ACCESS_READ) as content:
-        told: tuple[Callable[[Any], Any], bytes] = pickle.loads(content)
+        told: tuple[Make, bytes] = pickle.loads(content)
     return told
 
 
@@ -607,7 +682,7 @@ atexit.register(_end_all)
 class Workers:
     """Processes that make batches of lists of indices, ahead of time and in any order."""
 
-    def __init__(self, make: Callable[[Any], Any], count: int, method: str) -> None:
+    def __init__(self, make: Make, count: int, method: str) -> None:
         self._make = make
         self._count = count
         self._method = method

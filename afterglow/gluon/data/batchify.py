@@ -10,27 +10,77 @@ import numpy as onp
 
 from ... import ndarray as nd
 from ... import numpy as np
+from ..._arrays.dtypes import is_known
 from ..._core import Array
+from ..._interoperation.dlpack import take
 from ...util import is_np_array
 
 __all__ = ["Group", "Pad", "Stack", "default_batchify_fn"]
 
 
-def _array(host: onp.ndarray[Any, Any]) -> Any:
-    kind = host.dtype if host.dtype.kind != "u" or host.dtype.itemsize == 1 else onp.dtype("int64")
-    return (np if is_np_array() else nd).array(host, dtype=kind)
+#: Returns memory for an array of a shape and type, as a NumPy array, or None.
+Place = Callable[[tuple[int, ...], Any], Any]
+
+
+def make_batch(function: Any, data: Sequence[Any], place: Place | None) -> Any:
+    """Return what a function makes of samples, in memory from ``place`` where it is one of ours.
+
+    Whoever gives the memory takes it back with the batch. So functions of others, which may keep
+    what they have made, do without.
+    """
+    if place is None:
+        return function(data)
+    if function is default_batchify_fn or type(function) is Stack:
+        return _stacked(data, place)
+    if type(function) in (Group, Pad):
+        return function._make(data, place)
+    return function(data)
+
+
+def _array(host: onp.ndarray[Any, Any], place: Place | None = None) -> Any:
+    kind = _kept(host.dtype)
+    memory = None if place is None else place(host.shape, kind)
+    if memory is None:
+        return (np if is_np_array() else nd).array(host, dtype=kind)
+    memory[...] = host
+    return take(memory, legacy=not is_np_array())
+
+
+def _kept(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
+    """Return the type that a batch of NumPy arrays has."""
+    return dtype if dtype.kind != "u" or dtype.itemsize == 1 else onp.dtype("int64")
 
 
 def default_batchify_fn(data: Sequence[Any]) -> Any:
     """Return samples as one array; tuples of samples as a list of arrays."""
+    return _stacked(data, None)
+
+
+def _stacked(data: Sequence[Any], place: Place | None) -> Any:
     first = data[0]
-    if isinstance(first, Array):
-        if first._legacy:  # type: ignore[attr-defined]
-            return nd.stack(*data)
-        return np.stack(list(data))
     if isinstance(first, (tuple, list)):
-        return [default_batchify_fn(column) for column in zip(*data, strict=True)]
+        return [_stacked(column, place) for column in zip(*data, strict=True)]
+    if isinstance(first, Array):
+        legacy = first._legacy  # type: ignore[attr-defined]
+        memory = None if place is None else _memory(data, first.dtype, place)  # type: ignore[attr-defined]
+        result = None if memory is None else take(memory, legacy)
+        return nd.stack(*data, out=result) if legacy else np.stack(list(data), out=result)
+    if place is not None and isinstance(first, onp.ndarray):
+        memory = _memory(data, _kept(first.dtype), place)
+        if memory is not None:
+            onp.stack(data, out=memory)
+            return take(memory, legacy=not is_np_array())
     return _array(onp.asarray(data))
+
+
+def _memory(data: Sequence[Any], dtype: Any, place: Place) -> Any:
+    """Return memory for the stack of arrays, None where there is none or they are not alike."""
+    kind, shape, elements = type(data[0]), data[0].shape, data[0].dtype
+    if not is_known(onp.dtype(dtype)) or any(
+        type(one) is not kind or one.shape != shape or one.dtype != elements for one in data
+    ):
+        return None
+    return place((len(data), *shape), dtype)
 
 
 class Stack:
@@ -54,6 +104,9 @@ class Pad:
 
     def __call__(self, data: Sequence[Any]) -> Any:
         """Return the batch, with the lengths if asked for."""
+        return self._make(data, None)
+
+    def _make(self, data: Sequence[Any], place: Place | None) -> Any:
         hosts = [one.asnumpy() if isinstance(one, Array) else onp.asarray(one) for one in data]
         lengths = [host.shape[self._axis] for host in hosts]
         longest = max(lengths)
@@ -63,7 +116,7 @@ class Pad:
             widths[self._axis] = (0, longest - length)
             padded.append(onp.pad(host, widths, constant_values=self._value))
         batch = onp.stack(padded)
-        result = _array(batch if self._dtype is None else batch.astype(self._dtype))
+        result = _array(batch if self._dtype is None else batch.astype(self._dtype), place)
         return (result, _array(onp.asarray(lengths, "int32"))) if self._with_length else result
 
 
@@ -75,7 +128,11 @@ class Group:
 
     def __call__(self, data: Sequence[Any]) -> Any:
         """Return one batch for each element."""
+        return self._make(data, None)
+
+    def _make(self, data: Sequence[Any], place: Place | None) -> Any:
         columns = zip(*data, strict=True)
         return tuple(
-            function(column) for function, column in zip(self._functions, columns, strict=True)
+            make_batch(function, column, place)
+            for function, column in zip(self._functions, columns, strict=True)
         )

@@ -17,7 +17,7 @@ from ..._package.keywords import NamedKeywords
 from ...error import ArrayTypeError, ArrayValueError
 from ...util import is_np_array, is_np_shape, np_array, np_shape
 from ._workers import Workers, late
-from .batchify import default_batchify_fn
+from .batchify import Place, default_batchify_fn, make_batch
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 __all__ = ["DataLoader", "default_batchify_fn", "default_mp_batchify_fn"]
@@ -35,10 +35,11 @@ class _Maker:
         self._batchify = batchify
         self._switches = is_np_shape(), is_np_array()  # of this thread, so workers lack them
 
-    def __call__(self, indices: Any) -> Any:
+    def __call__(self, indices: Any, place: Place | None = None) -> Any:
         shape, array = self._switches
         with np_shape(shape), np_array(array):
-            return self._batchify([self._dataset[index] for index in indices])
+            samples = [self._dataset[index] for index in indices]
+            return make_batch(self._batchify, samples, place)
 
 
 class _Threads:
@@ -132,6 +133,12 @@ class DataLoader(NamedKeywords):
 
     def __len__(self) -> int:
         return len(self._batch_sampler)
+
+    def refresh(self) -> None:
+        """Do nothing: every loop begins anew, with samples as they are then."""
+
+    def clean(self) -> None:
+        """Do nothing: nothing is made ahead between loops."""
 
     def __iter__(self) -> Iterator[Any]:
         make = _Maker(self._dataset, self._batchify_fn)

@@ -49,7 +49,10 @@ Size = int | Sequence[int]
 
 
 def _image() -> Any:
-    """Return ``mx.image``, which not every program needs."""
+    """Return ``mx.image``, which not every program needs.
+
+    Transforms ask for it when they are made: else every worker of a loader would import it again.
+    """
     from .... import image
 
     return image
@@ -181,6 +184,7 @@ class Rotate(Block):
         self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
     ) -> None:
         super().__init__()
+        _image()
         self._args = (rotation_degrees, zoom_in, zoom_out)
 
     def forward(self, x: Any) -> Any:
@@ -199,6 +203,7 @@ class RandomRotation(Block):
         rotate_with_proba: float = 1.0,
     ) -> None:
         super().__init__()
+        _image()
         lower, upper = angle_limits
         if lower >= upper:
             raise ArrayValueError("`angle_limits` must be an ordered tuple")
@@ -291,6 +296,7 @@ class CenterCrop(Block):
 
     def __init__(self, size: Size, interpolation: int = 1) -> None:
         super().__init__()
+        _image()
         self._args = (_both(size), interpolation)
 
     def forward(self, x: Any) -> Any:
@@ -312,6 +318,7 @@ class RandomCrop(Block):
 
     def __init__(self, size: Size, pad: Any = None, interpolation: int = 1) -> None:
         super().__init__()
+        _image()
         self._args = (_both(size), interpolation)
         sides = ((pad, pad), (pad, pad)) if isinstance(pad, Number) else pad
         self._pad = None if not pad else (*sides[0], *sides[1], 0, 0)
@@ -338,6 +345,7 @@ class RandomResizedCrop(Block):
         interpolation: int = 1,
     ) -> None:
         super().__init__()
+        _image()
         self._args = (_both(size), scale, ratio, interpolation)
 
     def forward(self, x: Any) -> Any:

@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""``gluon.contrib.data``: samplers that MXNet keeps here."""
-
-from __future__ import annotations
-
-from ..data.sampler import IntervalSampler
-
-__all__ = ["IntervalSampler"]
