@@ -7,7 +7,8 @@ module objects of Afterglow, so there is one ``NDArray`` class under both names.
 spoken; :mod:`afterglow.version` keeps our own.
 
 Where the helper packages of *Dive into Deep Learning* are not installed, ``d2l`` and ``d2lzh`` mean
-the stand-ins in :mod:`afterglow.books`.
+the stand-ins in :mod:`afterglow.books`. Names that NumPy, IPython, Matplotlib, pandas and Python
+had in MXNet's time and have no more are there again, unless ``AFTERGLOW_OLDER_NAMES=0``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from types import ModuleType
 
 import afterglow
 
+from ._interoperation.older_packages import put_back_older_names
 from ._interoperation.one_number import let_one_number_be_a_number
 from ._package.namespace import SHORT
 from .version import MXNET_VERSION
@@ -113,6 +115,7 @@ def _install() -> None:
             sys.modules.setdefault("mxnet." + short, sys.modules[prefix + name])
     afterglow.__version__ = MXNET_VERSION
     let_one_number_be_a_number()
+    put_back_older_names()
 
 
 _install()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What other packages had in MXNet's time is there again where ``mxnet`` means Afterglow.
+
+The packages here are small ones of our own that lack what newer versions lack.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import output_of
+
+NEWER = {
+    "IPython/__init__.py": "def get_ipython(): return None",
+    "IPython/display.py": "def display(*values): pass",
+    "matplotlib/__init__.py": "",
+    "matplotlib/pyplot.py": "def stem(*args, linefmt=None): return args, linefmt",
+    "pandas/__init__.py": """
+__version__ = "3.0.1"
+options = {}
+def set_option(name, value): options[name] = value
+def get_dummies(data, prefix=None, dtype=None): return data, prefix, dtype
+""",
+}
+
+PROGRAM = """
+import collections, numpy, sys
+{early}
+import afterglow.as_mxnet
+from IPython import display
+from matplotlib import pyplot
+import pandas
+print(display.set_matplotlib_formats("svg"))
+print(pyplot.stem([1, 2], use_line_collection=True), pyplot.stem([3], linefmt="x"))
+print(pandas.get_dummies([1]), pandas.get_dummies([1], None, bool), pandas.options)
+print(collections.Mapping is collections.abc.Mapping, numpy.float is float)
+print(numpy.zeros(1, numpy.object).dtype, numpy.product([2, 3]), numpy.bool == numpy.bool_)
+"""
+
+
+def output(tmp_path: Path, program: str, **environment: str) -> list[str]:
+    for name, text in NEWER.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{program}"
+    return output_of(program, **environment)
+
+
+@pytest.mark.parametrize("early", ["", "import IPython.display, matplotlib.pyplot, pandas"])
+def test_older_names_are_put_back(tmp_path: Path, early: str) -> None:
+    assert output(tmp_path, PROGRAM.format(early=early)) == [
+        "None",
+        "(([1, 2],), None) (([3],), 'x')",
+        "([1], None, 'uint8') ([1], None, <class 'bool'>) {'future.infer_string': False}",
+        "True True",
+        "object 6 True",
+    ]
+
+
+def test_what_packages_still_have_is_left(tmp_path: Path) -> None:
+    program = """
+from IPython import display
+display.set_matplotlib_formats = format = lambda *names: "own"
+import pandas
+pandas.__version__ = "1.5.3"
+get_dummies = pandas.get_dummies
+import afterglow.as_mxnet
+print(display.set_matplotlib_formats is format, pandas.get_dummies is get_dummies)
+print(pandas.options)
+"""
+    assert output(tmp_path, program) == ["True True", "{}"]
+
+
+def test_it_can_be_switched_off(tmp_path: Path) -> None:
+    program = """
+import afterglow.as_mxnet, collections, numpy, IPython.display
+print(hasattr(IPython.display, "set_matplotlib_formats"), hasattr(collections, "Mapping"))
+print("float" in vars(numpy), "float_" in vars(numpy))
+"""
+    assert output(tmp_path, program, AFTERGLOW_OLDER_NAMES="0") == ["False False", "False False"]
