@@ -15,6 +15,10 @@ NEWER = {
     "IPython/__init__.py": "def get_ipython(): return None",
     "IPython/display.py": "def display(*values): pass",
     "matplotlib/__init__.py": "",
+    "matplotlib/axes.py": """
+class Axes:
+    def plot(self, *args, **options): return [*map(list, args[:2]), *args[2:]], options
+""",
     "matplotlib/pyplot.py": "def stem(*args, linefmt=None): return args, linefmt",
     "pandas/__init__.py": """
 __version__ = "3.0.1"
@@ -79,3 +83,20 @@ print(hasattr(IPython.display, "set_matplotlib_formats"), hasattr(collections, "
 print("float" in vars(numpy), "float_" in vars(numpy))
 """
     assert output(tmp_path, program, AFTERGLOW_OLDER_NAMES="0") == ["False False", "False False"]
+
+
+@pytest.mark.parametrize("early", ["", "import matplotlib.axes"])
+def test_points_are_numbers_and_arrays_of_one_number(tmp_path: Path, early: str) -> None:
+    program = f"""
+{early}
+import afterglow.as_mxnet
+from mxnet import np
+from matplotlib.axes import Axes
+path = [(-5, -2), (np.array([1.5]), np.array(2.5)), (np.array(3), 4)]
+print(Axes().plot(*zip(*path), "-o", color="red"))
+print(Axes().plot(range(2), [np.ones(2), [1, 2]])[0])
+"""
+    assert output(tmp_path, program) == [
+        "([[-5, 1.5, 3.0], [-2, 2.5, 4], '-o'], {'color': 'red'})",
+        "[[0, 1], [array([1., 1.]), [1, 2]]]",
+    ]
