@@ -2,7 +2,7 @@
 """Curves through points whose coordinates are numbers and arrays of one number.
 
 ``plot([-5, x1, x2], ...)`` with ``x1`` of shape (1,) is what chapters on optimization draw. Before
-NumPy 1.24 such a list became an array of objects, which Matplotlib reads one by one; it is refused now.
+NumPy 1.24 such a list became an array of objects, which Matplotlib reads one by one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ def _numbers(coordinates: Any) -> Any:
     """Return what is drawn, with the numbers of a list or tuple that are in arrays taken out."""
     if not isinstance(coordinates, (list, tuple)):
         return coordinates
-    return [
-        one.item() if isinstance(one, Array) and one.size == 1 else one for one in coordinates
-    ]
+    return [one.item() if isinstance(one, Array) and one.size == 1 else one for one in coordinates]
 
 
 def draw_points_of_arrays(axes: Any) -> None:
