@@ -17,7 +17,10 @@ def _numbers(coordinates: Any) -> Any:
     """Return what is drawn, with the numbers of a list or tuple that are in arrays taken out."""
     if not isinstance(coordinates, (list, tuple)):
         return coordinates
-    return [one.item() if isinstance(one, Array) and one.size == 1 else one for one in coordinates]
+    return [
+        one.asnumpy().item() if isinstance(one, Array) and one.size == 1 else one
+        for one in coordinates
+    ]
 
 
 def draw_points_of_arrays(axes: Any) -> None:
