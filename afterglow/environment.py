@@ -137,7 +137,7 @@ SETTINGS: dict[str, Setting] = {
         "`1`",
         "`0`: `import afterglow.as_mxnet` leaves other packages as they are; else names and "
         "defaults of MXNet's time are put back in NumPy, IPython, Matplotlib, pandas and "
-        "`collections`; read by that import",
+        "`collections`, and helpers of books that find no GPU take the CPU; read by that import",
         "0|1",
     ),
     "AFTERGLOW_DETECT_ANOMALY": Setting(

@@ -23,6 +23,9 @@ from typing import Any
 
 import numpy
 
+from .books_without_gpus import train_without_gpus
+from .points_of_arrays import draw_points_of_arrays
+
 #: What NumPy 1.23 had, by what it is called now.
 _NUMPY_NAMES = {
     **{"Inf": "inf", "Infinity": "inf", "PINF": "inf", "infty": "inf", "NaN": "nan", "NAN": "nan"},
@@ -98,6 +101,8 @@ def _pandas(module: Any) -> None:
 
 _WHEN_LOADED: dict[str, Callable[[ModuleType], None]] = {
     "IPython.display": _display,
+    "d2l.mxnet": train_without_gpus,
+    "matplotlib.axes": draw_points_of_arrays,
     "matplotlib.pyplot": _pyplot,
     "pandas": _pandas,
 }

@@ -14,7 +14,17 @@ from support import output_of
 NEWER = {
     "IPython/__init__.py": "def get_ipython(): return None",
     "IPython/display.py": "def display(*values): pass",
+    "d2l/__init__.py": "",
+    "d2l/mxnet.py": """
+import mxnet as mx
+def try_all_gpus(): return [mx.gpu(i) for i in range(mx.context.num_gpus())]
+def train(net, devices=try_all_gpus(), lr=[]): return net, devices, lr
+""",
     "matplotlib/__init__.py": "",
+    "matplotlib/axes.py": """
+class Axes:
+    def plot(self, *args, **options): return [*map(list, args[:2]), *args[2:]], options
+""",
     "matplotlib/pyplot.py": "def stem(*args, linefmt=None): return args, linefmt",
     "pandas/__init__.py": """
 __version__ = "3.0.1"
@@ -79,3 +89,34 @@ print(hasattr(IPython.display, "set_matplotlib_formats"), hasattr(collections, "
 print("float" in vars(numpy), "float_" in vars(numpy))
 """
     assert output(tmp_path, program, AFTERGLOW_OLDER_NAMES="0") == ["False False", "False False"]
+
+
+@pytest.mark.parametrize("early", ["", "import matplotlib.axes"])
+def test_points_are_numbers_and_arrays_of_one_number(tmp_path: Path, early: str) -> None:
+    program = f"""
+{early}
+import afterglow.as_mxnet
+from mxnet import np
+from matplotlib.axes import Axes
+path = [(-5, -2), (np.array([1.5]), np.array(2.5)), (np.array(3), 4)]
+print(Axes().plot(*zip(*path), "-o", color="red"))
+print(Axes().plot(range(2), [np.ones(2), [1, 2]])[0])
+"""
+    assert output(tmp_path, program) == [
+        "([[-5, 1.5, 3.0], [-2, 2.5, 4], '-o'], {'color': 'red'})",
+        "[[0, 1], [array([1., 1.]), [1, 2]]]",
+    ]
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_books_find_the_processor(tmp_path: Path, kept: bool) -> None:
+    program = """
+import afterglow.as_mxnet
+from d2l import mxnet as d2l
+print(d2l.try_all_gpus(), d2l.train(1), d2l.train(1, [2]))
+"""
+    devices = [] if kept else ["cpu(0)"]
+    found = f"[{', '.join(devices)}]"
+    assert output(tmp_path, program, **({"AFTERGLOW_OLDER_NAMES": "0"} if kept else {})) == [
+        f"{found} (1, {found}, []) (1, [2], [])"
+    ]

@@ -22,13 +22,18 @@ def _array(host: onp.ndarray[Any, Any]) -> Any:
 
 
 def default_batchify_fn(data: Sequence[Any]) -> Any:
-    """Return samples as one array; tuples of samples as a list of arrays."""
+    """Return samples as one array; tuples of samples as a list of arrays.
+
+    A list of numbers is one sample: batches of ``(features, [label])`` have labels of shape (n, 1).
+    """
     first = data[0]
     if isinstance(first, Array):
         if first._legacy:  # type: ignore[attr-defined]
             return nd.stack(*data)
         return np.stack(list(data))
-    if isinstance(first, (tuple, list)):
+    if isinstance(first, tuple) or (
+        isinstance(first, list) and any(isinstance(part, Array) for part in first)
+    ):
         return [default_batchify_fn(column) for column in zip(*data, strict=True)]
     return _array(onp.asarray(data))
 
