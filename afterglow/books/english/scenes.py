@@ -162,7 +162,7 @@ class VOCSegDataset(gluon.data.Dataset):
 
     def __getitem__(self, idx: int) -> tuple[Any, Any]:
         feature, label = voc_rand_crop(self.features[idx], self.labels[idx], *self.crop_size)
-        return feature.transpose(2, 0, 1), voc_label_indices(label, self.colormap2label)
+        return feature.transpose((2, 0, 1)), voc_label_indices(label, self.colormap2label)
 
     def __len__(self) -> int:
         return len(self.features)
