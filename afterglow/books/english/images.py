@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from afterglow import gluon, init, npx
+from afterglow import gluon, init, nd, npx
 from afterglow.gluon import nn
 from afterglow.gluon.data.vision import transforms
 
@@ -82,14 +82,15 @@ class FashionMNIST(DataModule):
 
 
 def load_data_fashion_mnist(
-    batch_size: int, resize: Any = None
+    batch_size: int, resize: Any = None, root: str | None = None
 ) -> tuple[gluon.data.DataLoader, gluon.data.DataLoader]:
-    """Return batches for training and for testing."""
+    """Return batches for training and for testing; ``root`` is the folder of the files."""
+    place: dict[str, Any] = {} if root is None else {"root": root}
     steps: list[Any] = [transforms.Resize(resize)] if resize else []
     change = transforms.Compose([*steps, transforms.ToTensor()])
     train, test = (
         gluon.data.DataLoader(
-            gluon.data.vision.FashionMNIST(train=is_train).transform_first(change),
+            gluon.data.vision.FashionMNIST(train=is_train, **place).transform_first(change),
             batch_size,
             shuffle=is_train,
             num_workers=get_dataloader_workers(),
@@ -153,8 +154,9 @@ class Residual(nn.Block):
 
     def forward(self, X: Any) -> Any:
         """Return the sum, without what is negative."""
-        Y = self.bn2(self.conv2(npx.relu(self.bn1(self.conv1(X)))))
-        return npx.relu(Y + (X if self.conv3 is None else self.conv3(X)))
+        relu = nd.relu if X._legacy else npx.relu  # it serves the Chinese book too
+        Y = self.bn2(self.conv2(relu(self.bn1(self.conv1(X)))))
+        return relu(Y + (X if self.conv3 is None else self.conv3(X)))
 
 
 class ResNeXtBlock(nn.Block):

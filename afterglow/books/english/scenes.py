@@ -80,6 +80,10 @@ VOC_CLASSES = [
 ]
 
 
+#: Of red, green and blue in large collections of images.
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
 def _color(number: int) -> list[int]:
     """Return the colour of a class: its bits go to red, green and blue in turn, high ones first."""
     color = [0, 0, 0]
@@ -133,14 +137,18 @@ def voc_rand_crop(feature: Any, label: Any, height: int, width: int) -> tuple[An
 class VOCSegDataset(gluon.data.Dataset):
     """Parts of images, and the classes of their pixels."""
 
+    rgb_mean: Any
+    rgb_std: Any
+
     def __init__(self, is_train: bool, crop_size: tuple[int, int], voc_dir: str) -> None:
-        self.rgb_mean = np.array([0.485, 0.456, 0.406])
-        self.rgb_std = np.array([0.229, 0.224, 0.225])
-        self.crop_size = crop_size
+        self.rgb_mean, self.rgb_std = np.array(MEAN), np.array(DEVIATION)
+        self.crop_size, self.colormap2label = crop_size, voc_colormap2label()
+        self._read(voc_dir, is_train)
+
+    def _read(self, voc_dir: str, is_train: bool) -> None:
         features, labels = read_voc_images(voc_dir, is_train)
         self.features = [self.normalize_image(one) for one in self.filter(features)]
         self.labels = self.filter(labels)
-        self.colormap2label = voc_colormap2label()
         print(f"read {len(self.features)} examples")
 
     def normalize_image(self, img: Any) -> Any:
