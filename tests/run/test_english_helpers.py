@@ -16,6 +16,7 @@ from typing import Any
 import cv2
 import numpy as onp
 import pytest
+from support import output_of
 
 from afterglow import autograd, cpu, gluon, init, np, npx
 from afterglow.books import d2l
@@ -671,3 +672,33 @@ def test_arrays_in_lists_of_models_learn() -> None:
         value = model.layers[0](np.ones((2, 1, 2), ctx=cpu(1)))[1].sum()
     value.backward()
     assert float(np.abs(model.layers[0].W_xh.grad).sum()) > 0
+
+
+def test_models_that_name_their_arrays() -> None:
+    class Scratch(d2l.Classifier):
+        def __init__(self, lr: float = 0.1) -> None:
+            super().__init__()
+            self.save_hyperparameters()
+            self.W, self.table = np.zeros((2, 3)), np.ones(2)
+            for array in self.get_scratch_params():
+                array.attach_grad()
+            self.constant = np.ones(3)
+
+        def collect_params(self, select: str | None = None) -> Any:
+            return [self.W]
+
+    model = Scratch()
+    assert [array.shape for array in model.get_scratch_params()] == [(2, 3), (2,), (3,)]
+    assert [array.shape for array in model.parameters()] == [(2, 3), (2,)]
+    assert isinstance(model.configure_optimizers(), d2l.SGD)
+
+
+def test_the_package_is_found_by_all_its_names() -> None:
+    program = """
+import sys
+import afterglow.as_mxnet
+from d2l import mxnet as d2l
+import d2l.mxnet as other
+print(other is d2l, sys.modules["d2l.mxnet"] is d2l, d2l.__name__)
+"""
+    assert output_of(program) == ["True True afterglow.books.d2l"]
