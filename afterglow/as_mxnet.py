@@ -87,6 +87,17 @@ class _Finder(MetaPathFinder):
 class _BookFinder(_Finder):
     """Finds the helpers of books; it is asked last, so that installed packages come first."""
 
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        spec = super().find_spec(fullname, path, target)
+        if spec is not None and fullname == "d2l":  # whose attribute mxnet is no import of its own
+            sys.modules.setdefault("d2l.mxnet", importlib.import_module("afterglow.books.d2l"))
+        return spec
+
     def _ours(self, name: str) -> str | None:
         return f"{afterglow.__name__}.books.{_BOOKS[name]}" if name in _BOOKS else None
 

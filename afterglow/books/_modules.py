@@ -161,28 +161,31 @@ class Module(nn.Block, HyperParameters):
     def parameters(self) -> Any:
         """Return the parameters, or the arrays with a gradient where there are none."""
         parameters = self.collect_params()
-        return parameters if parameters.keys() else self.get_scratch_params()
+        if isinstance(parameters, gluon.ParameterDict) and parameters.keys():
+            return parameters
+        return [array for array in self.get_scratch_params() if array.grad is not None]
 
     def get_scratch_params(self) -> list[Any]:
-        """Return the arrays with a gradient that are attributes, and those of models in them."""
+        """Return the arrays that are attributes, and those of models in them."""
         found = []
         for value in vars(self).values():
             for one in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(one, Module):
                     found += one.get_scratch_params()
-                elif getattr(one, "grad", None) is not None:
+                elif isinstance(one, np.ndarray):
                     found.append(one)
         return found
 
     def set_scratch_params_device(self, device: Any) -> None:
-        """Move the arrays with a gradient that are attributes, and those of models in them."""
-        for name, value in vars(self).items():
+        """Move the arrays that are attributes, and those of models in them."""
+        for name, value in list(vars(self).items()):
             for one in value if isinstance(value, (list, tuple)) else (value,):
                 if isinstance(one, Module):
                     one.set_scratch_params_device(device)
-                elif one is value and getattr(one, "grad", None) is not None:
+                elif isinstance(one, np.ndarray) and one is value:
                     moved = one.as_in_ctx(device)
-                    moved.attach_grad()
+                    if one.grad is not None:
+                        moved.attach_grad()
                     setattr(self, name, moved)
 
     def configure_optimizers(self) -> Any:
