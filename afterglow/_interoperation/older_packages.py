@@ -82,11 +82,20 @@ def _pyplot(module: Any) -> None:
 def _pandas(module: Any) -> None:
     """Indicators were numbers until pandas 2, and columns of text objects until pandas 3.
 
-    Columns of numbers and indicators are one array of numbers then, ready for ``nd.array``.
+    Columns of numbers and indicators are one array of numbers then, ready for ``nd.array``. Until
+    pandas 2 the separator of a table could be given by its place.
     """
     version = int(module.__version__.split(".")[0])
     if version >= 2:
-        get_dummies = module.get_dummies
+        get_dummies, read_csv = module.get_dummies, module.read_csv
+
+        @wraps(read_csv)
+        def with_separator(*args: Any, **options: Any) -> Any:
+            if len(args) == 2:
+                args, options["sep"] = args[:1], args[1]
+            return read_csv(*args, **options)
+
+        module.read_csv = with_separator
 
         @wraps(get_dummies)
         def of_numbers(*args: Any, **options: Any) -> Any:

@@ -31,6 +31,7 @@ __version__ = "3.0.1"
 options = {}
 def set_option(name, value): options[name] = value
 def get_dummies(data, prefix=None, dtype=None): return data, prefix, dtype
+def read_csv(file, *, sep=",", names=None): return file, sep, names
 """,
 }
 
@@ -44,6 +45,7 @@ import pandas
 print(display.set_matplotlib_formats("svg"))
 print(pyplot.stem([1, 2], use_line_collection=True), pyplot.stem([3], linefmt="x"))
 print(pandas.get_dummies([1]), pandas.get_dummies([1], None, bool), pandas.options)
+print(pandas.read_csv("a"), pandas.read_csv("a", "-", names=[1]), pandas.read_csv("a", sep="+"))
 print(collections.Mapping is collections.abc.Mapping, numpy.float is float)
 print(numpy.zeros(1, numpy.object).dtype, numpy.product([2, 3]), numpy.bool == numpy.bool_)
 """
@@ -63,6 +65,7 @@ def test_older_names_are_put_back(tmp_path: Path, early: str) -> None:
         "None",
         "(([1, 2],), None) (([3],), 'x')",
         "([1], None, 'uint8') ([1], None, <class 'bool'>) {'future.infer_string': False}",
+        "('a', ',', None) ('a', '-', [1]) ('a', '+', None)",
         "True True",
         "object 6 True",
     ]
