@@ -7,7 +7,8 @@ module objects of Afterglow, so there is one ``NDArray`` class under both names.
 spoken; :mod:`afterglow.version` keeps our own.
 
 Where the helper packages of *Dive into Deep Learning* are not installed, ``d2l`` and ``d2lzh`` mean
-the stand-ins in :mod:`afterglow.books`.
+the stand-ins in :mod:`afterglow.books`. Names that NumPy, IPython, Matplotlib, pandas and Python
+had in MXNet's time and have no more are there again, unless ``AFTERGLOW_OLDER_NAMES=0``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from types import ModuleType
 
 import afterglow
 
+from ._interoperation.older_packages import put_back_older_names
 from ._interoperation.one_number import let_one_number_be_a_number
 from ._package.namespace import SHORT
 from .version import MXNET_VERSION
@@ -85,6 +87,17 @@ class _Finder(MetaPathFinder):
 class _BookFinder(_Finder):
     """Finds the helpers of books; it is asked last, so that installed packages come first."""
 
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        spec = super().find_spec(fullname, path, target)
+        if spec is not None and fullname == "d2l":  # whose attribute mxnet is no import of its own
+            sys.modules.setdefault("d2l.mxnet", importlib.import_module("afterglow.books.d2l"))
+        return spec
+
     def _ours(self, name: str) -> str | None:
         return f"{afterglow.__name__}.books.{_BOOKS[name]}" if name in _BOOKS else None
 
@@ -113,6 +126,7 @@ def _install() -> None:
             sys.modules.setdefault("mxnet." + short, sys.modules[prefix + name])
     afterglow.__version__ = MXNET_VERSION
     let_one_number_be_a_number()
+    put_back_older_names()
 
 
 _install()

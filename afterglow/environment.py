@@ -132,6 +132,14 @@ SETTINGS: dict[str, Setting] = {
         "for",
         ".*",
     ),
+    "AFTERGLOW_OLDER_NAMES": Setting(
+        "`0`, `1`",
+        "`1`",
+        "`0`: `import afterglow.as_mxnet` leaves other packages as they are; else names and "
+        "defaults of MXNet's time are put back in NumPy, IPython, Matplotlib, pandas and "
+        "`collections`, and helpers of books that find no GPU take the CPU; read by that import",
+        "0|1",
+    ),
     "AFTERGLOW_DETECT_ANOMALY": Setting(
         "`0`, `1`",
         "`0`",

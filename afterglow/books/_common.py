@@ -227,7 +227,6 @@ def train_epoch(
 def clip_gradients(params: Sequence[Any], theta: float) -> None:
     """Scale gradients down so that their common norm is at most ``theta``. Does not wait."""
     total: Any = sum((param.grad**2).sum() for param in params)
-    scale = theta / (total**0.5)
-    scale = scale * (scale < 1) + (scale >= 1)
+    scale = (theta / total**0.5).clip(0, 1)
     for param in params:
         param.grad[:] = param.grad * scale

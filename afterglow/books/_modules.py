@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from afterglow import autograd, gluon, init, np
+from afterglow import autograd, context, gluon, init, np
+from afterglow.context import gpu
 from afterglow.gluon import nn
 
 from ._common import clip_gradients
@@ -160,14 +161,32 @@ class Module(nn.Block, HyperParameters):
     def parameters(self) -> Any:
         """Return the parameters, or the arrays with a gradient where there are none."""
         parameters = self.collect_params()
-        return parameters if parameters.keys() else self.get_scratch_params()
+        if isinstance(parameters, gluon.ParameterDict) and parameters.keys():
+            return parameters
+        return [array for array in self.get_scratch_params() if array.grad is not None]
 
     def get_scratch_params(self) -> list[Any]:
-        """Return the arrays with a gradient that are attributes, and those of children."""
-        found = [value for value in vars(self).values() if getattr(value, "grad", None) is not None]
-        for child in self._children.values():
-            found += child.get_scratch_params() if isinstance(child, Module) else []
+        """Return the arrays that are attributes, and those of models in them."""
+        found = []
+        for value in vars(self).values():
+            for one in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(one, Module):
+                    found += one.get_scratch_params()
+                elif isinstance(one, np.ndarray):
+                    found.append(one)
         return found
+
+    def set_scratch_params_device(self, device: Any) -> None:
+        """Move the arrays that are attributes, and those of models in them."""
+        for name, value in list(vars(self).items()):
+            for one in value if isinstance(value, (list, tuple)) else (value,):
+                if isinstance(one, Module):
+                    one.set_scratch_params_device(device)
+                elif isinstance(one, np.ndarray) and one is value:
+                    moved = one.as_in_ctx(device)
+                    if one.grad is not None:
+                        moved.attach_grad()
+                    setattr(self, name, moved)
 
     def configure_optimizers(self) -> Any:
         """Return what updates the parameters."""
@@ -195,6 +214,13 @@ class Classifier(Module):
         chosen = Y_hat.reshape((-1, Y_hat.shape[-1])).argmax(axis=1).astype(Y.dtype)
         right = (chosen == Y.reshape(-1)).astype("float32")
         return right.mean() if averaged else right
+
+    def layer_summary(self, X_shape: Sequence[int]) -> None:  # noqa: N803
+        """Print what shapes the layers of ``self.net`` make of one."""
+        X = np.random.randn(*X_shape)  # noqa: N806
+        for layer in self.net:
+            X = layer(X)  # noqa: N806
+            print(type(layer).__name__, "output shape:\t", X.shape)
 
     def loss(self, Y_hat: Any, Y: Any, averaged: bool = True) -> Any:  # noqa: N803
         """Return the cross entropy."""
@@ -260,6 +286,7 @@ class Trainer(HyperParameters):
 
     def __init__(self, max_epochs: int, num_gpus: int = 0, gradient_clip_val: float = 0) -> None:
         self.save_hyperparameters()
+        self.gpus = [gpu(i) for i in range(min(num_gpus, context.num_gpus()))]
 
     def prepare_data(self, data: DataModule) -> None:
         """Ask for the batches."""
@@ -272,11 +299,14 @@ class Trainer(HyperParameters):
         """Let the model know its trainer."""
         model.trainer = self
         model.board.xlim = [0, self.max_epochs]
+        if self.gpus:
+            model.collect_params().reset_ctx(self.gpus)
+            model.set_scratch_params_device(self.gpus[0])
         self.model = model
 
     def prepare_batch(self, batch: Any) -> Any:
         """Return a batch as the model needs it."""
-        return batch
+        return [array.as_in_ctx(self.gpus[0]) for array in batch] if self.gpus else batch
 
     def fit(self, model: Module, data: DataModule) -> None:
         """Train for ``max_epochs`` epochs."""

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,7 +23,6 @@ from ._arrays import *  # noqa: F403
 from ._common import *  # noqa: F403
 from ._common import (
     Timer,
-    clip_gradients,
     correct_count,
     evaluate_accuracy,
     evaluate_loss,
@@ -34,8 +33,41 @@ from ._common import (
 )
 from ._figures import Animator, plot, set_axes, set_figsize, show_trace_2d, use_svg_display
 from ._modules import *  # noqa: F403
+from .english import (
+    attention,
+    bert,
+    boxes,
+    downloads,
+    images,
+    ratings,
+    recurrent,
+    scenes,
+    sentences,
+    text,
+    training,
+    words,
+)
+from .english.attention import *  # noqa: F403
+from .english.bert import *  # noqa: F403
+from .english.boxes import *  # noqa: F403
+from .english.downloads import *  # noqa: F403
+from .english.images import *  # noqa: F403
+from .english.ratings import *  # noqa: F403
+from .english.recurrent import *  # noqa: F403
+from .english.scenes import *  # noqa: F403
+from .english.sentences import *  # noqa: F403
+from .english.text import *  # noqa: F403
+from .english.training import *  # noqa: F403
+from .english.words import *  # noqa: F403
 
+_SUBJECTS = (
+    *(attention, bert, boxes, downloads, images, ratings),
+    *(recurrent, scenes, sentences, text, training, words),
+)
 __all__ = [
+    "USE_MXNET",
+    "USE_PYTORCH",
+    "USE_TENSORFLOW",
     "Animator",
     "Benchmark",
     "Timer",
@@ -48,7 +80,6 @@ __all__ = [
     "get_dataloader_workers",
     "gluon",
     "gpu",
-    "grad_clipping",
     "init",
     "linreg",
     "load_array",
@@ -61,7 +92,6 @@ __all__ = [
     "set_axes",
     "set_figsize",
     "show_trace_2d",
-    "split_batch",
     "synthetic_data",
     "train_2d",
     "train_ch3",
@@ -71,6 +101,10 @@ __all__ = [
     *_modules.__all__,
 ]
 __all__ += _arrays.__all__
+for _subject in _SUBJECTS:
+    __all__ += _subject.__all__
+
+USE_MXNET, USE_PYTORCH, USE_TENSORFLOW = True, False, False
 
 nn_Module = nn.Block  # noqa: N816
 accuracy = correct_count
@@ -146,21 +180,6 @@ def train_ch3(
     for epoch in range(num_epochs):
         train = train_epoch_ch3(net, train_iter, loss, updater)
         animator.add(epoch + 1, (*train, evaluate_accuracy(net, test_iter)))
-
-
-def split_batch(X: Any, y: Any, devices: Sequence[Any]) -> tuple[Any, Any]:  # noqa: N803
-    """Return the parts of a batch on several devices."""
-    assert X.shape[0] == y.shape[0]
-    return gluon.utils.split_and_load(X, devices), gluon.utils.split_and_load(y, devices)
-
-
-def grad_clipping(net: Any, theta: float) -> None:
-    """Scale the gradients of a network down so that their common norm is at most ``theta``."""
-    if isinstance(net, gluon.Block):
-        params = [parameter.data() for parameter in net.collect_params().values()]
-    else:
-        params = net.params
-    clip_gradients(params, theta)
 
 
 def __getattr__(name: str) -> Any:

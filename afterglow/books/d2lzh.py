@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from afterglow import autograd, gluon, init, nd
@@ -18,28 +18,42 @@ from afterglow.gluon import nn
 
 from . import _common
 from ._common import *  # noqa: F403
-from ._common import Timer, clip_gradients, path_2d, sgd, train_epoch
+from ._common import Timer, path_2d
 from ._figures import plot, semilogy, set_figsize, show_trace_2d, use_svg_display
+from .chinese import images, reviews, sequences, training
+from .chinese.images import *  # noqa: F403
+from .chinese.reviews import *  # noqa: F403
+from .chinese.sequences import *  # noqa: F403
+from .chinese.training import *  # noqa: F403
+from .english.boxes import bbox_to_rect, show_bboxes
+from .english.images import Residual, load_data_fashion_mnist, resnet18
+from .english.scenes import VOC_CLASSES, VOC_COLORMAP, voc_label_indices, voc_rand_crop
 
+_SUBJECTS = (images, reviews, sequences, training)
 __all__ = [
+    "VOC_CLASSES",
+    "VOC_COLORMAP",
     "Benchmark",
+    "Residual",
     "autograd",
-    "evaluate_accuracy",
+    "bbox_to_rect",
     "gluon",
-    "grad_clipping",
     "init",
-    "linreg",
+    "load_data_fashion_mnist",
     "nd",
     "nn",
     "plot",
+    "resnet18",
     "semilogy",
     "set_figsize",
+    "show_bboxes",
     "show_trace_2d",
-    "to_onehot",
     "train_2d",
-    "train_ch3",
     "use_svg_display",
+    "voc_label_indices",
+    "voc_rand_crop",
     *_common.__all__,
+    *(name for subject in _SUBJECTS for name in subject.__all__),
 ]
 
 
@@ -56,63 +70,11 @@ class Benchmark:
         print(f"{self.prefix}time: {self.timer.stop():.4f} sec")
 
 
-def linreg(X: Any, w: Any, b: Any) -> Any:  # noqa: N803
-    """Return a linear model's predictions."""
-    return nd.dot(X, w) + b
-
-
-def evaluate_accuracy(data_iter: Any, net: Callable[[Any], Any], ctx: Any = None) -> float:
-    """Return the share of right predictions."""
-    if ctx is not None:
-        place = ctx[0] if isinstance(ctx, list) else ctx
-        data_iter = ((X.as_in_context(place), y.as_in_context(place)) for X, y in data_iter)
-    return _common.evaluate_accuracy(net, data_iter)
-
-
-def train_ch3(
-    net: Callable[[Any], Any],
-    train_iter: Any,
-    test_iter: Any,
-    loss: Callable[..., Any],
-    num_epochs: int,
-    batch_size: int,
-    params: Sequence[Any] | None = None,
-    lr: float | None = None,
-    trainer: gluon.Trainer | None = None,
-) -> None:
-    """Train a classifier and print how it goes."""
-
-    def update(size: int) -> None:
-        if trainer is not None:
-            trainer.step(size)
-        else:
-            assert params is not None, "[train_ch3] needs params and lr, or a trainer"
-            assert lr is not None, "[train_ch3] needs params and lr, or a trainer"
-            sgd(params, lr, size)
-
-    for epoch in range(num_epochs):
-        mean_loss, share = train_epoch(net, train_iter, loss, update)
-        test = evaluate_accuracy(test_iter, net)
-        print(
-            f"epoch {epoch + 1}, loss {mean_loss:.4f}, train acc {share:.3f}, test acc {test:.3f}"
-        )
-
-
 def train_2d(trainer: Callable[..., tuple[Any, Any, Any, Any]]) -> list[tuple[Any, Any]]:
     """Let an optimizer of two numbers take 20 steps; return where it went."""
     places = path_2d(trainer, 20)
     print(f"epoch 20, x1 {float(places[-1][0]):f}, x2 {float(places[-1][1]):f}")
     return places
-
-
-def to_onehot(X: Any, size: int) -> list[Any]:  # noqa: N803
-    """Return one matrix of indicators for each column."""
-    return [nd.one_hot(column, size) for column in X.T]
-
-
-def grad_clipping(params: Sequence[Any], theta: float, ctx: Any = None) -> None:
-    """Scale gradients down so that their common norm is at most ``theta``."""
-    clip_gradients(params, theta)
 
 
 def __getattr__(name: str) -> Any:

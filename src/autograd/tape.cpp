@@ -30,11 +30,15 @@ Reads reads_of(const lazy::Op& op, std::size_t input) {
   return found->second[std::min(input, found->second.size() - 1)];
 }
 
+bool leads_on(const Source& source) {
+  return source.origin && source.origin->leads_on();
+}
+
 /// What the rules of the given inputs read, all together.
 Reads union_of_reads(const lazy::Op& op, std::span<const Source> sources) {
   Reads result{false, 0, 0};
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!sources[i].origin || !*sources[i].origin) continue;
+    if (!leads_on(sources[i])) continue;
     const Reads reads = reads_of(op, i);
     if (!reads.differentiable) continue;
     result.differentiable = true;
@@ -100,6 +104,7 @@ void Node::end_walk() {
 
 void Node::release() {
   released = true;
+  if (others_released) *others_released = true;
   if (!walks) forget();
 }
 
@@ -122,7 +127,7 @@ void Node::destroy(Node* node) {
   busy = true;
   while (dying) {
     Node* last = std::exchange(dying, dying->next_dying);
-    last->release();
+    last->forget();
     delete last;
   }
   busy = false;
@@ -133,9 +138,6 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
   if (!state().recording) return {};
   const Reads reads = union_of_reads(op, sources);
   if (!reads.differentiable) return {};
-  if (std::none_of(sources.begin(), sources.end(),
-                   [](const Source& source) { return source.origin && *source.origin; }))
-    return {};
   Reference<Node> node(new Node);
   node->op = &op;
   node->legacy = legacy;
@@ -151,7 +153,7 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
       continue;
     }
     saved = note_down(*sources[i].array);
-    if (sources[i].origin) saved.origin = *sources[i].origin;
+    if (leads_on(sources[i])) saved.origin = *sources[i].origin;
     if (has_bit(reads.inputs, i)) keep_value(saved, *sources[i].array);
   }
   return node;
@@ -161,6 +163,13 @@ Origin add_output(Node& node, const Array& array) {
   Saved& saved = node.outputs.emplace_back(note_down(array));
   if (has_bit(outputs_read(*node.op), node.outputs.size() - 1)) keep_value(saved, array);
   return {Reference<Node>(&node), static_cast<int>(node.outputs.size()) - 1};
+}
+
+void use_up_together(std::span<const Origin> outputs, std::uint64_t first) {
+  const auto released = std::make_shared<bool>(false);
+  for (const Origin& output : outputs) {
+    if (output && output.node->sequence >= first) output.node->others_released = released;
+  }
 }
 
 Reference<Node> make_variable(const Array& array, Array gradient, Request request, bool legacy) {

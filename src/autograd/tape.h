@@ -25,6 +25,9 @@ struct Origin {
   int output = 0;
 
   explicit operator bool() const { return static_cast<bool>(node); }
+  /// Gradients of calls to come go there. What a backward pass has used up is a constant to them,
+  /// as in MXNet: a state that one batch hands to the next.
+  bool leads_on() const;
 };
 
 /// What becomes of the gradient of a variable.
@@ -62,6 +65,8 @@ struct Node : Counted {
   std::unique_ptr<Keep> keep;
   std::uint64_t sequence = 0;  ///< later nodes depend on earlier ones only
   bool released = false;       ///< a backward pass has used it up
+  /// One of the nodes was used up whose outputs are those of one call; see use_up_together().
+  std::shared_ptr<bool> others_released;
   std::int32_t walks = 0;      ///< backward passes that read it now
   std::thread::id claimant;    ///< the thread of the one that will use it up
   Node* next_dying = nullptr;  ///< whose turn comes after it, see destroy()
@@ -84,6 +89,10 @@ struct Node : Counted {
  private:
   void forget();
 };
+
+inline bool Origin::leads_on() const {
+  return node && !node->released && !(node->others_released && *node->others_released);
+}
 
 /// Of this thread.
 struct State {
@@ -127,6 +136,10 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
                        std::span<const Source> sources, std::span<const lazy::Operand> operands);
 /// Adds an output of a recorded call, and says where it now comes from.
 Origin add_output(Node& node, const Array& array);
+
+/// The outputs of one call come from several nodes: none leads on when one of these is used up, as
+/// if they came from one. `first`: nodes before this one are not of the call.
+void use_up_together(std::span<const Origin> outputs, std::uint64_t first);
 
 /// The number that the next node will get.
 std::uint64_t next_node();

@@ -470,7 +470,7 @@ class Signature {
     const auto found = std::ranges::find(arrays_, object);
     if (found != arrays_.end()) return put('r', found - arrays_.begin());
     arrays_.push_back(object);
-    const bool recorded = autograd::state().recording && handle.origin;
+    const bool recorded = autograd::state().recording && handle.origin.leads_on();
     put(handle.legacy ? 'A' : 'a', array.dtype);
     put(!recorded ? 'n' : handle.origin.node->is_variable() ? 'v' : 'g', array.context().type);
     put('@', array.context().id);

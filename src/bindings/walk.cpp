@@ -27,7 +27,8 @@ using autograd::Origin;
                     " was computed under autograd.record(), but no array that it was computed "
                     "from has a gradient; call attach_grad() on those whose gradients are "
                     "wanted, before they are used (what was detached does not count, nor what "
-                    "comes from a function without derivative such as argmax)");
+                    "an earlier backward() has used up, nor what comes from a function without "
+                    "derivative such as argmax)");
   throw Error(ErrorKind::mxnet,
               what +
                   " was not computed under autograd.record(); compute it inside of `with "

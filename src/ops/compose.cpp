@@ -81,13 +81,18 @@ Value call(const lazy::Op& op, std::span<Value> inputs,
   for (Value& input : inputs) input.legacy = false;
   autograd::Composition composition(op, inputs, options);
   const lazy::Composing scope(op);
+  const std::uint64_t first_node = autograd::next_node();
   Value result = composed(op, composition, inputs, options.arguments);
-  for (Value& other : composition.more_outputs()) {
-    if (!more) break;
-    take(other, inputs, legacy);
-    more->push_back(std::move(other));
-  }
   take(result, inputs, legacy);
+  if (more && !composition.more_outputs().empty()) {
+    std::vector<autograd::Origin> origins = {result.origin};
+    for (Value& other : composition.more_outputs()) {
+      take(other, inputs, legacy);
+      origins.push_back(other.origin);
+      more->push_back(std::move(other));
+    }
+    if (composition.is_recorded()) autograd::use_up_together(origins, first_node);
+  }
   if (options.out) {
     if (composition.has_taken_out()) return Value(*options.out);
     static const lazy::Op& copy = op_named("copy");

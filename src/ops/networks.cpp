@@ -248,7 +248,7 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
     result = std::move(normalised.result);
   } else {
     // The gradient of a gamma that is fixed is 0, not missing.
-    const bool is_variable = given.fix_gamma && state.recording && gamma.origin;
+    const bool is_variable = given.fix_gamma && state.recording && gamma.origin.leads_on();
     const Value scale = along(c, gamma, x, axis);
     const Value shift = along(c, is_variable ? c[2] + gamma * 0 : c[2], x, axis);
     if (is_training) {

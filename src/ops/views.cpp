@@ -65,7 +65,7 @@ Handle seen(const Handle& whole, Array array, const Part& part) {
   Handle result{std::move(array), {}, {}, whole.legacy};
   if (!autograd::state().recording) return result;
   result.origin.output = Origin::constant;
-  if (!whole.origin) return result;
+  if (!whole.origin.leads_on()) return result;
   const std::array<lazy::Argument, 3> arguments = {part.offset, part.shape, part.strides};
   const autograd::Source sources[] = {{&whole.array, &whole.origin}};
   const Reference<autograd::Node> node =

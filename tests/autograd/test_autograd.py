@@ -114,6 +114,76 @@ def test_graph_is_freed_unless_retained():
         y.backward()
 
 
+@pytest.mark.parametrize("world", [nd, np])
+def test_what_backward_used_up_is_a_constant_to_later_calls(world):
+    """As in MXNet: recurrent networks hand their state from batch to batch."""
+    x, w = _variable([1.0, 2.0, 3.0], world), _variable([5.0], world)
+    with autograd.record():
+        state = x * x
+    state.backward()
+    for use, expected in [
+        (lambda: state * w, 14),
+        (lambda: state[1:] * w, 13),
+        (lambda: state.reshape((3, 1)) * w, 14),
+        (lambda: world.concatenate([state, w]) ** 2, 10),
+    ]:
+        with autograd.record():
+            y = use()
+        y.backward()
+        assert w.grad.asnumpy().tolist() == [expected]
+        assert x.grad.asnumpy().tolist() == [2, 4, 6]
+    with autograd.record():
+        copy = state.copy()
+        copy[:1] = w
+        state[:1] = w
+    for written in (copy, state):
+        written.backward()
+        assert w.grad.asnumpy().tolist() == [1]
+    with autograd.record():
+        y = state * 2 + x * x
+    y.backward()
+    with autograd.record():
+        y = y * 2
+    with pytest.raises(mx.MXNetError, match="nor what an earlier backward"):
+        y.backward()
+
+
+def test_what_was_recorded_before_backward_is_no_constant():
+    x, w = _variable([2.0]), _variable([5.0])
+    with autograd.record():
+        shared = x * x
+        first, second = shared * 2, shared * w
+    first.backward()
+    with pytest.raises(mx.MXNetError, match="retain_graph"):
+        second.backward()
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("kind", [gluon.rnn.RNN, gluon.rnn.LSTM, gluon.rnn.GRU])
+def test_states_of_layers_are_constants_to_the_next_batch(kind, hybridized):
+    """The gradients are those of states that were detached."""
+    layer = kind(4)
+    layer.initialize(mx.init.Uniform(0.5))
+    if hybridized:
+        layer.hybridize()
+    batches = [nd.random.uniform(shape=(3, 2, 5)) for _ in range(4)]
+    weight = layer.l0_i2h_weight
+
+    def gradients(detached):
+        state = layer.begin_state(batch_size=2)
+        for batch in batches:
+            if detached:
+                state = [one.detach() for one in state]
+            with autograd.record():
+                output, state = layer(batch, state)
+                loss = (output * output).sum()
+            loss.backward()
+            yield weight.grad().asnumpy()
+
+    for given, wanted in zip(gradients(False), gradients(True), strict=True):
+        onp.testing.assert_array_equal(given, wanted)
+
+
 def test_add_accumulates_and_null_computes_nothing():
     x = nd.array([1.0, 2.0])
     x.attach_grad("add")

@@ -179,7 +179,7 @@ def test_np_mode():
 
 def test_batchify():
     stacked = data.batchify.Stack()([[1, 2], [3, 4]])
-    assert stacked[0].asnumpy().tolist() == [1, 3]  # columns, as default_batchify_fn does
+    assert stacked.asnumpy().tolist() == [[1, 2], [3, 4]]
     padded, lengths = data.batchify.Pad(pad_val=-1, ret_length=True)(
         [onp.array([1, 2, 3]), onp.array([4])]
     )
@@ -191,6 +191,22 @@ def test_batchify():
     left, right = group([([1], 5), ([2, 3], 6)])
     assert left.asnumpy().tolist() == [[1, 0], [2, 3]]
     assert right.asnumpy().tolist() == [5, 6]
+
+
+def test_a_list_of_numbers_is_one_sample():
+    """MXNet 1.9.1 was asked; it refuses lists of its arrays, which are columns here."""
+    batchify = data.dataloader.default_batchify_fn
+    for samples, shape in (
+        ([[1.0], [2.0]], (2, 1)),
+        ([[1, 2], [3, 4]], (2, 2)),
+        ([[(1, 2)], [(3, 4)]], (2, 1, 2)),
+        ([[onp.ones(2), onp.ones(2)]] * 3, (3, 2, 2)),
+        ([[], []], (2, 0)),
+    ):
+        assert batchify(samples).shape == shape
+    features, labels = batchify([(nd.ones(3), [1.0]), (nd.ones(3), [0.0])])
+    assert (features.shape, labels.shape, labels.dtype) == ((2, 3), (2, 1), onp.float64)
+    assert [part.shape for part in batchify([[nd.ones(2), nd.ones(3)]] * 4)] == [(4, 2), (4, 3)]
 
 
 # --- the loader ---

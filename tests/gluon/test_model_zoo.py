@@ -274,6 +274,12 @@ def test_a_file_that_is_there(trained: Path, tmp_path: Path) -> None:
         assert not file.exists()
 
 
+def test_programs_may_say_where_files_are(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They put a function of their own in the place of ``get_model_file``, as for MXNet."""
+    monkeypatch.setattr(model_store, "get_model_file", lambda name, root=None: str(trained))
+    check(vision.squeezenet1_1(pretrained=True))
+
+
 def test_a_file_that_is_fetched(trained: Path, tmp_path: Path) -> None:
     file = file_of(tmp_path / "home" / "models")
     archive = tmp_path / "store" / "gluon" / "models" / f"{file.stem}.zip"

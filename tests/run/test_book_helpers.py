@@ -50,9 +50,9 @@ def test_names_for_all_frameworks() -> None:
 def test_helpers_that_are_not_there_say_where_they_are() -> None:
     for helpers, package in ((d2l, "d2l"), (d2lzh, "d2lzh")):
         with pytest.raises(
-            AttributeError, match=rf"^{package}\.VOC_CLASSES .* install .* {package}"
+            AttributeError, match=rf"^{package}\.no_such_helper .* install .* {package}"
         ):
-            helpers.VOC_CLASSES
+            helpers.no_such_helper
 
 
 def test_hyperparameters_and_added_methods() -> None:

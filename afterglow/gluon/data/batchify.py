@@ -52,13 +52,18 @@ def _kept(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
 
 
 def default_batchify_fn(data: Sequence[Any]) -> Any:
-    """Return samples as one array; tuples of samples as a list of arrays."""
+    """Return samples as one array; tuples of samples as a list of arrays.
+
+    A list of numbers is one sample: batches of ``(features, [label])`` have labels of shape (n, 1).
+    """
     return _stacked(data, None)
 
 
 def _stacked(data: Sequence[Any], place: Place | None) -> Any:
     first = data[0]
-    if isinstance(first, (tuple, list)):
+    if isinstance(first, tuple) or (
+        isinstance(first, list) and any(isinstance(part, Array) for part in first)
+    ):
         return [_stacked(column, place) for column in zip(*data, strict=True)]
     if isinstance(first, Array):
         legacy = first._legacy  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from ....context import Context
 from ... import nn
 from ...block import HybridBlock
 from ...contrib.nn import HybridConcurrent
-from ..model_store import get_model_file
+from .. import model_store
 
 Net = TypeVar("Net", bound="Classifier")
 Container = TypeVar("Container", bound=nn.HybridSequential)
@@ -68,7 +68,7 @@ def normed(
 def begun(net: Net, name: str, pretrained: bool, ctx: Context, root: str | None) -> Net:
     """Return a network, ``pretrained`` with the parameters of the file by that name."""
     if pretrained:
-        net.load_parameters(get_model_file(name, root), ctx=ctx)
+        net.load_parameters(model_store.get_model_file(name, root), ctx=ctx)
     return net
 
 

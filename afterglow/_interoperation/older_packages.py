@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names and defaults that programs for MXNet expect of other packages, and that these gave up.
+
+Programs and helper packages from MXNet's time were written for Python 3.8, NumPy 1.23, pandas 1 and
+their kin: d2lzh calls ``IPython.display.set_matplotlib_formats``, chapters tell columns of text by
+the type ``object``. None of them is changed any more, so what they use is put back: at once in
+packages that are loaded, in others when they are. What a package still has is left as it is.
+"""
+
+from __future__ import annotations
+
+import collections
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from .books_without_gpus import train_without_gpus
+from .points_of_arrays import draw_points_of_arrays
+
+#: What NumPy 1.23 had, by what it is called now.
+_NUMPY_NAMES = {
+    **{"Inf": "inf", "Infinity": "inf", "PINF": "inf", "infty": "inf", "NaN": "nan", "NAN": "nan"},
+    **{"bool": "bool_", "float_": "float64", "complex_": "complex128", "int0": "intp"},
+    **{"string_": "bytes_", "unicode_": "str_", "object0": "object_", "bool8": "bool_"},
+    **{"alltrue": "all", "sometrue": "any", "product": "prod", "cumproduct": "cumprod"},
+    **{"in1d": "isin", "row_stack": "vstack", "trapz": "trapezoid", "round_": "round"},
+}
+#: Types of Python that were in NumPy under their own names.
+_NUMPY_TYPES = {"complex": complex, "float": float, "int": int, "object": object, "str": str}
+
+
+def _numpy() -> None:
+    for name, value in _NUMPY_TYPES.items():
+        if name not in vars(numpy):
+            setattr(numpy, name, value)
+    for name, successor in _NUMPY_NAMES.items():
+        if name not in vars(numpy):
+            setattr(numpy, name, getattr(numpy, successor))
+
+
+def _collections() -> None:
+    for name in collections.abc.__all__:
+        if not hasattr(collections, name):
+            setattr(collections, name, getattr(collections.abc, name))
+
+
+def _set_matplotlib_formats(*formats: str, **options: Any) -> None:
+    """Choose the formats of figures in a notebook; elsewhere there is nothing to choose."""
+    if importlib.import_module("IPython").get_ipython() is not None:
+        inline = importlib.import_module("matplotlib_inline.backend_inline")
+        inline.set_matplotlib_formats(*formats, **options)
+
+
+def _display(module: Any) -> None:
+    """``IPython.display`` chose the formats of figures until IPython 9."""
+    if not hasattr(module, "set_matplotlib_formats"):
+        module.set_matplotlib_formats = _set_matplotlib_formats
+
+
+def _pyplot(module: Any) -> None:
+    """``stem`` could be told to draw lines as a collection, which it always does since 3.8."""
+    stem = module.stem
+    if "use_line_collection" in inspect.signature(stem).parameters:
+        return
+
+    @wraps(stem)
+    def with_choice(*args: Any, use_line_collection: object = None, **options: Any) -> Any:
+        return stem(*args, **options)
+
+    module.stem = with_choice
+
+
+def _pandas(module: Any) -> None:
+    """Indicators were numbers until pandas 2, and columns of text objects until pandas 3.
+
+    Columns of numbers and indicators are one array of numbers then, ready for ``nd.array``. Until
+    pandas 2 the separator of a table could be given by its place.
+    """
+    version = int(module.__version__.split(".")[0])
+    if version >= 2:
+        get_dummies, read_csv = module.get_dummies, module.read_csv
+
+        @wraps(read_csv)
+        def with_separator(*args: Any, **options: Any) -> Any:
+            if len(args) == 2:
+                args, options["sep"] = args[:1], args[1]
+            return read_csv(*args, **options)
+
+        module.read_csv = with_separator
+
+        @wraps(get_dummies)
+        def of_numbers(*args: Any, **options: Any) -> Any:
+            if inspect.signature(get_dummies).bind(*args, **options).arguments.get("dtype") is None:
+                options["dtype"] = "uint8"
+            return get_dummies(*args, **options)
+
+        module.get_dummies = of_numbers
+    if version >= 3:
+        module.set_option("future.infer_string", False)
+
+
+_WHEN_LOADED: dict[str, Callable[[ModuleType], None]] = {
+    "IPython.display": _display,
+    "d2l.mxnet": train_without_gpus,
+    "matplotlib.axes": draw_points_of_arrays,
+    "matplotlib.pyplot": _pyplot,
+    "pandas": _pandas,
+}
+
+
+class _Finder(MetaPathFinder):
+    """Finds what Python would, and puts back what is missing once it is loaded."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        adapt = _WHEN_LOADED.get(fullname)
+        spec = PathFinder.find_spec(fullname, path, target) if adapt else None
+        if spec is None or spec.loader is None or adapt is None:
+            return None
+        loader = spec.loader
+        execute = loader.exec_module
+
+        def execute_and_adapt(module: ModuleType) -> None:
+            vars(loader).pop("exec_module")
+            execute(module)
+            adapt(module)
+
+        vars(loader)["exec_module"] = execute_and_adapt
+        return spec
+
+
+def put_back_older_names() -> None:
+    """Give other packages what they had in MXNet's time, unless ``AFTERGLOW_OLDER_NAMES`` is 0."""
+    if os.environ.get("AFTERGLOW_OLDER_NAMES") == "0":
+        return
+    _collections()
+    _numpy()
+    for name, adapt in _WHEN_LOADED.items():
+        if name in sys.modules:
+            adapt(sys.modules[name])
+    sys.meta_path.insert(0, _Finder())
