@@ -92,7 +92,8 @@ def _pandas(module: Any) -> None:
         @wraps(read_csv)
         def with_separator(*args: Any, **options: Any) -> Any:
             if len(args) == 2:
-                args, options["sep"] = args[:1], args[1]
+                options["sep"] = args[1]
+                args = args[:1]
             return read_csv(*args, **options)
 
         module.read_csv = with_separator

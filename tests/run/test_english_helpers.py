@@ -336,7 +336,9 @@ def test_bert(provide: Provide) -> None:
     ]
     # A guess depends on the vector at its place alone.
     close(model.mlm(encoded, places)[3, 1], model.mlm.mlp(encoded[3, int(places[3, 1])]).asnumpy())
+    older = d2l.BERTModel(len(vocab), 16, 32, num_heads=2, num_layers=2, dropout=0.1, max_len=24)
     names = model._collect_params_with_prefix()
+    assert older._collect_params_with_prefix().keys() == names.keys()
     assert {"encoder.pos_embedding", "encoder.blks.1.attention.W_q.bias", "nsp.output.bias"} <= {
         *names
     }

@@ -243,7 +243,7 @@ EncoderBlock = TransformerEncoderBlock
 
 
 class TransformerEncoder(Encoder):
-    """Reads a sentence with several such blocks."""
+    """Reads a sentence with several such blocks; ``num_layers`` is the name of 0.17."""
 
     def __init__(
         self,
@@ -251,9 +251,11 @@ class TransformerEncoder(Encoder):
         num_hiddens: int,
         ffn_num_hiddens: int,
         num_heads: int,
-        num_blks: int,
-        dropout: float,
+        num_blks: int = 0,
+        dropout: float = 0,
         use_bias: bool = False,
+        *,
+        num_layers: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -261,7 +263,7 @@ class TransformerEncoder(Encoder):
         self.embedding = nn.Embedding(vocab_size, num_hiddens)
         self.pos_encoding = PositionalEncoding(num_hiddens, dropout)
         self.blks = nn.Sequential()
-        for _ in range(num_blks):
+        for _ in range(num_blks or num_layers):
             self.blks.add(
                 TransformerEncoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, use_bias)
             )

@@ -37,7 +37,7 @@ def get_tokens_and_segments(
 
 
 class BERTEncoder(nn.Block):
-    """Reads one or two sentences."""
+    """Reads one or two sentences; ``num_layers`` is what 0.17 calls ``num_blks``."""
 
     def __init__(
         self,
@@ -45,16 +45,18 @@ class BERTEncoder(nn.Block):
         num_hiddens: int,
         ffn_num_hiddens: int,
         num_heads: int,
-        num_blks: int,
-        dropout: float,
+        num_blks: int = 0,
+        dropout: float = 0,
         max_len: int = 1000,
+        *,
+        num_layers: int = 0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.token_embedding = nn.Embedding(vocab_size, num_hiddens)
         self.segment_embedding = nn.Embedding(2, num_hiddens)
         self.blks = nn.Sequential()
-        for _ in range(num_blks):
+        for _ in range(num_blks or num_layers):
             self.blks.add(
                 TransformerEncoderBlock(num_hiddens, ffn_num_hiddens, num_heads, dropout, True)
             )
@@ -102,7 +104,7 @@ class NextSentencePred(nn.Block):
 
 
 class BERTModel(nn.Block):
-    """The encoder, and both tasks to train it with."""
+    """The encoder, and both tasks to train it with; ``num_layers`` is the name of 0.17."""
 
     def __init__(
         self,
@@ -110,13 +112,21 @@ class BERTModel(nn.Block):
         num_hiddens: int,
         ffn_num_hiddens: int,
         num_heads: int,
-        num_blks: int,
-        dropout: float,
+        num_blks: int = 0,
+        dropout: float = 0,
         max_len: int = 1000,
+        *,
+        num_layers: int = 0,
     ) -> None:
         super().__init__()
         self.encoder = BERTEncoder(
-            vocab_size, num_hiddens, ffn_num_hiddens, num_heads, num_blks, dropout, max_len
+            vocab_size,
+            num_hiddens,
+            ffn_num_hiddens,
+            num_heads,
+            num_blks or num_layers,
+            dropout,
+            max_len,
         )
         self.hidden = nn.Dense(num_hiddens, activation="tanh")
         self.mlm = MaskLM(vocab_size, num_hiddens)

@@ -385,7 +385,7 @@ class EncoderDecoder(Classifier):
 
 
 class Seq2SeqEncoder(Encoder):
-    """Reads a sentence with gated recurrent units."""
+    """Reads a sentence with gated recurrent units; its state is an array, as in version 1.0."""
 
     def __init__(
         self,
