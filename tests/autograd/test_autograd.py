@@ -158,6 +158,21 @@ def test_what_was_recorded_before_backward_is_no_constant():
         second.backward()
 
 
+def test_outputs_of_one_call_are_used_up_together():
+    x, w = _variable([1.0, 2.0, 3.0, 4.0]), _variable([5.0])
+    with autograd.record():
+        first, second = nd.split(x * x, 2, axis=0)
+        y = first * first
+    y.backward()
+    expected = x.grad.asnumpy().tolist()
+    assert expected == [4, 32, 0, 0]
+    with autograd.record():
+        y = second * w
+    y.backward()
+    assert w.grad.asnumpy().tolist() == [25]
+    assert x.grad.asnumpy().tolist() == expected
+
+
 @pytest.mark.parametrize("hybridized", [False, True])
 @pytest.mark.parametrize("kind", [gluon.rnn.RNN, gluon.rnn.LSTM, gluon.rnn.GRU])
 def test_states_of_layers_are_constants_to_the_next_batch(kind, hybridized):
