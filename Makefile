@@ -71,7 +71,7 @@ test-python: build
 PATHS := portable x86-64-v2 x86-64-v3 x86-64-v4
 PATH_TESTS := tests/numpy $(if $(WHOLE),tests/ndarray tests/autograd tests/lazy tests/gluon,$(addprefix \
   tests/ndarray/test_,sorting_kernels.py reductions.py elementwise_maths.py softmax.py) $(addprefix \
-  tests/gluon/test_,layers.py recurrence.py)) $(if $(WHOLE),tests/networks tests/programs,$(addprefix \
+  tests/gluon/test_,layers.py recurrence.py)) $(if $(WHOLE),tests/networks tests/whole_programs,$(addprefix \
   tests/networks/test_,convolution.py norms.py pooling.py))
 USED_PATH := $(BIN)/python -c "import afterglow; print(afterglow.engine.instruction_set())"
 test-paths: build build-cpp

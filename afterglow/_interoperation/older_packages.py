@@ -68,8 +68,8 @@ def _display(module: Any) -> None:
 
 def _pyplot(module: Any) -> None:
     """``stem`` could be told to draw lines as a collection, which it always does since 3.8."""
-    stem = module.stem
-    if "use_line_collection" in inspect.signature(stem).parameters:
+    stem = getattr(module, "stem", None)
+    if stem is None or "use_line_collection" in inspect.signature(stem).parameters:
         return
 
     @wraps(stem)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tests.programs``: runs programs, with Afterglow or, to record losses, with MXNet."""
+"""``python -m tests.whole_programs``: runs them with Afterglow or, to record losses, with MXNet."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def run(name: str, mode: str) -> dict[str, Any]:
     onp.random.seed(1)
     mx.random.seed(1)
     module, function = name.split(".")
-    program = getattr(importlib.import_module(f"tests.programs.{module}"), function)
+    program = getattr(importlib.import_module(f"tests.whole_programs.{module}"), function)
     # Datasets tell that their files are not those of MXNet's store.
     quiet = contextlib.redirect_stdout(io.StringIO())
     with tempfile.TemporaryDirectory() as folder, mx.name.NameManager(), quiet:

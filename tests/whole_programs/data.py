@@ -2,7 +2,7 @@
 """Small data in the files that well-known datasets have, made up from seeds.
 
 Pictures are PNG files that are written here, so that they are the same everywhere. JPEG files are
-those of ``scenes.json``, which ``python -m tests.programs.data`` encodes with OpenCV.
+those of ``scenes.json``, which ``python -m tests.whole_programs.data`` encodes with OpenCV.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support import environment
 
-from tests.programs.__main__ import LOSSES, MODES, PROGRAMS, distance
+from tests.whole_programs.__main__ import LOSSES, MODES, PROGRAMS, distance
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json.loads(LOSSES.read_text())
@@ -21,7 +21,7 @@ RECORDED = json.loads(LOSSES.read_text())
 def test_a_program_trains_as_with_mxnet(name: str) -> None:
     """In a process of its own, in which ``mxnet`` means Afterglow."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.programs", "--json", name],
+        [sys.executable, "-W", "error", "-m", "tests.whole_programs", "--json", name],
         cwd=ROOT,
         capture_output=True,
         text=True,
