@@ -18,9 +18,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/processor.h"
 #include "engine/engine.h"
 #include "engine/list.h"
-#include "base/processor.h"
 #include "engine/scheduler.h"
 
 namespace afterglow::engine {

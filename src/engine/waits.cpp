@@ -205,7 +205,8 @@ void ThreadedEngine::spin(Hold& hold, Waiter& waiter) {
     const std::uint32_t seen = signal_.load(std::memory_order_relaxed);
     hold.let_go();
     while (signal_.load(std::memory_order_acquire) == seen && Clock::now() < waiter.spin_until) {
-      for (int i = 0; i < 16 && signal_.load(std::memory_order_relaxed) == seen; ++i) pause_processor();
+      for (int i = 0; i < 16 && signal_.load(std::memory_order_relaxed) == seen; ++i)
+        pause_processor();
     }
     hold.take();
   }

@@ -123,7 +123,8 @@ void ThreadedEngine::spin(Hold& hold, Worker& worker, Clock::time_point until) {
          spinner_.load(std::memory_order_relaxed) == &worker) {
     const int processor = current_processor();
     if (processor == waker && processor != unknown_processor) break;
-    for (int i = 0; i < 16 && signal_.load(std::memory_order_relaxed) == seen; ++i) pause_processor();
+    for (int i = 0; i < 16 && signal_.load(std::memory_order_relaxed) == seen; ++i)
+      pause_processor();
   }
   hold.take();
 }
