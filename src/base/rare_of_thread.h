@@ -7,7 +7,7 @@
 namespace afterglow {
 
 /// `Owner` tells one from another. What a thread keeps for itself is found by a function of the
-/// loader, as long as adding two numbers; so whoever asks looks first whether any thread has one.
+/// loader, which takes about 2 ns; so whoever asks looks first whether any thread has one.
 template <class Owner, class Value>
 class RareOfThread {
  public:
