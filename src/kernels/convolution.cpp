@@ -1009,6 +1009,8 @@ void WeightGradientPass::run_lanes(const Block& block) {
       const Lanes& lanes = n + together <= images.end ? most_lanes : last_lanes;
       const std::int64_t used = divide_up(lanes.columns(), width) * width;
       const bool is_copied = lanes.columns() != places || used != places;
+      // The zeros behind the values meet what lies here: left from elsewhere, it may not be finite.
+      std::fill_n(found + lanes.plane(), width, Real(0));
       if (is_copied) copy_gradients(slab, block, n, lanes, length, copied);
       const Real* const values =
           is_copied ? copied : gradients_of<Real>(slab, block, n, block.first_filter);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <new>
@@ -45,7 +46,12 @@ class Room {
     std::int64_t count = 0;
     for (const std::int64_t piece : pieces) count += rounded(piece);
     static thread_local Scratch scratch;
-    next_ = reinterpret_cast<Real*>(scratch.of_size(count * std::int64_t{sizeof(Real)}));
+    const std::int64_t size = count * std::int64_t{sizeof(Real)};
+    next_ = reinterpret_cast<Real*>(scratch.of_size(size));
+#if defined(__SANITIZE_ADDRESS__)
+    // Not a number, so that what is read before it is written shows in results.
+    std::memset(scratch.data(), 0xff, static_cast<std::size_t>(size));
+#endif
   }
   Real* take(std::int64_t piece) {
     Real* const taken = next_;

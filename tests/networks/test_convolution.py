@@ -319,6 +319,24 @@ def test_nothing_at_all(shape: tuple[int, ...]) -> None:
     assert not w.grad.asnumpy().any()
 
 
+@pytest.mark.parametrize(("groups", "filters"), [(2, 2), (2, 8), (1, 5)])
+def test_what_other_calls_left_behind_is_not_met(groups: int, filters: int) -> None:
+    def recorded(images: int, value: float) -> tuple[Any, Any]:
+        x, w = nd.full((images, 2, 4, 6), value), nd.ones((filters, 2 // groups, 5, 5))
+        w.attach_grad()
+        with autograd.record():
+            y = nd.Convolution(x, w, kernel=(5, 5), stride=(3, 3), pad=(1, 1), no_bias=True,
+                               num_filter=filters, num_group=groups)  # fmt: skip
+        return y, w
+
+    (other, _), (y, w) = recorded(8, onp.nan), recorded(1, 1.0)
+    for _ in range(8):  # whichever thread computes
+        other.backward(retain_graph=True)
+        nd.waitall()
+        y.backward(retain_graph=True)
+        assert onp.isfinite(w.grad.asnumpy()).all()
+
+
 def test_a_negative_pad_cuts() -> None:
     x, w = nd.arange(8).reshape((1, 1, 8)), nd.ones((1, 1, 2))
     given: dict[str, Any] = {"kernel": (2,), "num_filter": 1, "no_bias": True}
