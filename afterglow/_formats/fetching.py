@@ -39,10 +39,19 @@ class _FinalError(OSError):
 
 
 def fetch(
-    url: str, target: str, sha1: str | None = None, attempts: int = 1, verify_ssl: bool = True
+    url: str,
+    target: str,
+    sha1: str | None = None,
+    attempts: int = 1,
+    verify_ssl: bool = True,
+    *,
+    instead_of: os.stat_result | None = None,
 ) -> None:
-    """Put what is at an address in the place of a file; raises OSError with the reason."""
-    download = _Download(url, target, sha1, verify_ssl)
+    """Put what is at an address in the place of a file; raises OSError with the reason.
+
+    ``instead_of`` is the file found there, if any. Where a right one has come since, that stays.
+    """
+    download = _Download(url, target, sha1, verify_ssl, instead_of)
     for left in reversed(range(attempts)):
         try:
             return download.attempt(is_last=not left)
@@ -74,8 +83,16 @@ def _is_final(reason: str | BaseException) -> bool:
 class _Download:
     """A file that is being fetched, in one attempt or several."""
 
-    def __init__(self, url: str, target: str, sha1: str | None, verify_ssl: bool) -> None:
+    def __init__(
+        self,
+        url: str,
+        target: str,
+        sha1: str | None,
+        verify_ssl: bool,
+        instead_of: os.stat_result | None,
+    ) -> None:
         self._url, self._target, self._sha1 = url, target, sha1
+        self._before = instead_of
         self._part = f"{target}.part"
         self._context = None if verify_ssl else ssl._create_unverified_context()
         self._version: str | None = None  # of the file there, as the server calls it
@@ -83,10 +100,8 @@ class _Download:
 
     def attempt(self, is_last: bool) -> None:
         """Fetch what is missing."""
-        before = _identity(self._target)
         with self._alone(is_last) as file:
-            now = _identity(self._target)
-            if now is not None and now != before and self._is_right(self._target):
+            if self._has_come() and self._is_right(self._target):
                 os.unlink(self._part)  # another process was faster
                 return
             if not self._sha1 and not self._version:
@@ -97,6 +112,13 @@ class _Download:
                     file.truncate(0)
                     raise OSError(f"the file there does not have the SHA-1 sum {self._sha1}")
             os.replace(self._part, self._target)
+
+    def _has_come(self) -> bool:
+        try:
+            now = os.stat(self._target)
+        except FileNotFoundError:
+            return False
+        return self._before is None or not os.path.samestat(now, self._before)
 
     def _is_right(self, path: str) -> bool:
         if not self._sha1:
@@ -111,7 +133,7 @@ class _Download:
             with open(self._part, "ab", buffering=0) as file:
                 with suppress(OSError):  # there are file systems without locks
                     fcntl.flock(file, fcntl.LOCK_EX)
-                if _identity(self._part) != _identity(file.fileno()):
+                if not _is_named(file.fileno(), self._part):
                     continue  # who had it has put it in its place meanwhile, or taken it away
                 try:
                     yield file
@@ -167,13 +189,11 @@ class _Download:
             raise _FinalError(str(error)) from None
 
 
-def _identity(file: str | int) -> tuple[int, int] | None:
-    """Return what tells a file from others of the same name; none where there is none."""
+def _is_named(file: int, path: str) -> bool:
     try:
-        found = os.stat(file)
+        return os.path.samestat(os.fstat(file), os.stat(path))
     except FileNotFoundError:
-        return None
-    return found.st_dev, found.st_ino
+        return False
 
 
 class _Progress:

@@ -96,11 +96,12 @@ def put_in_place(file: DataFile, source: Path | None, attempts: int = 5) -> str:
 
     Raises OSError with the reason.
     """
+    before = file.path.stat() if file.path.exists() else None
     if file.is_right(file.path):
         return "is there"
     file.path.parent.mkdir(parents=True, exist_ok=True)
     if source is None:
-        fetch(file.address, str(file.path), file.sha1, attempts)
+        fetch(file.address, str(file.path), file.sha1, attempts, instead_of=before)
         return "was fetched"
     found = next((path for path in _below(source, file) if file.is_right(path)), None)
     if found is None:

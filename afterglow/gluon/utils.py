@@ -137,8 +137,8 @@ def download(
         path = os.path.expanduser(path)
         target = os.path.join(path, name) if os.path.isdir(path) else path
     assert retries >= 0, f"Number of retries should be at least 0, currently it's {retries}"
-    present = os.path.exists(target) and not overwrite
-    if present and (not sha1_hash or check_sha1(target, sha1_hash)):
+    before = os.stat(target) if os.path.exists(target) else None
+    if before and not overwrite and (not sha1_hash or check_sha1(target, sha1_hash)):
         return target
     if not verify_ssl:
         warnings.warn(
@@ -149,7 +149,7 @@ def download(
     folder, file = os.path.split(os.path.abspath(target))
     try:
         os.makedirs(folder, exist_ok=True)
-        fetch(url, target, sha1_hash, max(1, retries), verify_ssl)
+        fetch(url, target, sha1_hash, max(1, retries), verify_ssl, instead_of=before)
     except OSError as error:
         raise FileError(
             f"{file} could not be fetched from {url}: {error}. Where there is no network, put the "

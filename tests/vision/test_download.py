@@ -280,6 +280,16 @@ def test_several_at_once(server: Server, tmp_path: Path) -> None:
     assert parts(tmp_path) == ["data.bin"]
 
 
+def test_one_that_came_after_a_look(server: Server, tmp_path: Path) -> None:
+    target = tmp_path / "data.bin"
+    target.write_bytes(CONTENT)
+    fetching.fetch(server.address("data.bin"), str(target), SUM)
+    assert not server.asked
+    fetching.fetch(server.address("data.bin"), str(target), SUM, instead_of=target.stat())
+    assert len(server.asked) == 1
+    assert parts(tmp_path) == ["data.bin"]
+
+
 def test_progress(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
