@@ -413,9 +413,9 @@ def test_random_streams_of_parent_and_child() -> None:
 def test_forking_does_not_wait_for_the_queue() -> None:
     assert forked(
         """
-        x = mx.nd.ones((1500, 1500))
+        x = mx.nd.ones((700, 700))
         y = x
-        for _ in range(200):
+        for _ in range(1000):
             y = mx.nd.dot(y, x)
         times = []
         for _ in range(5):
@@ -437,9 +437,9 @@ def test_starting_a_subprocess_waits_for_nothing() -> None:
     assert output_of(
         """
         import shutil, subprocess
-        x = mx.nd.ones((1500, 1500))
+        x = mx.nd.ones((700, 700))
         y = x
-        for _ in range(200):
+        for _ in range(1000):
             y = mx.nd.dot(y, x)
         times = []
         commands = [["true"], ["ps", "-o", "rss=", "-p", str(os.getpid())], ["true"]]
