@@ -145,7 +145,7 @@ struct Embedding {
       std::tuple{required("input_dim", &Embedding::input_dim, "rows of the weight"),
                  required("output_dim", &Embedding::output_dim, "columns of the weight"),
                  field("dtype", &Embedding::dtype, "of the weight"),
-                 field("sparse_grad", &Embedding::sparse_grad, "is taken and has no effect")};
+                 field("sparse_grad", &Embedding::sparse_grad, "whether the gradient is row_sparse")};
 };
 
 /// The rows of the weight that the indices name; those outside mean the nearest row.
@@ -157,7 +157,7 @@ Value embedding(Composition& c, const Embedding& given) {
     c.refuse("dtype is " + std::string(name_of(given.dtype)) + "; the weight has another type",
              ErrorKind::type);
   const lazy::Argument arguments[] = {std::int64_t{0}, std::string("clip")};
-  return apply(op_named("take"), arguments, c[1], c[0]);
+  return apply(op_named(given.sparse_grad ? "take_rows" : "take"), arguments, c[1], c[0]);
 }
 
 // --- noise ---
