@@ -55,7 +55,7 @@ class ArrayBase(Array):
 
     @property
     def stype(self) -> str:
-        """The storage type: always dense."""
+        """The storage type: "default" is dense."""
         return "default"
 
     @property
@@ -99,7 +99,15 @@ class ArrayBase(Array):
     # --- gradients ---
 
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
-        """Make the array a variable: ``backward`` leaves its gradient in ``grad``."""
+        """Make the array a variable: ``backward`` leaves its gradient in ``grad``.
+
+        ``stype`` may be "row_sparse" or "csr", for gradients that are mostly zero.
+        """
+        if stype not in (None, "default"):
+            from ..ndarray.sparse import attach_gradient
+
+            attach_gradient(self, grad_req, stype)
+            return
         mark_variable(self, self._filled_like(0), autograd.request_number(grad_req))
 
     def _filled_like(self, value: float) -> Any:

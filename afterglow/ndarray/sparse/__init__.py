@@ -21,7 +21,7 @@ from .. import reduce as _reduce
 from .. import shape as _shape
 from . import _arrays, _calls, _creation
 from ._arrays import *  # noqa: F403
-from ._arrays import CSRNDArray, RowSparseNDArray, cast_storage
+from ._arrays import CSRNDArray, RowSparseNDArray, attach_gradient, cast_storage
 from ._calls import StorageFallbackWarning, retain
 from ._creation import *  # noqa: F403
 
@@ -42,6 +42,7 @@ slice = _shape.slice
 
 __all__ = [
     "StorageFallbackWarning",
+    "attach_gradient",
     "cast_storage",
     "norm",
     "retain",

@@ -283,8 +283,7 @@ class BaseSparseNDArray(NDArray):
 
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make the array a variable; its gradient has its own storage type unless one is named."""
-        request = autograd.request_number(grad_req)
-        mark_variable(self, zeros_like(self, stype or self.stype), request)
+        attach_gradient(self, grad_req, stype or self.stype)
 
     @property
     def T(self) -> Any:  # noqa: N802 - as NumPy names it
@@ -452,6 +451,11 @@ def _restored(shape: Any, data: Any, indices: Any, indptr: Any, context: tuple[i
 def zeros_like(array: Any, stype: str | None = None) -> Any:
     """Return zeros of the shape, type and place of an array, in a storage type or its own."""
     return empty(array.shape, stype or array.stype, array._dtype_number, array._context_numbers)
+
+
+def attach_gradient(array: Any, grad_req: str, stype: str) -> None:
+    """Make an array a variable whose gradient has a storage type."""
+    mark_variable(array, zeros_like(array, stype), autograd.request_number(grad_req))
 
 
 def empty(shape: Any, stype: str, number: int, place: tuple[int, int]) -> Any:
