@@ -122,7 +122,8 @@ class Executor:
         with autograd.pause():
             for position, result in enumerate(results):
                 kept = self._outputs[position]
-                if kept.shape == result.shape and kept._dtype_number == result._dtype_number:
+                same = [(one.shape, one._dtype_number, one.stype) for one in (kept, result)]
+                if same[0] == same[1]:
                     kept._assign(in_world(result, kept._legacy))
                 else:
                     self._outputs[position] = in_world(result, self._legacy)

@@ -221,8 +221,9 @@ class BaseSparseNDArray(NDArray):
             data, *others = sparse_parts(value.tostype(self.stype))
             if data._dtype_number != self._dtype_number or _elsewhere(data, self):
                 data = LEGACY.copy(data, dtype=self._dtype_number, context=self._context_numbers)
+                place = self._context_numbers
                 others = [
-                    one and LEGACY.copy(one, context=self._context_numbers) for one in others
+                    None if one is None else LEGACY.copy(one, context=place) for one in others
                 ]
             set_sparse_parts(self, data, *others)
         return self

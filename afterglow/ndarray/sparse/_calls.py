@@ -18,7 +18,7 @@ import numpy as onp
 from ... import autograd
 from ..._arrays.worlds import LEGACY
 from ..._core import Array, is_recording, origin_of, record_call, set_sparse_parts, sparse_parts
-from ...error import ArrayTypeError, ArrayValueError
+from ...error import ArgumentError, ArrayTypeError, ArrayValueError
 from ._arrays import BaseSparseNDArray, empty, zeros_like
 from ._structure import (
     assemble,
@@ -303,7 +303,8 @@ def _copied(operation: Any, data: Any, args: Any, kwargs: dict[str, Any]) -> Any
     values, *others = sparse_parts(data)
     made = operation(values, *args, **kwargs)
     if made._context_numbers != values._context_numbers:
-        others = [one and LEGACY.copy(one, context=made._context_numbers) for one in others]
+        place = made._context_numbers
+        others = [None if one is None else LEGACY.copy(one, context=place) for one in others]
     return assemble(data.shape, made, *others)
 
 
@@ -657,7 +658,7 @@ def _positions(rows: Any, wanted: Any) -> tuple[Any, Any]:
     return positions, rows[positions] == wanted
 
 
-def retain(data: Any, indices: Any, out: Any = None) -> Any:
+def retain(data: Any, indices: Any = None, out: Any = None, **kwargs: Any) -> Any:
     """Return a row_sparse array with the rows that indices name, and zeros elsewhere.
 
     >>> from afterglow import nd
@@ -665,6 +666,8 @@ def retain(data: Any, indices: Any, out: Any = None) -> Any:
     >>> print(nd.sparse.retain(x, nd.array([0, 3])).indices.asnumpy())
     [0 3]
     """
+    if indices is None or set(kwargs) - {"name"}:
+        raise ArgumentError(f"[retain] got {sorted(kwargs)}; it takes data, indices and out")
     if not _is_array(data) or data.stype != "row_sparse":
         kind = data.stype if _is_array(data) else type(data)
         raise ArrayTypeError(f"[retain] data is {kind}; a row_sparse array is needed")
@@ -732,6 +735,18 @@ def getnnz(data: Any, axis: int | None = None) -> Any:
 
 
 # --- products ---
+
+
+@handles("FullyConnected")
+def _fully_connected(operation: Any, data: Any, weight: Any, bias: Any = None, **kwargs: Any) -> Any:
+    """Multiply by a weight that is stored whole, whatever its storage type; csr data fall back."""
+    if is_sparse(data):
+        return NotImplemented
+    weight = cast(weight, "default")
+    if bias is not None:
+        bias = cast(bias, "default").reshape((-1,))
+    return operation(data, weight, bias, **kwargs)
+
 
 #: Types that ``compressed_dot`` has a kernel for.
 _MULTIPLIED = ("float32", "float64", "int32", "int64")
