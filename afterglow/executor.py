@@ -15,8 +15,10 @@ from ._arrays.worlds import in_world
 from ._core import Array, mark_variable, operation, origin_of
 from .context import Context, current_context
 from .error import ArrayTypeError, ArrayValueError, MXNetError
+from .ndarray import sparse
 from .symbol._graph import Node, auxiliary
 from .symbol._run import Plan
+from .symbol._storage import gradient_storage, storage_of
 from .symbol.symbol import Symbol
 from .util import is_np_array
 
@@ -274,7 +276,11 @@ class Executor:
         return self._symbol.debug_str()
 
 
-def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool) -> Any:
+def _zeros(
+    shape: Any, dtype: Any, ctx: Context, legacy: bool, stype: str = "default"
+) -> Any:
+    if stype != "default":
+        return sparse.zeros(stype, tuple(shape), ctx, dtype)
     return operation("copy", legacy)(
         0, shape=tuple(shape), dtype=dtype_number(dtype), ctx=ctx.numbers
     )
@@ -325,6 +331,7 @@ def simple_bind(
     ctx: Context | None,
     grad_req: Any,
     types: Mapping[str, Any] | None,
+    stypes: Mapping[str, Any] | None,
     shared_names: Sequence[str] | None,
     shared: Executor | None,
     buffer: dict[str, Any] | None,
@@ -346,6 +353,9 @@ def simple_bind(
     names, aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
     requests = _requests(grad_req, names)
     sharable = set(names if shared_names is None else shared_names)
+    nodes = symbol._nodes()
+    storage = {node.name: storage_of(node, stypes or {}) for node in nodes if node.is_variable}
+    rows = gradient_storage(nodes, stypes or {})
 
     def new(name: str, shape: Any, dtype: Any, others: Mapping[str, Any]) -> Any:
         number = dtype_number(dtype)
@@ -353,7 +363,7 @@ def simple_bind(
             found = pool.get(name)
             if found is not None and found.shape == shape and found._dtype_number == number:
                 return found
-        array = _zeros(shape, dtype, ctx, legacy)
+        array = _zeros(shape, dtype, ctx, legacy, storage[name])
         if buffer is not None:
             buffer[name] = array
         return array
@@ -362,8 +372,10 @@ def simple_bind(
     old_states: Any = shared.aux_dict if shared is not None else {}
     arrays = [new(*one, old) for one in zip(names, arg_shapes, arg_types, strict=True)]
     gradients = [
-        None if request == "null" else _zeros(shape, dtype, ctx, legacy)
-        for shape, dtype, request in zip(arg_shapes, arg_types, requests, strict=True)
+        None if request == "null" else _zeros(shape, dtype, ctx, legacy, rows.get(name, "default"))
+        for name, shape, dtype, request in zip(
+            names, arg_shapes, arg_types, requests, strict=True
+        )
     ]
     states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]
     return Executor(symbol, ctx, arrays, gradients, requests, states)

@@ -99,6 +99,11 @@ class Parameter:
                 f"{what} for Parameter '{name}' must be one of 'default', 'row_sparse', or 'csr', "
                 f"but got '{given}'"
             )
+        self._stype = stype
+        self._grad_stype = grad_stype
+        #: Of a row_sparse parameter all rows; devices have those that were asked for.
+        self._whole: Any = None
+        self._trainer: Any = None
         #: hybridized blocks that hold the arrays
         self._watchers = Watchers()
         self._data: dict[tuple[int, int], Any] | None = None
@@ -172,8 +177,13 @@ class Parameter:
 
     @property
     def stype(self) -> str:
-        """The storage type: always dense."""
-        return "default"
+        """The storage type: "default" is dense."""
+        return self._stype
+
+    @property
+    def grad_stype(self) -> str:
+        """The storage type of the gradient."""
+        return self._grad_stype
 
     @property
     def grad_req(self) -> str:
@@ -225,7 +235,7 @@ class Parameter:
             if self._grad_req == "null":
                 self._data[place] = array.detach()
             else:
-                array.attach_grad(self._grad_req)
+                array.attach_grad(self._grad_req, self._grad_stype)
 
     # --- values ---
 
@@ -283,6 +293,13 @@ class Parameter:
 
     def _set_copies(self, value: Any, contexts: list[Context]) -> None:
         """Keep an array of our own, and copies of it on the other devices."""
+        if self._stype != "default":
+            self._whole = value = _in_storage(value, self._stype)
+            self._data = {ctx.numbers: value.copyto(ctx) for ctx in contexts}
+            self._mark()
+            return
+        if value.stype != "default":
+            value = value.tostype("default")
         self._data = {ctx.numbers: value.as_in_ctx(ctx) for ctx in contexts}
         self._mark()
 
@@ -313,7 +330,8 @@ class Parameter:
                 contexts = [cpu()] if self._deferred is None else self._deferred[1]
             self._deferred = None
             with autograd.pause():
-                value = data._as_class(not is_np_array())
+                sparse = data.stype != "default"
+                value = data if sparse else data._as_class(not is_np_array())
                 self._set_copies(value.copyto(contexts[0]), contexts)
             return
         if contexts is not None and set(contexts) != set(self.list_ctx()):
@@ -359,11 +377,20 @@ class Parameter:
 
     def data(self, ctx: Context | None = None) -> Any:
         """Return the array on a device; without one, the only array there is."""
+        self._need_dense("data")
         return self._at(self._place(ctx))
 
     def list_data(self) -> list[Any]:
         """Return the arrays of all devices."""
+        self._need_dense("list_data")
         return list(self._initialized().values())
+
+    def _need_dense(self, name: str) -> None:
+        if self._stype != "default":
+            raise RuntimeError(
+                f"Cannot return a copy of Parameter '{self.name}' via {name}() because its storage "
+                f"type is {self._stype}. Please use row_sparse_data() instead."
+            )
 
     def list_ctx(self) -> list[Context]:
         """Return the devices."""
@@ -385,6 +412,9 @@ class Parameter:
             self._deferred = (init, contexts, default_init, value)
             return
         with autograd.pause():
+            if self._stype != "default":
+                self._set_copies(_in_storage(data, self._stype), self.list_ctx())
+                return
             for array in self._data.values():
                 _write(array, data)
 
@@ -395,6 +425,8 @@ class Parameter:
             return
         with autograd.pause():
             self._data = {place: array.astype(dtype) for place, array in self._data.items()}
+            if self._whole is not None:
+                self._whole = self._whole.astype(dtype)
         self._mark()
 
     def reset_ctx(self, ctx: Any) -> None:
@@ -414,6 +446,8 @@ class Parameter:
 
     def _reduce(self) -> Any:
         """Return the mean over all devices, in the memory of the processor."""
+        if self._whole is not None:
+            return self._whole.as_in_context(cpu())
         arrays = [array.detach().as_in_ctx(cpu()) for array in self.list_data()]
         if len(arrays) == 1:
             return arrays[0]
@@ -430,11 +464,11 @@ class Parameter:
 
     def grad(self, ctx: Context | None = None) -> Any:
         """Return the gradient on a device; without one, the only gradient there is."""
-        return self._gradient_of(self.data(ctx))
+        return self._gradient_of(self._at(self._place(ctx)))
 
     def list_grad(self) -> list[Any]:
         """Return the gradients of all devices."""
-        return [self._gradient_of(array) for array in self.list_data()]
+        return [self._gradient_of(array) for array in self._initialized().values()]
 
     def zero_grad(self) -> None:
         """Set the gradients of all devices to zero."""
@@ -454,30 +488,65 @@ class Parameter:
                 lr_mult=self.lr_mult,
                 wd_mult=self.wd_mult,
                 init=init,
-                stype="default",
+                stype=self._stype,
             )
             self._var = made = (self.shape, variable)
         return made[1].as_np_ndarray() if is_np_array() else made[1]
 
-    # --- what is not here ---
+    # --- rows ---
+
+    def _set_trainer(self, trainer: Any) -> None:
+        """Remember who updates the parameter; a row_sparse one is updated by one trainer alone."""
+        if self._stype != "default" and self._trainer is not None and trainer is not None:
+            if self._trainer is not trainer:
+                raise RuntimeError(
+                    f"Failed to set the trainer for Parameter '{self.name}' because it was already "
+                    "set. More than one trainers for a sparse Parameter is not supported."
+                )
+        self._trainer = trainer
 
     def row_sparse_data(self, row_id: Any) -> Any:
-        """Raise: parameters are dense."""
-        raise RuntimeError(
-            f"Cannot return a copy of Parameter {self.name} via row_sparse_data() because its "
-            "storage type is default. Please use data() instead."
-        )
+        """Return the array with the rows of these numbers, on the device that they are on."""
+        return self._with_rows(row_id, self._place(row_id.context), "row_sparse_data")
 
     def list_row_sparse_data(self, row_id: Any) -> list[Any]:
-        """Raise: parameters are dense."""
-        raise RuntimeError(
-            f"Cannot return copies of Parameter '{self.name}' on all contexts via "
-            "list_row_sparse_data() because its storage type is default. Please use data() instead."
-        )
+        """Return the arrays of all devices with the rows of these numbers."""
+        name = "list_row_sparse_data"
+        return [self._with_rows(row_id, place, name) for place in self._initialized()]
+
+    def _with_rows(self, row_id: Any, place: tuple[int, int], name: str) -> Any:
+        if self._stype != "row_sparse":
+            raise RuntimeError(
+                f"Cannot return a copy of Parameter {self.name} via {name}() because its storage "
+                "type is default. Please use data() instead."
+            )
+        array = self._at(place)
+        if self._trainer is None:
+            raise RuntimeError(
+                f"Cannot get row_sparse data for Parameter '{self.name}' when no Trainer is "
+                "created with it."
+            )
+        with autograd.pause():
+            rows = ndarray.sparse.retain(self._whole, row_id)
+            array[:] = rows.as_in_context(context_of(place))
+        return array
+
+
+def _in_storage(value: Any, stype: str) -> Any:
+    """Return a value in a storage type; row_sparse has all rows, so that updates find them."""
+    if value.stype == stype:
+        return value
+    if stype == "row_sparse" and value.stype == "default":
+        from ..ndarray.sparse._calls import rows_of_dense
+
+        return rows_of_dense(value, onp.arange(value.shape[0]))
+    return value.tostype(stype)
 
 
 def _write(target: Any, value: Any) -> None:
     """Write an array of either world, or NumPy's, wherever it is."""
+    if isinstance(value, ArrayBase) and value.stype != "default":
+        value = value.tostype("default")
     if isinstance(value, ArrayBase):
         value = value._as_class(target._legacy)
         if value._context_numbers != target._context_numbers:

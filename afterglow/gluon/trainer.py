@@ -59,6 +59,10 @@ class Trainer(NamedKeywords):
         if update_on_kvstore is None:
             update_on_kvstore = updates_weights()
         self._update_on_kvstore = kvstore is not None and update_on_kvstore is not False
+        if update_on_kvstore is False and any(one.stype != "default" for one in self._params):
+            raise ArrayValueError(
+                "Cannot set update_on_kvstore=False when sparse weights are present."
+            )
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad
         self._updaters: list[opt.Updater] = []
@@ -115,8 +119,19 @@ class Trainer(NamedKeywords):
                 for gradient, total in zip(gradients, _sums(gradients), strict=True):
                     gradient[:] = total
 
-    def _wanting_gradients(self) -> list[tuple[int, Any]]:
-        return [pair for pair in enumerate(self._params) if pair[1].grad_req != "null"]
+    def _wanting_gradients(self, sparse: bool = False) -> list[tuple[int, Any]]:
+        """Return the parameters with gradients: those whose weights are dense, or the others."""
+        return [
+            (index, one)
+            for index, one in enumerate(self._params)
+            if one.grad_req != "null" and (one.stype != "default") == sparse
+        ]
+
+    def _update_rows(self) -> None:
+        """Update the row_sparse weights, of which devices hold some rows."""
+        for index, parameter in self._wanting_gradients(sparse=True):
+            total = _sums(parameter.list_grad())[0].as_in_context(parameter._whole.context)
+            self._updaters[0](index, total, parameter._whole)
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Queue the updates alone, after ``allreduce_grads``."""
@@ -133,6 +148,7 @@ class Trainer(NamedKeywords):
 
     def _update(self, ignore_stale_grad: bool) -> None:
         updaters = self._need_updaters()
+        self._update_rows()
         devices = self._trained_by_device()
         if len(devices) > len(updaters):
             raise ArrayValueError(

@@ -473,7 +473,15 @@ class Symbol:
         from ..executor import simple_bind
 
         return simple_bind(
-            self, ctx, grad_req, type_dict, shared_arg_names, shared_exec, shared_buffer, kwargs
+            self,
+            ctx,
+            grad_req,
+            type_dict,
+            stype_dict,
+            shared_arg_names,
+            shared_exec,
+            shared_buffer,
+            kwargs,
         )
 
     def eval(self, ctx: Context | None = None, **kwargs: Any) -> list[Any]:

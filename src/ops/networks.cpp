@@ -160,6 +160,17 @@ Value embedding(Composition& c, const Embedding& given) {
   return apply(op_named(given.sparse_grad ? "take_rows" : "take"), arguments, c[1], c[0]);
 }
 
+struct SparseEmbedding {
+  std::int64_t input_dim = 0, output_dim = 0;
+  DType dtype = DType::float32;
+  bool deterministic = false;
+  static constexpr auto fields =
+      std::tuple{required("input_dim", &SparseEmbedding::input_dim, "rows of the weight"),
+                 required("output_dim", &SparseEmbedding::output_dim, "columns of the weight"),
+                 field("dtype", &SparseEmbedding::dtype, "of the weight"),
+                 field("deterministic", &SparseEmbedding::deterministic, "gradients always are")};
+};
+
 // --- noise ---
 
 enum class DropoutMode { training, always };
@@ -551,6 +562,25 @@ array([[3., 4.],
        .inputs = {"data", "weight"},
        .compose = embedding,
        .complete = [](Completion& completion, const Embedding& given) {
+         completion.shapes[1] = Shape{given.input_dim, given.output_dim};
+       }});
+  table.compose<SparseEmbedding>(
+      {.name = "SparseEmbedding",
+       .mxnet_names = {"_contrib_SparseEmbedding"},
+       .doc = R"(Return the row of ``weight`` for each index; its gradient is row_sparse.
+
+>>> weight = nd.array([[1, 2], [3, 4]])
+>>> nd.contrib.SparseEmbedding(nd.array([1, 1]), weight, input_dim=2, output_dim=2)
+<BLANKLINE>
+[[3. 4.]
+ [3. 4.]]
+<NDArray 2x2 @cpu(0)>)",
+       .inputs = {"data", "weight"},
+       .compose =
+           [](Composition& c, const SparseEmbedding& given) {
+             return embedding(c, {given.input_dim, given.output_dim, given.dtype, true});
+           },
+       .complete = [](Completion& completion, const SparseEmbedding& given) {
          completion.shapes[1] = Shape{given.input_dim, given.output_dim};
        }});
   table.compose<Dropout>(

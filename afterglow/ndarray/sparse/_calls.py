@@ -9,6 +9,7 @@ op. Indices are looked at here, so calls wait for those, but not for values.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,9 +17,10 @@ from typing import Any
 import numpy as onp
 
 from ... import autograd
+from ..._arrays.op_functions import table
 from ..._arrays.worlds import LEGACY
 from ..._core import Array, is_recording, origin_of, record_call, set_sparse_parts, sparse_parts
-from ...error import ArgumentError, ArrayTypeError, ArrayValueError
+from ...error import ArgumentError, ArrayTypeError, ArrayValueError, MXNetError
 from ._arrays import BaseSparseNDArray, empty, zeros_like
 from ._structure import (
     assemble,
@@ -84,16 +86,41 @@ def _flat(values: Any) -> list[Any]:
 
 def _fall_back(operation: Any, args: Any, kwargs: dict[str, Any], out: Any) -> Any:
     given = [one.stype for one in _flat([args, list(kwargs.values()), out]) if _is_array(one)]
-    if operation.name not in _fallen_back:
-        _fallen_back.add(operation.name)
-        warnings.warn(
-            f"[{operation.name}] has no form for the storage types {', '.join(given)}; sparse "
-            "arrays are made dense for it (said once for each op)",
-            StorageFallbackWarning,
-            stacklevel=4,
+    _warn(operation.name, given)
+    values = [_dense_in(value) for value in args]
+    named = {name: _dense_in(value) for name, value in kwargs.items()}
+    result = operation(*values, **named)
+    for place, state in _states(operation.name):  # which the call has changed
+        old, new = (
+            (args[place], values[place])
+            if place < len(args)
+            else (kwargs.get(state), named.get(state))
         )
-    dense = {name: _dense_in(value) for name, value in kwargs.items()}
-    return operation(*(_dense_in(value) for value in args), **dense)
+        if is_sparse(old):
+            write(old, new)
+    return result
+
+
+def _warn(name: str, given: list[str]) -> None:
+    """Say once that an op has no form for sparse arrays."""
+    if name in _fallen_back or os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE") == "0":
+        return
+    _fallen_back.add(name)
+    warnings.warn(
+        f"[{name}] has no form for the storage types {', '.join(given)}; sparse arrays are made "
+        "dense for it (said once for each op)",
+        StorageFallbackWarning,
+        stacklevel=5,
+    )
+
+
+def _states(name: str) -> list[tuple[int, str]]:
+    """Return places and names of the inputs that an op changes."""
+    description = table().get(name)
+    if description is None or not description["auxiliary"]:
+        return []
+    inputs = list(enumerate(description["inputs"]))
+    return inputs[len(inputs) - description["auxiliary"] :]
 
 
 def _is_array(value: Any) -> bool:
@@ -155,7 +182,7 @@ def _same_places(one: Any, other: Any) -> bool:
     )
 
 
-def _with_data(array: Any, data: Any) -> Any:
+def with_data(array: Any, data: Any) -> Any:
     """Return an array with other values at the same places."""
     _, indices, indptr = sparse_parts(array)
     return assemble(array.shape, data, indices, indptr)
@@ -279,9 +306,9 @@ def _unary(operation: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
         values.attach_grad()
         with autograd.record(autograd.is_training()):
             made = operation(values, *args, **kwargs)
-        return [_with_data(data, autograd.grad([made], [values], [sparse_parts(head)[0]])[0])]
+        return [with_data(data, autograd.grad([made], [values], [sparse_parts(head)[0]])[0])]
 
-    return recorded([data], _with_data(data, result), gradients)
+    return recorded([data], with_data(data, result), gradients)
 
 
 @handles("clip")
@@ -334,7 +361,7 @@ def _compared(operation: Any, lhs: Any, rhs: Any) -> Any:
         return NotImplemented
     if is_zero_true:
         return NotImplemented
-    return unrecorded(lambda: _with_data(array, values(sparse_parts(array)[0])))()
+    return unrecorded(lambda: with_data(array, values(sparse_parts(array)[0])))()
 
 
 @handles("add", "subtract", "elemwise_add", "elemwise_sub")
@@ -383,7 +410,7 @@ def _merged(operation: Any, lhs: Any, rhs: Any) -> Any:
     """Return a function of two arrays of a kind that is zero where both are."""
     left, right = sparse_parts(lhs)[0], sparse_parts(rhs)[0]
     if _same_places(lhs, rhs):
-        return _with_data(lhs, operation(left, right))
+        return with_data(lhs, operation(left, right))
     ours, theirs = places_of(lhs), places_of(rhs)
     union, places = onp.unique(onp.concatenate((ours, theirs)), return_inverse=True)
     place = left._context_numbers
@@ -410,7 +437,7 @@ def _product(operation: Any, lhs: Any, rhs: Any) -> Any:
     """Multiply by a number, by an array of the same shape, or by a row or column of a csr."""
     if isinstance(lhs, (int, float)) or isinstance(rhs, (int, float)):
         array, number = (rhs, lhs) if isinstance(lhs, (int, float)) else (lhs, rhs)
-        result = unrecorded(lambda: _with_data(array, sparse_parts(array)[0] * number))()
+        result = unrecorded(lambda: with_data(array, sparse_parts(array)[0] * number))()
         return recorded([array], result, lambda heads: [heads[0] * number])
     if is_sparse(lhs) and is_sparse(rhs) and (lhs.stype != rhs.stype or lhs.shape != rhs.shape):
         return NotImplemented
@@ -426,19 +453,19 @@ def _multiplied(lhs: Any, rhs: Any) -> Any:
     if is_sparse(lhs) and is_sparse(rhs):
         left, right = sparse_parts(lhs)[0], sparse_parts(rhs)[0]
         if _same_places(lhs, rhs):
-            return _with_data(lhs, left * right)
+            return with_data(lhs, left * right)
         found = onp.intersect1d(places_of(lhs), places_of(rhs), return_indices=True)
         ours, theirs = (from_indices(one, left._context_numbers) for one in found[1:])
         values = LEGACY.take(left, ours) * LEGACY.take(right, theirs)
         return from_places(lhs, values, found[0])
     sparse, dense = (lhs, rhs) if is_sparse(lhs) else (rhs, lhs)
-    beside = _beside(sparse, dense)
+    beside = beside(sparse, dense)
     if beside is NotImplemented:
         return NotImplemented
-    return _with_data(sparse, sparse_parts(sparse)[0] * beside)
+    return with_data(sparse, sparse_parts(sparse)[0] * beside)
 
 
-def _beside(sparse: Any, dense: Any) -> Any:
+def beside(sparse: Any, dense: Any) -> Any:
     """Return what stands in a dense array, stretched, at the places that a sparse one stores."""
     place = dense._context_numbers
     if dense.shape == sparse.shape:
@@ -460,14 +487,14 @@ def _quotient(operation: Any, lhs: Any, rhs: Any) -> Any:
     if not is_sparse(lhs):
         return NotImplemented
     if isinstance(rhs, (int, float)):
-        result = unrecorded(lambda: _with_data(lhs, sparse_parts(lhs)[0] / rhs))()
+        result = unrecorded(lambda: with_data(lhs, sparse_parts(lhs)[0] / rhs))()
         return recorded([lhs], result, lambda heads: [heads[0] / rhs])
     if is_sparse(rhs) or rhs.shape == lhs.shape:
         return NotImplemented
-    beside = unrecorded(_beside)(lhs, rhs)
+    beside = unrecorded(beside)(lhs, rhs)
     if beside is NotImplemented:
         return NotImplemented
-    result = unrecorded(lambda: _with_data(lhs, sparse_parts(lhs)[0] / beside))()
+    result = unrecorded(lambda: with_data(lhs, sparse_parts(lhs)[0] / beside))()
     return recorded([lhs, rhs], result, _dense_gradients(operation, [lhs, rhs], {}))
 
 
@@ -610,7 +637,7 @@ def _rows_taken(data: Any, rows: Any) -> Any:
     return assemble((len(rows), data.shape[1]), kept, indices_of(data)[elements], indptr)
 
 
-@handles("Embedding")
+@handles("Embedding", "SparseEmbedding")
 def _embedding(
     operation: Any,
     data: Any,
@@ -618,7 +645,8 @@ def _embedding(
     input_dim: Any = None,
     output_dim: Any = None,
     dtype: Any = None,
-    sparse_grad: Any = False,
+    *args: Any,
+    **kwargs: Any,
 ) -> Any:
     if is_sparse(data) or weight.stype != "row_sparse":
         return NotImplemented
@@ -633,12 +661,12 @@ def _looked_up(weight: Any, wanted: Any) -> Any:
         rows = from_indices(wanted, weight._context_numbers)
         return [sum_rows(rows, cast(heads[0], "default"), weight.shape)]
 
-    return recorded([weight], unrecorded(_rows_found)(weight, wanted), gradients)
+    return recorded([weight], unrecorded(rows_found)(weight, wanted), gradients)
 
 
-def _rows_found(weight: Any, wanted: Any) -> Any:
+def rows_found(weight: Any, wanted: Any) -> Any:
     data, place = sparse_parts(weight)[0], weight._context_numbers
-    positions, is_there = _positions(indices_of(weight), wanted)
+    positions, is_there = find_rows(indices_of(weight), wanted)
     if not data.size:
         return empty((*wanted.shape, *weight.shape[1:]), "default", data._dtype_number, place)
     found = LEGACY.take(data, from_indices(positions, place), axis=0)
@@ -650,7 +678,7 @@ def _rows_found(weight: Any, wanted: Any) -> Any:
     return LEGACY.multiply(found, array(mask, weight.context, data.dtype))
 
 
-def _positions(rows: Any, wanted: Any) -> tuple[Any, Any]:
+def find_rows(rows: Any, wanted: Any) -> tuple[Any, Any]:
     """Return where rows in order have the wanted ones, and whether they do."""
     if not len(rows):
         return onp.zeros(wanted.shape, onp.int64), onp.zeros(wanted.shape, bool)
@@ -686,7 +714,7 @@ def retain(data: Any, indices: Any = None, out: Any = None, **kwargs: Any) -> An
 
 
 def _retained(data: Any, wanted: Any) -> Any:
-    positions, is_there = _positions(indices_of(data), wanted)
+    positions, is_there = find_rows(indices_of(data), wanted)
     kept = from_indices(positions[is_there], data._context_numbers)
     values = sparse_parts(data)[0]
     rows = LEGACY.take(values, kept, axis=0) if len(kept) else values[0:0].copy()
@@ -706,10 +734,10 @@ def square_sum(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
         (head,) = heads
         values, rows, _ = sparse_parts(data)
         if is_sparse(head):
-            beside = _rows_found(head, indices_of(data))
+            beside = rows_found(head, indices_of(data))
         else:
             beside = LEGACY.take(head._shaped((data.shape[0], 1)), rows, axis=0)
-        return [_with_data(data, 2 * LEGACY.multiply(values, beside))]
+        return [with_data(data, 2 * LEGACY.multiply(values, beside))]
 
     return recorded([data], result, gradients)
 
@@ -734,15 +762,29 @@ def getnnz(data: Any, axis: int | None = None) -> Any:
     return from_indices(host, data._context_numbers)
 
 
+@handles("BatchNorm")
+def _batch_norm(operation: Any, *args: Any, fix_gamma: Any = True, **kwargs: Any) -> Any:
+    if fix_gamma:
+        raise MXNetError("[BatchNorm] fix_gamma=True is not there for sparse arrays")
+    return NotImplemented
+
+
+@handles("quadratic", "_contrib_quadratic")
+def _quadratic(operation: Any, data: Any, a: float = 0, b: float = 0, c: float = 0) -> Any:
+    if data.stype != "csr" or c:
+        return NotImplemented
+    return _unary(operation, data, a=a, b=b)
+
+
 # --- products ---
 
 
 @handles("FullyConnected")
 def _fully_connected(operation: Any, data: Any, weight: Any, bias: Any = None, **kwargs: Any) -> Any:
-    """Multiply by a weight that is stored whole, whatever its storage type; csr data fall back."""
+    """Multiply by a weight of any storage type, which is needed whole; csr data fall back."""
     if is_sparse(data):
-        return NotImplemented
-    weight = cast(weight, "default")
+        _warn(operation.name, [data.stype])
+    data, weight = cast(data, "default"), cast(weight, "default")
     if bias is not None:
         bias = cast(bias, "default").reshape((-1,))
     return operation(data, weight, bias, **kwargs)
@@ -817,7 +859,7 @@ def _stored_rows(matrix: Any, lines: Any) -> Any:
 
 def _columns_found(matrix: Any, rows: Any) -> Any:
     """Return a csr matrix of the columns that are among some rows, numbered as those are."""
-    positions, is_there = _positions(rows, indices_of(matrix))
+    positions, is_there = find_rows(rows, indices_of(matrix))
     kept = onp.flatnonzero(is_there)
     data = LEGACY.take(sparse_parts(matrix)[0], from_indices(kept, matrix._context_numbers))
     starts = indptr_from(rows_of(matrix)[kept], matrix.shape[0])

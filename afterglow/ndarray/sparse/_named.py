@@ -9,9 +9,9 @@ from typing import Any
 from ..._arrays.worlds import LEGACY
 from ..._core import sparse_parts
 from ._calls import (
-    _beside,
-    _rows_found,
-    _with_data,
+    beside,
+    rows_found,
+    with_data,
     cast,
     getnnz,
     indices_of,
@@ -37,15 +37,15 @@ def _scatter_divide(lhs: Any, rhs: Any) -> Any:
     """Divide what the first array stores; of csr arrays, and dense ones, all elements."""
     if lhs.stype != "row_sparse":
         return LEGACY.divide(cast(lhs, "default"), cast(rhs, "default"))
-    below = _rows_found(rhs, indices_of(lhs)) if is_sparse(rhs) else _beside(lhs, rhs)
-    return _with_data(lhs, LEGACY.divide(sparse_parts(lhs)[0], below))
+    below = rows_found(rhs, indices_of(lhs)) if is_sparse(rhs) else beside(lhs, rhs)
+    return with_data(lhs, LEGACY.divide(sparse_parts(lhs)[0], below))
 
 
 def _scatter_add(data: Any, scalar: float) -> Any:
     """Add a number to what an array stores."""
     if not is_sparse(data):
         return LEGACY.add(data, scalar)
-    return _with_data(data, LEGACY.add(sparse_parts(data)[0], scalar))
+    return with_data(data, LEGACY.add(sparse_parts(data)[0], scalar))
 
 
 def _scatter_subtract(data: Any, scalar: float) -> Any:
