@@ -34,6 +34,7 @@ class KVStore:
     def __init__(self, kind: str = "local") -> None:
         self._kind = kind
         self._values: dict[Any, Any] = {}
+        self._kind_of_keys: type | None = None  #: all are integers, or all are text
         self._updater: Callable[[Any, Any, Any], None] | None = None
 
     @property
@@ -158,8 +159,7 @@ class KVStore:
             raise ArrayValueError(f"[{what}] the key {key!r} has not been initialised")
         return self._values[key]
 
-    @staticmethod
-    def _pairs(key: Any, value: Any) -> list[tuple[Any, list[Any]]]:
+    def _pairs(self, key: Any, value: Any) -> list[tuple[Any, list[Any]]]:
         """Return (key, arrays) for one key or several."""
         if isinstance(key, (tuple, list)):
             if len(key) != len(value):
@@ -167,7 +167,11 @@ class KVStore:
             pairs = list(zip(key, map(_as_list, value), strict=True))
         else:
             pairs = [(key, _as_list(value))]
-        for _, arrays in pairs:
+        for one, arrays in pairs:
+            if not isinstance(one, self._kind_of_keys or (int, str)):
+                kind = self._kind_of_keys.__name__ if self._kind_of_keys else "int or str"
+                raise ArrayTypeError(f"[kvstore] the key {one!r} was given; {kind} is needed")
+            self._kind_of_keys = self._kind_of_keys or (int if isinstance(one, int) else str)
             for array in arrays:
                 if not isinstance(array, Array):
                     raise ArrayTypeError(f"[kvstore] values must be arrays, not {type(array)}")

@@ -459,13 +459,13 @@ def _multiplied(lhs: Any, rhs: Any) -> Any:
         values = LEGACY.take(left, ours) * LEGACY.take(right, theirs)
         return from_places(lhs, values, found[0])
     sparse, dense = (lhs, rhs) if is_sparse(lhs) else (rhs, lhs)
-    beside = beside(sparse, dense)
+    beside = values_beside(sparse, dense)
     if beside is NotImplemented:
         return NotImplemented
     return with_data(sparse, sparse_parts(sparse)[0] * beside)
 
 
-def beside(sparse: Any, dense: Any) -> Any:
+def values_beside(sparse: Any, dense: Any) -> Any:
     """Return what stands in a dense array, stretched, at the places that a sparse one stores."""
     place = dense._context_numbers
     if dense.shape == sparse.shape:
@@ -491,7 +491,7 @@ def _quotient(operation: Any, lhs: Any, rhs: Any) -> Any:
         return recorded([lhs], result, lambda heads: [heads[0] / rhs])
     if is_sparse(rhs) or rhs.shape == lhs.shape:
         return NotImplemented
-    beside = unrecorded(beside)(lhs, rhs)
+    beside = unrecorded(values_beside)(lhs, rhs)
     if beside is NotImplemented:
         return NotImplemented
     result = unrecorded(lambda: with_data(lhs, sparse_parts(lhs)[0] / beside))()

@@ -9,7 +9,7 @@ from typing import Any
 from ..._arrays.worlds import LEGACY
 from ..._core import sparse_parts
 from ._calls import (
-    beside,
+    values_beside,
     rows_found,
     with_data,
     cast,
@@ -37,7 +37,7 @@ def _scatter_divide(lhs: Any, rhs: Any) -> Any:
     """Divide what the first array stores; of csr arrays, and dense ones, all elements."""
     if lhs.stype != "row_sparse":
         return LEGACY.divide(cast(lhs, "default"), cast(rhs, "default"))
-    below = rows_found(rhs, indices_of(lhs)) if is_sparse(rhs) else beside(lhs, rhs)
+    below = rows_found(rhs, indices_of(lhs)) if is_sparse(rhs) else values_beside(lhs, rhs)
     return with_data(lhs, LEGACY.divide(sparse_parts(lhs)[0], below))
 
 
