@@ -529,9 +529,9 @@ def compare_optimizer(
             given = nd.array(onp.random.uniform(-1, 1, one), dtype=dtype)
         else:
             given = rand_ndarray(one, g_stype, dtype=dtype)
-        # The first works with dense arrays, as a reference.
+        # The first works with dense arrays, as a reference; each may change what it is given.
         weights = start.copy().tostype("default"), start.copy()
-        gradients = given.tostype("default"), given
+        gradients = given.copy().tostype("default"), given
         states = []
         for optimizer, weight, gradient in zip((opt1, opt2), weights, gradients, strict=True):
             state = optimizer.create_state_multi_precision(number, weight)

@@ -245,6 +245,10 @@ class BaseSparseNDArray(NDArray):
 
     # --- copies ---
 
+    def _as_class(self, legacy: bool) -> Any:
+        """Return the array itself; for ``np``, which has no such arrays, a dense copy."""
+        return self if legacy else NDArray._as_class(self.tostype("default"), False)
+
     def copy(self) -> Self:
         """Return a copy on the same device."""
         result: Self = LEGACY.copy(self)

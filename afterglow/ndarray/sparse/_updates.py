@@ -10,9 +10,8 @@ import numpy as onp
 
 from ..._arrays.worlds import LEGACY, in_world
 from ..._core import Array, sparse_parts
-from ...error import ArrayTypeError
 from ._arrays import empty
-from ._calls import add, cast, is_sparse, find_rows
+from ._calls import add, cast, find_rows, is_sparse
 from ._structure import assemble, from_indices, indices_of
 
 #: Changes weight, gradient and state, of which the first and the last are changed in place.
@@ -25,8 +24,13 @@ def update(step: Step, rowwise: bool, weight: Any, grad: Any, state: Any) -> Non
     With ``rowwise`` the step is done for the rows that a row_sparse gradient has, and other rows
     keep their weight and state. Otherwise the gradient counts as zero in those rows.
     """
-    if "csr" in (weight.stype, grad.stype):
-        raise ArrayTypeError("[optimizer] a csr array was given; weights and gradients have none")
+    if weight.stype == "csr":  # which has no rows to write: what is stored changes as a whole
+        dense = cast(weight, "default")
+        step(dense, cast(grad, "default"), state)
+        weight._become(dense)
+        return
+    if grad.stype == "csr":
+        grad = cast(grad, "default")
     if not is_sparse(grad):
         rows = from_indices(_all_rows(weight), weight._context_numbers)
         values = grad
