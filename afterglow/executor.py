@@ -276,9 +276,7 @@ class Executor:
         return self._symbol.debug_str()
 
 
-def _zeros(
-    shape: Any, dtype: Any, ctx: Context, legacy: bool, stype: str = "default"
-) -> Any:
+def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool, stype: str = "default") -> Any:
     if stype != "default":
         return sparse.zeros(stype, tuple(shape), ctx, dtype)
     return operation("copy", legacy)(
@@ -373,9 +371,7 @@ def simple_bind(
     arrays = [new(*one, old) for one in zip(names, arg_shapes, arg_types, strict=True)]
     gradients = [
         None if request == "null" else _zeros(shape, dtype, ctx, legacy, rows.get(name, "default"))
-        for name, shape, dtype, request in zip(
-            names, arg_shapes, arg_types, requests, strict=True
-        )
+        for name, shape, dtype, request in zip(names, arg_shapes, arg_types, requests, strict=True)
     ]
     states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]
     return Executor(symbol, ctx, arrays, gradients, requests, states)

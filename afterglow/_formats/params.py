@@ -328,12 +328,12 @@ class _Reader:
 
     def _sparse(self, stype: str) -> Any:
         """Return a sparse array, whose indices are checked."""
-        data_shape, shape = (self._shape(*self._numbers("i", "a rank"), "q") for _ in range(2))
+        data_shape, shape = self._ranked_shape(), self._ranked_shape()
         _, _, number = self._numbers("3i", "device and type")
         kinds = []
         for _ in range(1 if stype == "row_sparse" else 2):
             (kind,) = self._numbers("i", "a type of indices")
-            kinds.append((self._shape(*self._numbers("i", "a rank"), "q"), self._known(kind)))
+            kinds.append((self._ranked_shape(), self._known(kind)))
         data = self._elements(data_shape, self._known(number))
         others = [self._elements(*kind) for kind in kinds]
         if not self._legacy:
@@ -351,6 +351,10 @@ class _Reader:
         except MXNetError as error:
             raise self._damaged(str(error)) from None
         return array
+
+    def _ranked_shape(self) -> Shape:
+        (rank,) = self._numbers("i", "a rank")
+        return self._shape(rank, "q")
 
     def _shape(self, rank: int, code: str) -> Shape:
         if not 0 <= rank <= _MOST_RANK:

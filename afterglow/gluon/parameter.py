@@ -497,12 +497,12 @@ class Parameter:
 
     def _set_trainer(self, trainer: Any) -> None:
         """Remember who updates the parameter; a row_sparse one is updated by one trainer alone."""
-        if self._stype != "default" and self._trainer is not None and trainer is not None:
-            if self._trainer is not trainer:
-                raise RuntimeError(
-                    f"Failed to set the trainer for Parameter '{self.name}' because it was already "
-                    "set. More than one trainers for a sparse Parameter is not supported."
-                )
+        others = (None, trainer)
+        if self._stype != "default" and trainer is not None and self._trainer not in others:
+            raise RuntimeError(
+                f"Failed to set the trainer for Parameter '{self.name}' because it was already "
+                "set. More than one trainers for a sparse Parameter is not supported."
+            )
         self._trainer = trainer
 
     def row_sparse_data(self, row_id: Any) -> Any:
@@ -545,7 +545,7 @@ def _in_storage(value: Any, stype: str) -> Any:
 
 def _write(target: Any, value: Any) -> None:
     """Write an array of either world, or NumPy's, wherever it is."""
-    if isinstance(value, ArrayBase) and value.stype != "default":
+    if isinstance(value, ndarray.NDArray) and value.stype != "default":
         value = value.tostype("default")
     if isinstance(value, ArrayBase):
         value = value._as_class(target._legacy)

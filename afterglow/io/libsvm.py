@@ -36,7 +36,9 @@ class _Rows:
                     columns.append(int(column))
                     values.append(float(value))
             except ValueError:
-                raise self._damaged(number, "it must be a number and pairs of column:value") from None
+                raise self._damaged(
+                    number, "it must be a number and pairs of column:value"
+                ) from None
             start = starts[-1]
             row = columns[start:]
             if row and (min(row) < 0 or max(row) >= width):

@@ -79,4 +79,6 @@ def _zeros(
 
 def forms() -> dict[str, Callable[..., Any]]:
     """Return the functions by name."""
-    return {"zeros": _zeros} | {name: _of_numbers(name, op, host) for name, (op, host) in _FUNCTIONS.items()}
+    return {"zeros": _zeros} | {
+        name: _of_numbers(name, op, host) for name, (op, host) in _FUNCTIONS.items()
+    }

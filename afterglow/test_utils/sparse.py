@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as onp
@@ -61,14 +62,15 @@ def rand_sparse_ndarray(
         return array, (values, rows)
     assert len(shape) == 2, "csr has two axes"
     if distribution == "uniform":
-        count = int(round(density * shape[0] * shape[1]))
+        count = round(density * shape[0] * shape[1])
         places = onp.sort(onp.random.choice(shape[0] * shape[1], count, replace=False))
         rows, columns = onp.divmod(places, shape[1])
         counts = onp.bincount(rows, minlength=shape[0])
         values = _values((count,), dtype, data_init, modifier_func)
     else:
         assert distribution == "powerlaw", f"Distribution not supported: {distribution}"
-        counts = _doubling_counts(*shape, int(shape[0] * shape[1] * density))
+        total = int(shape[0] * shape[1] * density)
+        counts = onp.array(_doubling_counts(shape[0], shape[1], total))
         columns = onp.concatenate([onp.arange(count) for count in counts])
         values = (1 + onp.random.uniform(0.001, 2, len(columns))).astype(dtype)
     indptr = onp.concatenate(([0], onp.cumsum(counts)))
@@ -106,7 +108,7 @@ def _doubling_counts(rows: int, columns: int, total: int) -> list[int]:
 
 
 def _shuffle(indptr: Any, columns: Any) -> None:
-    for start, stop in zip(indptr[:-1], indptr[1:], strict=True):
+    for start, stop in pairwise(indptr):
         onp.random.shuffle(columns[start:stop])
 
 

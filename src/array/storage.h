@@ -33,8 +33,7 @@ class Storage : public Counted {
   /// No memory at all: what the array is stands in its parts (array/sparse.h). Calls that read it
   /// are poisoned by `failure`, and none can write it.
   static Reference<Storage> hollow(std::int64_t bytes, Context context,
-                                   std::unique_ptr<Lender> parts,
-                                   std::shared_ptr<Failure> failure);
+                                   std::unique_ptr<Lender> parts, std::shared_ptr<Failure> failure);
   static void destroy(Storage* storage);
 
   std::int64_t bytes() const { return bytes_; }

@@ -56,7 +56,8 @@ PyObject* written(PyObject* self, PyObject* arguments) {
 }  // namespace
 
 autograd::Value value_from(PyObject* object) {
-  if (SparseParts::any() && is_sparse(object)) return autograd::Value(as_array(to_dense(object).ptr()));
+  if (SparseParts::any() && is_sparse(object))
+    return autograd::Value(as_array(to_dense(object).ptr()));
   if (is_array(object)) return autograd::Value(as_array(object));
   lazy::Operand number;
   if (!set_number(number, object)) {

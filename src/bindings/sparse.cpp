@@ -33,9 +33,9 @@ void register_sparse(nb::handle compressed_rows, nb::handle rows, nb::callable c
   const auto type = [](nb::handle one) {
     return reinterpret_cast<PyTypeObject*>(Py_NewRef(one.ptr()));
   };
-  front_end = new FrontEndOfSparse{
-      type(compressed_rows), type(rows),       std::move(call), std::move(dense), std::move(add),
-      std::move(write),      std::move(add_rows)};
+  front_end = new FrontEndOfSparse{type(compressed_rows), type(rows),     std::move(call),
+                                   std::move(dense),      std::move(add), std::move(write),
+                                   std::move(add_rows)};
 }
 
 /// Why calls that take dense arrays alone cannot have a sparse one.
@@ -147,8 +147,7 @@ PyObject* wrap_any(Handle&& handle) {
 }
 
 Handle add_sparse(const Handle& left, const Handle& right) {
-  const nb::object sum =
-      front_end->add(object_of(as_legacy(left)), object_of(as_legacy(right)));
+  const nb::object sum = front_end->add(object_of(as_legacy(left)), object_of(as_legacy(right)));
   return need_array(sum.ptr());
 }
 

@@ -28,8 +28,7 @@ CompressedProductPass::CompressedProductPass(const CompressedRows& matrix, const
   // Transposed, an element of the result gets something from everywhere: shares are of columns.
   const std::int64_t parts = transposed ? width / 16 : matrix.rows;
   const std::int64_t wanted = matrix.elements * width / products_of_share;
-  shares_ = static_cast<int>(
-      std::max<std::int64_t>(1, std::min({wanted, parts, most_shares})));
+  shares_ = static_cast<int>(std::max<std::int64_t>(1, std::min({wanted, parts, most_shares})));
 }
 
 void CompressedProductPass::check(std::int64_t row) const {

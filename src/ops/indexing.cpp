@@ -538,8 +538,8 @@ Value sums_of_rows(Gradient& c) {
   const auto given = c.parameters<Take>();
   const Shape shape = c.shape(0);
   if (autograd::state().recording) return scattered(c);
-  const Value index = given.mode == TakeMode::clip ? clip(c[1], 0, shape[0] - 1)
-                                                   : modulo(c[1], shape[0]);
+  const Value index =
+      given.mode == TakeMode::clip ? clip(c[1], 0, shape[0] - 1) : modulo(c[1], shape[0]);
   return autograd::front_end().sum_rows(index, c.g, shape);
 }
 

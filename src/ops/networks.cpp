@@ -141,11 +141,11 @@ struct Embedding {
   std::int64_t input_dim = 0, output_dim = 0;
   DType dtype = DType::float32;
   bool sparse_grad = false;
-  static constexpr auto fields =
-      std::tuple{required("input_dim", &Embedding::input_dim, "rows of the weight"),
-                 required("output_dim", &Embedding::output_dim, "columns of the weight"),
-                 field("dtype", &Embedding::dtype, "of the weight"),
-                 field("sparse_grad", &Embedding::sparse_grad, "whether the gradient is row_sparse")};
+  static constexpr auto fields = std::tuple{
+      required("input_dim", &Embedding::input_dim, "rows of the weight"),
+      required("output_dim", &Embedding::output_dim, "columns of the weight"),
+      field("dtype", &Embedding::dtype, "of the weight"),
+      field("sparse_grad", &Embedding::sparse_grad, "whether the gradient is row_sparse")};
 };
 
 /// The rows of the weight that the indices name; those outside mean the nearest row.
@@ -580,9 +580,10 @@ array([[3., 4.],
            [](Composition& c, const SparseEmbedding& given) {
              return embedding(c, {given.input_dim, given.output_dim, given.dtype, true});
            },
-       .complete = [](Completion& completion, const SparseEmbedding& given) {
-         completion.shapes[1] = Shape{given.input_dim, given.output_dim};
-       }});
+       .complete =
+           [](Completion& completion, const SparseEmbedding& given) {
+             completion.shapes[1] = Shape{given.input_dim, given.output_dim};
+           }});
   table.compose<Dropout>(
       {.name = "Dropout",
        .mxnet_names = {"Dropout", "_npx_dropout"},

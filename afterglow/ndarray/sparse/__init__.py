@@ -26,15 +26,75 @@ from ._calls import StorageFallbackWarning, retain
 from ._creation import *  # noqa: F403
 
 #: Functions of ``nd`` that MXNet lists here too.
-_FUNCTIONS = (
-    "ElementWiseSum Embedding FullyConnected LinearRegressionOutput LogisticRegressionOutput "
-    "MAERegressionOutput abs add add_n arccos arccosh arcsin arcsinh arctan arctanh broadcast_add "
-    "broadcast_div broadcast_minus broadcast_mul broadcast_plus broadcast_sub cbrt ceil clip concat "
-    "cos cosh degrees divide dot elemwise_add elemwise_div elemwise_mul elemwise_sub exp expm1 fix "
-    "floor gamma gammaln log log10 log1p log2 make_loss mean multiply negative radians relu rint "
-    "round rsqrt sigmoid sign sin sinh sqrt square stop_gradient subtract sum tan tanh trunc where "
-    "zeros_like"
-).split()
+_FUNCTIONS = [
+    "ElementWiseSum",
+    "Embedding",
+    "FullyConnected",
+    "LinearRegressionOutput",
+    "LogisticRegressionOutput",
+    "MAERegressionOutput",
+    "abs",
+    "add",
+    "add_n",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "broadcast_add",
+    "broadcast_div",
+    "broadcast_minus",
+    "broadcast_mul",
+    "broadcast_plus",
+    "broadcast_sub",
+    "cbrt",
+    "ceil",
+    "clip",
+    "concat",
+    "cos",
+    "cosh",
+    "degrees",
+    "divide",
+    "dot",
+    "elemwise_add",
+    "elemwise_div",
+    "elemwise_mul",
+    "elemwise_sub",
+    "exp",
+    "expm1",
+    "fix",
+    "floor",
+    "gamma",
+    "gammaln",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "make_loss",
+    "mean",
+    "multiply",
+    "negative",
+    "radians",
+    "relu",
+    "rint",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "stop_gradient",
+    "subtract",
+    "sum",
+    "tan",
+    "tanh",
+    "trunc",
+    "where",
+    "zeros_like",
+]
 
 globals().update({name: getattr(_ops, name) for name in _FUNCTIONS if hasattr(_ops, name)})
 norm = _reduce.norm

@@ -9,6 +9,7 @@ they were computed from.
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as onp
@@ -92,13 +93,15 @@ class BaseSparseNDArray(NDArray):
 
     # --- waiting ---
 
-    def wait_to_read(self) -> None:
+    def wait_to_read(self, timeout: float | None = None) -> None:
         """Wait for the values."""
         for part in sparse_parts(self):
             if part is not None:
-                part.wait_to_read()
+                part.wait_to_read(timeout)
 
-    wait_to_write = wait_to_read
+    def wait_to_write(self, timeout: float | None = None) -> None:
+        """Wait for the values: parts are never written, so nothing else is to be waited for."""
+        self.wait_to_read(timeout)
 
     def asnumpy(self) -> Any:
         """Return a dense NumPy array. Waits."""
@@ -251,8 +254,9 @@ class BaseSparseNDArray(NDArray):
 
     def copy(self) -> Self:
         """Return a copy on the same device."""
-        result: Self = LEGACY.copy(self)
-        return result
+        result: Any = LEGACY.copy(self)
+        copied: Self = result
+        return copied
 
     __copy__ = copy
 
@@ -263,8 +267,9 @@ class BaseSparseNDArray(NDArray):
         number = dtype_number(dtype)
         if not copy and number == self._dtype_number:
             return self
-        result: Self = LEGACY.copy(self, number)
-        return result
+        result: Any = LEGACY.copy(self, number)
+        converted: Self = result
+        return converted
 
     def copyto(self, other: Any) -> Any:
         """Copy into another array, which is returned, or to a device, as a new array."""
@@ -366,10 +371,9 @@ class CSRNDArray(BaseSparseNDArray):
 
     def asscipy(self) -> Any:
         """Return the same matrix of SciPy. Waits."""
-        import scipy.sparse
-
+        matrices: Any = import_module("scipy.sparse")
         data, indices, indptr = (one.asnumpy() for one in sparse_parts(self))
-        return scipy.sparse.csr_matrix(
+        return matrices.csr_matrix(
             (data, indices, indptr), shape=self.shape, dtype=DTYPES[self._dtype_number]
         )
 

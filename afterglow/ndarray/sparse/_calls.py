@@ -345,23 +345,18 @@ def _zeros_like(operation: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
     return zeros_like(data)
 
 
-_COMPARISONS = "equal not_equal less less_equal greater greater_equal".split()
+_COMPARISONS = ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
 
 
 @handles(*_COMPARISONS)
 def _compared(operation: Any, lhs: Any, rhs: Any) -> Any:
     """Compare with a number that zero does not compare with."""
-    if isinstance(lhs, (int, float)):
-        is_zero_true = onp.asarray(getattr(onp, operation.name)(lhs, 0)).item()
-        array, values = rhs, lambda data: operation(lhs, data)
-    elif isinstance(rhs, (int, float)):
-        is_zero_true = onp.asarray(getattr(onp, operation.name)(0, rhs)).item()
-        array, values = lhs, lambda data: operation(data, rhs)
-    else:
-        return NotImplemented
-    if is_zero_true:
-        return NotImplemented
-    return unrecorded(lambda: with_data(array, values(sparse_parts(array)[0])))()
+    compare = getattr(onp, operation.name)
+    if isinstance(lhs, (int, float)) and not compare(lhs, 0):
+        return with_data(rhs, operation(lhs, sparse_parts(rhs)[0]))
+    if isinstance(rhs, (int, float)) and not compare(0, rhs):
+        return with_data(lhs, operation(sparse_parts(lhs)[0], rhs))
+    return NotImplemented
 
 
 @handles("add", "subtract", "elemwise_add", "elemwise_sub")
@@ -561,7 +556,7 @@ def row_range(data: Any, start: int, stop: int) -> Any:
 
 
 def _block(data: Any, start: int, stop: int, left: int, right: int) -> Any:
-    values, indices, indptr = sparse_parts(data)
+    values, indices, _ = sparse_parts(data)
     starts = indptr_of(data)
     first, last = int(starts[start]), int(starts[stop])
     shape, place = (stop - start, right - left), data._context_numbers
@@ -780,7 +775,9 @@ def _quadratic(operation: Any, data: Any, a: float = 0, b: float = 0, c: float =
 
 
 @handles("FullyConnected")
-def _fully_connected(operation: Any, data: Any, weight: Any, bias: Any = None, **kwargs: Any) -> Any:
+def _fully_connected(
+    operation: Any, data: Any, weight: Any, bias: Any = None, **kwargs: Any
+) -> Any:
     """Multiply by a weight of any storage type, which is needed whole; csr data fall back."""
     if is_sparse(data):
         _warn(operation.name, [data.stype])

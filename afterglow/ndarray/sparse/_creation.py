@@ -70,9 +70,7 @@ def empty(stype: str, shape: Any, ctx: Context | None = None, dtype: Any = None)
     return zeros(stype, shape, ctx, dtype)
 
 
-def csr_matrix(
-    arg1: Any, shape: Any = None, ctx: Context | None = None, dtype: Any = None
-) -> Any:
+def csr_matrix(arg1: Any, shape: Any = None, ctx: Context | None = None, dtype: Any = None) -> Any:
     """Return a csr array.
 
     ``arg1`` is ``(data, indices, indptr)``, ``(data, (row, column))`` with the places of values, a
@@ -86,7 +84,8 @@ def csr_matrix(
     if isinstance(arg1, tuple) and len(arg1) == 3:
         return _from_definition(*arg1, shape, ctx, dtype)
     if isinstance(arg1, tuple) and len(arg1) == 2 and not _is_shape(arg1):
-        return _from_places(arg1[0], *arg1[1], shape, ctx, dtype)
+        row, column = arg1[1]
+        return _from_places(arg1[0], row, column, shape, ctx, dtype)
     if isinstance(arg1, tuple):
         if len(arg1) != 2:
             raise ArrayValueError(f"[csr_matrix] cannot be made of {len(arg1)} things")
@@ -99,9 +98,7 @@ def csr_matrix(
     return made
 
 
-def _from_definition(
-    data: Any, indices: Any, indptr: Any, shape: Any, ctx: Any, dtype: Any
-) -> Any:
+def _from_definition(data: Any, indices: Any, indptr: Any, shape: Any, ctx: Any, dtype: Any) -> Any:
     values = _part(data, dtype, ctx)
     columns, starts = (_part(one, "int64", ctx) for one in (indices, indptr))
     if values.ndim != 1 or columns.ndim != 1 or starts.ndim != 1 or not starts.size:
@@ -130,7 +127,7 @@ def _from_places(data: Any, row: Any, column: Any, shape: Any, ctx: Any, dtype: 
     places, found = onp.unique(rows * extents[1] + columns, return_inverse=True)
     sums = onp.zeros(len(places), host.dtype)
     onp.add.at(sums, found.reshape(-1), host)
-    kind = dtype or (data.dtype if isinstance(data, (Array, onp.ndarray)) else "float32")
+    kind = dtype or getattr(data, "dtype", "float32")
     new_rows, new_columns = onp.divmod(places, max(1, extents[1]))
     return assemble(
         extents, dense.array(sums, ctx, kind), new_columns, indptr_from(new_rows, extents[0])
@@ -188,7 +185,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> A
     <BLANKLINE>
     <RowSparseNDArray 3x2 @cpu(0)>
     """
-    if isinstance(source_array, Array) and is_sparse(source_array):
+    if is_sparse(source_array):
         return _from_array(source_array, source_array.stype, ctx, dtype)
     if not _is_scipy(source_array):
         raise ArrayValueError(
@@ -199,7 +196,5 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> A
     matrix.sort_indices()
     kind = matrix.dtype if dtype is None else dtype
     values = dense.array(matrix.data, ctx, kind)
-    starts, columns = (
-        dense.array(one, ctx, "int64") for one in (matrix.indptr, matrix.indices)
-    )
+    starts, columns = (dense.array(one, ctx, "int64") for one in (matrix.indptr, matrix.indices))
     return assemble(matrix.shape, values, columns, starts)

@@ -9,16 +9,16 @@ from typing import Any
 from ..._arrays.worlds import LEGACY
 from ..._core import sparse_parts
 from ._calls import (
-    values_beside,
-    rows_found,
-    with_data,
     cast,
     getnnz,
-    indices_of,
     is_sparse,
     retain,
+    rows_found,
     square_sum,
+    values_beside,
+    with_data,
 )
+from ._structure import indices_of
 
 
 def _cast_storage(data: Any, stype: str) -> Any:

@@ -61,7 +61,8 @@ def places_of(array: Any) -> Host:
     """Return the place in the flat dense array of each element, or row, that is stored."""
     if array.stype == "row_sparse":
         return indices_of(array)
-    return rows_of(array) * array.shape[1] + indices_of(array)
+    places: Host = rows_of(array) * array.shape[1] + indices_of(array)
+    return places
 
 
 def from_places(like: Any, data: Any, places: Host) -> Any:
