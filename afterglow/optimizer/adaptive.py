@@ -239,6 +239,7 @@ class Ftrl(Optimizer):
 
     elementwise: ClassVar[bool] = True
     rowwise: ClassVar[bool] = True
+    rowwise_if_dense: ClassVar[bool] = False  # a weight without gradients becomes zero
 
     def __init__(
         self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any

@@ -96,6 +96,7 @@ class Optimizer(NamedKeywords):
     #: Whether ``step`` does for some rows what it does for all, so that a row_sparse gradient needs
     #: to touch the rows that it has and no others. Set beside ``step``.
     rowwise: ClassVar[bool] = False
+    rowwise_if_dense: ClassVar[bool] = True  #: also for a dense weight
     #: Whether that is wanted.
     lazy_update: bool = True
     updates_rows: ClassVar[bool] = False  #: found out for every subclass
@@ -295,10 +296,13 @@ class Optimizer(NamedKeywords):
 
     def _step_with(self, rates: Rates, weight: Any, grad: Any, state: Any) -> None:
         if grad.stype != "default" or weight.stype != "default":
-            from ..ndarray.sparse._updates import update
+            from ..ndarray.sparse._updates import update, warn_of_fallback
 
+            can = self.updates_rows and (self.rowwise_if_dense or weight.stype == "row_sparse")
+            if not can and grad.stype != "default":
+                warn_of_fallback(type(self).__name__, [weight.stype, grad.stype])
             step = partial(self._step_dense, rates)
-            update(step, self.updates_rows and self.lazy_update, weight, grad, state)
+            update(step, can and self.lazy_update, weight, grad, state)
             return
         self._step_dense(rates, weight, grad, state)
 

@@ -26,7 +26,7 @@ from ._calls import StorageFallbackWarning, retain
 from ._creation import *  # noqa: F403
 
 #: Functions of ``nd`` that MXNet lists here too.
-_FUNCTIONS = [
+_FUNCTIONS = (
     "ElementWiseSum",
     "Embedding",
     "FullyConnected",
@@ -94,7 +94,7 @@ _FUNCTIONS = [
     "trunc",
     "where",
     "zeros_like",
-]
+)
 
 globals().update({name: getattr(_ops, name) for name in _FUNCTIONS if hasattr(_ops, name)})
 norm = _reduce.norm

@@ -86,7 +86,7 @@ def _flat(values: Any) -> list[Any]:
 
 def _fall_back(operation: Any, args: Any, kwargs: dict[str, Any], out: Any) -> Any:
     given = [one.stype for one in _flat([args, list(kwargs.values()), out]) if _is_array(one)]
-    _warn(operation.name, given)
+    warn_of_fallback(operation.name, given)
     values = [_dense_in(value) for value in args]
     named = {name: _dense_in(value) for name, value in kwargs.items()}
     result = operation(*values, **named)
@@ -101,7 +101,7 @@ def _fall_back(operation: Any, args: Any, kwargs: dict[str, Any], out: Any) -> A
     return result
 
 
-def _warn(name: str, given: list[str]) -> None:
+def warn_of_fallback(name: str, given: list[str]) -> None:
     """Say once that an op has no form for sparse arrays."""
     if name in _fallen_back or os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE") == "0":
         return
@@ -780,7 +780,7 @@ def _fully_connected(
 ) -> Any:
     """Multiply by a weight of any storage type, which is needed whole; csr data fall back."""
     if is_sparse(data):
-        _warn(operation.name, [data.stype])
+        warn_of_fallback(operation.name, [data.stype])
     data, weight = cast(data, "default"), cast(weight, "default")
     if bias is not None:
         bias = cast(bias, "default").reshape((-1,))

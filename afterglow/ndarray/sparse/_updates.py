@@ -11,8 +11,10 @@ import numpy as onp
 from ..._arrays.worlds import LEGACY, in_world
 from ..._core import Array, sparse_parts
 from ._arrays import empty
-from ._calls import add, cast, find_rows, is_sparse
+from ._calls import add, cast, find_rows, is_sparse, warn_of_fallback
 from ._structure import assemble, from_indices, indices_of
+
+__all__ = ["update", "warn_of_fallback"]
 
 #: Changes weight, gradient and state, of which the first and the last are changed in place.
 Step = Callable[[Any, Any, Any], None]
