@@ -7,6 +7,7 @@
 #include "bindings/functions.h"
 #include "bindings/operations.h"
 #include "bindings/tape.h"
+#include "lazy/capture.h"
 #include "lazy/failure.h"
 #include "ops/operators.h"
 
@@ -64,7 +65,14 @@ nb::object make_sparse(nb::handle shape, nb::handle data, nb::handle indices, nb
   return nb::steal(wrap_any({std::move(array), {}, {}, true}));
 }
 
+/// What stands in a sparse array is not told by its handle, so calls with one are not written down.
+void refuse_capture() {
+  if (lazy::Capture* const capture = lazy::Capture::current())
+    capture->refuse("a sparse array, or a sparse gradient, takes part");
+}
+
 SparseParts& need_parts(nb::handle array) {
+  refuse_capture();
   SparseParts* const parts = sparse_parts(need_array(array.ptr()).array);
   if (!parts) throw Error(ErrorKind::type, "a sparse array is needed");
   return *parts;
@@ -161,6 +169,7 @@ Handle dense_handle(const Handle& sparse) {
 }
 
 Handle add_rows(const Handle& indices, const Handle& values, const Shape& shape) {
+  refuse_capture();
   const nb::object made = front_end->add_rows(object_of(as_legacy(indices)),
                                               object_of(as_legacy(values)), to_tuple(shape));
   return need_array(made.ptr());

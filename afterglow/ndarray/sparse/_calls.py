@@ -68,7 +68,7 @@ def call(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if handler is not None and any(map(is_sparse, _flat([args, list(kwargs.values())]))):
         result = handler(operation, *args, **kwargs)
     if result is NotImplemented:
-        result = _fall_back(operation, args, kwargs, out)
+        result = _fall_back(operation, args, kwargs)
     if out is None:
         return result
     results = result if isinstance(out, (list, tuple)) else [result]
@@ -84,9 +84,10 @@ def _flat(values: Any) -> list[Any]:
     return [values]
 
 
-def _fall_back(operation: Any, args: Any, kwargs: dict[str, Any], out: Any) -> Any:
-    given = [one.stype for one in _flat([args, list(kwargs.values()), out]) if _is_array(one)]
-    warn_of_fallback(operation.name, given)
+def _fall_back(operation: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    arrays = [one for one in _flat([args, list(kwargs.values())]) if _is_array(one)]
+    if any(map(is_sparse, arrays)):  # otherwise it is the result alone that goes into a sparse one
+        warn_of_fallback(operation.name, [one.stype for one in arrays])
     values = [_dense_in(value) for value in args]
     named = {name: _dense_in(value) for name, value in kwargs.items()}
     result = operation(*values, **named)
