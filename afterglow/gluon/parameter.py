@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from copy import copy, deepcopy
 from typing import Any, ClassVar, Self
@@ -103,7 +104,7 @@ class Parameter:
         self._grad_stype = grad_stype
         #: Of a row_sparse parameter all rows; devices have those that were asked for.
         self._whole: Any = None
-        self._trainer: Any = None
+        self._trained_by: weakref.ref[Any] | None = None  # the trainer holds its parameters
         #: hybridized blocks that hold the arrays
         self._watchers = Watchers()
         self._data: dict[tuple[int, int], Any] | None = None
@@ -123,7 +124,8 @@ class Parameter:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_watchers"}
+        state = {name: value for name, value in vars(self).items() if name != "_watchers"}
+        return {**state, "_trained_by": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over what a pickle holds: arrays, which have no gradients yet."""
@@ -503,7 +505,11 @@ class Parameter:
                 f"Failed to set the trainer for Parameter '{self.name}' because it was already "
                 "set. More than one trainers for a sparse Parameter is not supported."
             )
-        self._trainer = trainer
+        self._trained_by = None if trainer is None else weakref.ref(trainer)
+
+    @property
+    def _trainer(self) -> Any:
+        return None if self._trained_by is None else self._trained_by()
 
     def row_sparse_data(self, row_id: Any) -> Any:
         """Return the array with the rows of these numbers, on the device that they are on."""
