@@ -49,7 +49,7 @@ def unary(mx: Any) -> dict[str, Call]:
         "at most": lambda x: x <= -1,
         "at most zero": lambda x: x <= 0,
         "not zero": lambda x: x != 0,
-        "zero less": lambda x: 0 < x,
+        "zero less": lambda x: x > 0,
         "clip": lambda x: x.clip(-1, 1),
         "sum": nd.sum,
         "norm": lambda x: x.norm(),

@@ -132,7 +132,7 @@ def test_rows_of_csr() -> None:
     _same(array[:2], DENSE[:2])
     _same(array[1:1], DENSE[1:1])
     for key in (slice(0, 3, 2), (0, 1), [1]):
-        with pytest.raises(ValueError, match="csr|CSR"):
+        with pytest.raises(ValueError, match=r"csr|CSR"):
             array[key]
     with pytest.raises(IndexError):
         array[3]

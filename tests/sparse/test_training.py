@@ -122,7 +122,8 @@ def test_sparse_parameters_in_files(tmp_path: Path) -> None:
         if stype == "default":
             assert (parameter.data().asnumpy() == 1).all()
         else:
-            gluon.Trainer(others, "sgd")
+            trainer = gluon.Trainer(others, "sgd")
+            assert parameter._trainer is trainer
             assert (parameter.row_sparse_data(nd.arange(4)).asnumpy() == 1).all()
 
 
