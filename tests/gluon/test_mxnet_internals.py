@@ -35,7 +35,7 @@ def test_names_of_programs_break_nothing() -> None:
         def _count(self) -> int:
             return 4
 
-        def hybrid_forward(self, F: Any, x: Any) -> Any:  # noqa: N803
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
             return self.dense(x) * self._graph() * self._count() * self._layers[0]
 
     net = Net()
