@@ -128,6 +128,12 @@ _STRINGS = {
 
 #: By module, what a name stands for: a thing, or "MODULE" or "MODULE:NAME" of a thing to load.
 _INTERNALS: dict[str, dict[str, Any]] = {
+    "autograd": {
+        **_GRAD_REQUESTS,
+        "NDArray": "afterglow.ndarray:NDArray",
+        "Symbol": "afterglow.symbol:Symbol",
+        "traceback": "traceback",
+    },
     "base": {
         **_NUMBERS,
         **_HANDLES,
@@ -144,7 +150,7 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
-    "ndarray": _STORAGE,
+    "ndarray": {**_STORAGE, "CachedOp": "afterglow.symbol._cached_op:CachedOp"},
     "ndarray.ndarray": {
         **_STORAGE,
         **_GRAD_REQUESTS,
