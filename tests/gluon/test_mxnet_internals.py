@@ -305,3 +305,22 @@ def test_what_mxnet_has_written_of_a_block(tmp_path: Path) -> None:
     net.add(below)
     net.load(str(tmp_path / "net"))
     assert net(nd.ones((1, 3))).asnumpy().tolist() == [[21, 21]]
+
+
+@pytest.mark.parametrize("options", [{}, {"num_workers": 2}, {"thread_pool": True}])
+def test_batches_in_pinned_memory(options: dict[str, Any]) -> None:
+    samples = gluon.data.ArrayDataset(onp.ones((6, 3), "float32"), onp.arange(6))
+    net = dense()
+    loader = gluon.data.DataLoader(samples, 4, pin_memory=True, pin_device_id=0, **options)
+    assert loader._pin_memory
+    sizes = []
+    for x, y in loader:
+        assert x.context == y.context == mx.cpu_pinned(0)
+        result = net(x)  # its parameters are on cpu(0), and so is what it computes
+        assert result.context == (x + x).context == mx.cpu(0)
+        assert x.as_in_context(mx.cpu_pinned(0)) is x
+        sizes.append(len(result))
+    assert sizes == [4, 2]
+    for x, _ in loader:
+        assert x.context == mx.cpu_pinned(0)
+        break
