@@ -5,26 +5,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._arrays.shapes import Shape
 from ..error import ArrayNotImplementedError, MXNetError
 from ._attributes import Attributes
+from ._loops import places
 from ._ops import Entry, find
+
+if TYPE_CHECKING:
+    from ._subgraph import Subgraph
 
 VARIABLE = "null"  #: the op of variables, as files have it
 
 
 class Node:
-    """A variable, or a call of an op: its name, attributes (text) and inputs."""
+    """A variable, or a call of an op: its name, attributes (text), inputs and graphs that it holds."""
 
     def __init__(
-        self, op: str, name: str, attributes: dict[str, str], inputs: Sequence[Output] = ()
+        self,
+        op: str,
+        name: str,
+        attributes: dict[str, str],
+        inputs: Sequence[Output] = (),
+        subgraphs: Sequence[Subgraph] = (),
     ) -> None:
         self.op = op
         self.name = name
         self.attributes = attributes
         self.inputs = list(inputs)
+        self.subgraphs = list(subgraphs)
+
+    def copy(self, inputs: Sequence[Output]) -> Node:
+        """Return the same call of other inputs."""
+        return Node(self.op, self.name, dict(self.attributes), inputs, self.subgraphs)
 
     def open_shape(self, unknown: int) -> Shape | None:
         """Return the shape of new arrays with an extent that is left open, as -1; else none."""
@@ -47,8 +61,9 @@ class Node:
 
     @property
     def values(self) -> Attributes:
-        """The parameters of the op, as what they mean."""
-        return self.entry.values(self.attributes)
+        """The parameters of the op, as what they mean, and the graphs that the node holds."""
+        values = self.entry.values(self.attributes)
+        return {**values, "subgraphs": self.subgraphs} if self.subgraphs else values
 
     def input_names(self) -> tuple[str, ...]:
         """Return the names of the inputs that are there."""
@@ -113,6 +128,10 @@ def auxiliary(nodes: Iterable[Node]) -> set[Node]:
             for name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
                 if name in node.entry.auxiliary and source.is_variable:
                     result.add(source)
+        if node.subgraphs:
+            for graph, taken in zip(node.subgraphs, places(node.op, node.values), strict=True):
+                inputs = (node.inputs[taken[state]][0] for state in graph.states)
+                result.update(source for source in inputs if source.is_variable)
     return result
 
 
@@ -131,9 +150,7 @@ def substituted(heads: Sequence[Output], replace: Callable[[Node], Output | None
         elif node.is_variable:
             copies[node] = node
         else:
-            copies[node] = Node(
-                node.op, node.name, dict(node.attributes), [new(one) for one in node.inputs]
-            )
+            copies[node] = node.copy([new(one) for one in node.inputs])
     return [new(head) for head in heads]
 
 

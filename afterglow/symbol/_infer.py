@@ -92,15 +92,22 @@ class Inference:
     # --- shapes ---
 
     def infer_shapes(self, given: Mapping[str, Any]) -> None:
-        """Find all shapes that follow from those of some variables."""
+        """Find all shapes that follow from those of some variables, by name, as programs say them."""
+        variables = [node for node in self.nodes if node.is_variable]
+        shapes = {}
+        for node in variables:
+            shape = given.get(node.name)
+            shapes[node] = None if shape is None else self._given(node, None, shape)
+        self.complete_shapes(shapes)
+
+    def complete_shapes(self, known: Mapping[Node, Shape | None]) -> None:
+        """Find all shapes that follow from those of some variables; unknown extents are -1."""
         for node in self.nodes:
             if not node.is_variable:
                 continue
-            shape = None
+            shape = known.get(node)
             if "__shape__" in node.attributes:
-                shape = self._given(node, None, as_value(node.attributes["__shape__"]))
-            if given.get(node.name) is not None:
-                shape = self._given(node, shape, given[node.name])
+                shape = self._given(node, shape, as_value(node.attributes["__shape__"]))
             self.shapes[node, 0] = shape
         calls = [node for node in self.nodes if not node.is_variable]
         with autograd.pause():
@@ -113,9 +120,9 @@ class Inference:
                 if not changed:
                     return
 
-    def _given(self, node: Node, declared: Shape | None, given: Any) -> Shape | None:
+    def _given(self, node: Node, known: Shape | None, told: Any) -> Shape | None:
         try:
-            return merged(declared, self._read(given))
+            return merged(known, self._read(told))
         except (ValueError, TypeError) as error:
             raise MXNetError(f"the shape of {node.name} does not fit: {error}") from None
 
@@ -220,14 +227,18 @@ class Inference:
     # --- types ---
 
     def infer_types(self, given: Mapping[str, Any]) -> None:
+        """Find all types that follow from those of some variables, by name."""
+        variables = [node for node in self.nodes if node.is_variable]
+        named = [node for node in variables if given.get(node.name) is not None]
+        self.complete_types({node: dtype_number(given[node.name]) for node in named})
+
+    def complete_types(self, known: Mapping[Node, int | None]) -> None:
         """Find all types that follow from those of some variables."""
         for node in self.nodes:
             if node.is_variable:
                 declared = node.attributes.get("__dtype__")
-                kind: int | None = None
-                if given.get(node.name) is not None:
-                    kind = dtype_number(given[node.name])
-                elif declared is not None and declared.lstrip("-").isdigit():
+                kind = known.get(node)
+                if kind is None and declared is not None and declared.lstrip("-").isdigit():
                     kind = int(declared) if 0 <= int(declared) <= BOOL else None
                 self.types[node, 0] = kind
         for _ in range(2):  # the second time with what came from behind
@@ -240,6 +251,14 @@ class Inference:
 
     def _node_types(self, node: Node) -> None:
         entry, values = node.entry, node.values
+        if entry.types is not None:
+            kinds, results = entry.types(values, [self.types.get(one) for one in node.inputs])
+            for output, kind in zip(node.inputs, kinds, strict=True):
+                if self.types.get(output) is None:
+                    self.types[output] = kind
+            for index, kind in enumerate(results):
+                self.types[node, index] = kind
+            return
         names = node.input_names()
         # A condition has a type of its own.
         is_choice = entry.name.startswith(("where", "_npi_where"))

@@ -22,7 +22,7 @@ from .._arrays.worlds import WORLDS, pick_labels
 from .._core import Operation, complete_shapes, describe_node, operation
 from .._package.namespace import mxnet_ops
 from ..error import ArrayNotImplementedError, MXNetError
-from . import _custom, _np_ops
+from . import _custom, _loops, _np_ops
 from ._attributes import Attributes, as_value
 from ._names import canonical, other_names
 
@@ -30,6 +30,8 @@ Function = Callable[..., Any]
 #: Shapes of inputs and of results; unknown extents are -1, unknown shapes ``None``.
 Shapes = tuple[list[Shape | None], list[Shape]]
 Complete = Callable[[Attributes, list[Shape | None]], Shapes]
+#: Types of inputs and of results; unknown ones are ``None``.
+Types = Callable[[Attributes, list[int | None]], tuple[list[int | None], list[int | None]]]
 #: The names of outputs that symbols can use, and how many there are for files.
 Outputs = tuple[tuple[str, ...], int]
 #: By parameter: its kind as declarations write it, whether it is needed, and what it does.
@@ -64,6 +66,7 @@ class Entry:
     alike: bool = False  # whether the inputs that must be given and the results have one shape
     complete: Complete | None = None
     result_type: int | None = None  # where it is neither that of the inputs nor ``dtype``
+    types: Types | None = None  # where types follow in a way of its own
     own_names: Mapping[str, str] = field(default_factory=dict)  # of parameters, in the table
 
     def values(self, attributes: dict[str, str]) -> Attributes:
@@ -441,6 +444,16 @@ def _basic(name: str) -> Entry:
             required=frozenset(("op_type",)),
             outputs=_custom.outputs,
             complete=_custom.complete,
+        )
+    if name in _loops.FUNCTIONS:
+        return Entry(
+            name,
+            parameters=(*_loops.PARAMETERS[name][0], "num_args"),
+            function=_loops.FUNCTIONS[name],
+            variadic=True,
+            outputs=lambda given: _numbered(given["num_outputs"]),
+            complete=_loops.SHAPES[name],
+            types=_loops.TYPES[name],
         )
     if name in _IN_FILES:
         return _derived(name, *_IN_FILES[name], name != "_npx_pick")

@@ -248,7 +248,7 @@ class Symbol:
 
     def __deepcopy__(self, memo: Any) -> Self:
         def copied(node: Node) -> Output:
-            return Node(node.op, node.name, dict(node.attributes)), 0
+            return node.copy(()), 0
 
         return self._new(substituted(self._outputs, copied))
 
@@ -567,9 +567,7 @@ def _without_casts(heads: Sequence[Output]) -> list[Output]:
 
     for node in in_order(node for node, _ in heads):
         if node.op not in kinds:
-            copies[node] = Node(
-                node.op, node.name, dict(node.attributes), [source(one) for one in node.inputs]
-            )
+            copies[node] = node.copy([source(one) for one in node.inputs])
     return [source(head) for head in heads]
 
 
