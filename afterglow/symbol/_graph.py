@@ -20,7 +20,7 @@ VARIABLE = "null"  #: the op of variables, as files have it
 
 
 class Node:
-    """A variable, or a call of an op: its name, attributes (text), inputs and graphs that it holds."""
+    """A variable, or a call of an op: name, attributes (text), inputs, and graphs that it holds."""
 
     def __init__(
         self,
@@ -78,7 +78,8 @@ class Node:
         if self.is_variable:
             return self.name
         names = self.output_names()
-        return f"{self.name}_{names[index] if index < len(names) else f'output{index}'}"
+        own = names[index] if index < len(names) else f"output{index}"
+        return f"{self.name}_{own}" if self.name else own
 
     def new_input(self, name: str) -> Output:
         """Return a variable for an input that nobody has given."""

@@ -111,9 +111,7 @@ def foreach(*arrays: Any, **given: Any) -> list[Any]:
         results = _run(body, taken, [*row, *state, *rest])
         return results[:outs], results[outs:]
 
-    stacked, last = contrib.foreach(
-        step, list(arrays[:rows]), list(arrays[rows : rows + states])
-    )
+    stacked, last = contrib.foreach(step, list(arrays[:rows]), list(arrays[rows : rows + states]))
     return [*stacked, *last]
 
 
@@ -237,9 +235,7 @@ def _while_found(given: Attributes, told: list[Any], what: str) -> _Found:
     test, step = zip(given["subgraphs"], places("_while_loop", given), strict=True)
     _told(*test, known, getattr(test[0], what))
     heads = _told(*step, known, getattr(step[0], what))
-    for place, found in zip(
-        variable_places(given), heads[given["num_out_data"] :], strict=True
-    ):
+    for place, found in zip(variable_places(given), heads[given["num_out_data"] :], strict=True):
         known[place] = _either(found, known[place])
     return known, heads
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``mx.sym.contrib``: control flow as nodes that hold graphs, and ops that MXNet calls experimental.
+"""``mx.sym.contrib``: control flow as nodes that hold graphs, and ops under that name.
 
 What a function of the user writes down is told from what was there before by an attribute,
 ``__subgraph_name__``, as in MXNet's files. It becomes the graph of a node; where it uses something
@@ -87,7 +87,7 @@ class _Body:
                 copies[node] = node.copy([inner(one) for one in node.inputs])
         self.graph = Subgraph([inner(head) for head in heads])
         outside = {variable: output for output, (variable, _) in sources.items()}
-        #: For each input of the graph the number of the body's own that it is, or what it is outside.
+        #: For each input of the graph: the number of the body's own one, or what it is outside.
         self.sources: list[int | Output] = [
             own.get(outside[variable], outside[variable]) for variable in self.graph.inputs
         ]
@@ -275,14 +275,10 @@ def _arguments(form: Any) -> Any:
     return (form,) if isinstance(form, Symbol) else form
 
 
-def _united(
-    bodies: Sequence[_Body], own: Sequence[Symbol]
-) -> tuple[list[Output], list[list[int]]]:
+def _united(bodies: Sequence[_Body], own: Sequence[Symbol]) -> tuple[list[Output], list[list[int]]]:
     """Return the inputs of a node that holds several graphs, and which of them each takes."""
     found: dict[int | Output, int] = {}
-    places = [
-        [found.setdefault(source, len(found)) for source in body.sources] for body in bodies
-    ]
+    places = [[found.setdefault(source, len(found)) for source in body.sources] for body in bodies]
     inputs = [own[one]._outputs[0] if isinstance(one, int) else one for one in found]
     return inputs, places
 

@@ -46,8 +46,22 @@ def test_backward_again() -> None:
         run.backward([nd.ones((2,)) * scale])
         assert run.grad_dict["x"].asnumpy().tolist() == [6 * scale] * 2
     run.forward(is_train=False)
-    with pytest.raises(mx.MXNetError, match="forward"):
-        run.backward(nd.ones((2,)))
+    run.backward([nd.ones((2,)), nd.ones((5,))])  # more than there are outputs are not looked at
+    assert run.grad_dict["x"].asnumpy().tolist() == [6, 6]
+
+
+def test_backward_without_training() -> None:
+    """Gradients are those of what the pass before computed: dropout keeps all elements."""
+    x = sym.var("x")
+    run = (sym.Dropout(x, p=0.5) * x).simple_bind(mx.cpu(), x=(100,))
+    run.arg_dict["x"][:] = 3
+    run.forward()
+    run.backward(nd.ones((100,)))
+    assert run.grad_dict["x"].asnumpy().tolist() == [6] * 100
+    fresh = (x * x).simple_bind(mx.cpu(), x=(2,))
+    fresh.arg_dict["x"][:] = 2
+    fresh.backward(nd.ones((2,)))
+    assert fresh.grad_dict["x"].asnumpy().tolist() == [4, 4]
 
 
 def test_backward_again_moves_states_once() -> None:
