@@ -338,6 +338,19 @@ def _requests(given: Any, names: Sequence[str]) -> list[str]:
     return requests
 
 
+def _devices(symbol: Symbol, ctx: Context, groups: Mapping[str, Context]) -> dict[str, Context]:
+    """Return where the array of each variable lives: with its own group, or that of who reads it."""
+    found: dict[Node, str | None] = {}
+    for node in symbol._nodes():
+        own = node.attributes.get("__ctx_group__")
+        if node.is_variable:
+            found[node] = own
+        for source, _ in node.inputs:
+            if source.is_variable:
+                found[source] = found[source] or own
+    return {node.name: groups.get(group or "", ctx) for node, group in found.items()}
+
+
 def simple_bind(
     symbol: Symbol,
     ctx: Context | None,
@@ -347,9 +360,14 @@ def simple_bind(
     shared: Executor | None,
     buffer: dict[str, Any] | None,
     shapes: Mapping[str, Any],
+    group2ctx: Mapping[str, Context] | None = None,
 ) -> Executor:
-    """Return an executor with new arrays, or with those of another one where they fit."""
+    """Return an executor with new arrays, or with those of another one where they fit.
+
+    Arrays of variables of a group, by the attribute ``ctx_group``, live on its device.
+    """
     ctx = ctx or current_context()
+    devices = _devices(symbol, ctx, group2ctx or {})
     legacy = not is_np_array()
     arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     if arg_shapes is None:
@@ -371,7 +389,7 @@ def simple_bind(
             found = pool.get(name)
             if found is not None and found.shape == shape and found._dtype_number == number:
                 return found
-        array = _zeros(shape, dtype, ctx, legacy)
+        array = _zeros(shape, dtype, devices[name], legacy)
         if buffer is not None:
             buffer[name] = array
         return array
@@ -380,8 +398,8 @@ def simple_bind(
     old_states: Any = shared.aux_dict if shared is not None else {}
     arrays = [new(*one, old) for one in zip(names, arg_shapes, arg_types, strict=True)]
     gradients = [
-        None if request == "null" else _zeros(shape, dtype, ctx, legacy)
-        for shape, dtype, request in zip(arg_shapes, arg_types, requests, strict=True)
+        None if request == "null" else _zeros(shape, dtype, devices[name], legacy)
+        for name, shape, dtype, request in zip(names, arg_shapes, arg_types, requests, strict=True)
     ]
     states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]
     return Executor(symbol, ctx, arrays, gradients, requests, states)

@@ -481,7 +481,15 @@ class Symbol:
         from ..executor import simple_bind
 
         return simple_bind(
-            self, ctx, grad_req, type_dict, shared_arg_names, shared_exec, shared_buffer, kwargs
+            self,
+            ctx,
+            grad_req,
+            type_dict,
+            shared_arg_names,
+            shared_exec,
+            shared_buffer,
+            kwargs,
+            group2ctx,
         )
 
     def eval(self, ctx: Context | None = None, **kwargs: Any) -> list[Any]:
@@ -822,7 +830,7 @@ def load_json(json_str: str) -> Symbol:
 
 
 def _open_extents(nodes: Sequence[Node]) -> None:
-    """Let variables of a graph of nd, whose unknown extents are 0, mean the same with np's shapes."""
+    """Let variables of a graph whose unknown extents are 0 mean the same with shapes of np."""
     for node in nodes:
         shape = as_value(node.attributes.get("__shape__", ""))
         if node.is_variable and isinstance(shape, tuple):
