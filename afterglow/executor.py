@@ -339,7 +339,7 @@ def _requests(given: Any, names: Sequence[str]) -> list[str]:
 
 
 def _devices(symbol: Symbol, ctx: Context, groups: Mapping[str, Context]) -> dict[str, Context]:
-    """Return where the array of each variable lives: with its own group, or that of who reads it."""
+    """Return where the arrays of variables live: with their groups, or with who reads them."""
     found: dict[Node, str | None] = {}
     for node in symbol._nodes():
         own = node.attributes.get("__ctx_group__")

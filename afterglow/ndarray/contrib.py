@@ -6,12 +6,13 @@ Loops and branches are those of Python. ``while_loop`` and ``cond`` wait for the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
 
 from .._arrays.nesting import flat, like
-from .._core import Array
-from ..error import ArrayValueError
+from .._arrays.worlds import WORLDS
+from .._core import Array, is_recording, origin_of
+from ..error import ArrayIndexError, ArrayValueError
 from . import _contrib_ops, _ops
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
@@ -51,11 +52,14 @@ def foreach(
     _arrays(init_states, "foreach states")
     if not arrays:
         raise ArrayValueError("[foreach] there is no array to go over")
+    lengths = [len(array) for array in arrays]
+    if min(lengths) < lengths[0]:  # longer ones are read as far as the first goes
+        raise ArrayIndexError(f"[foreach] arrays have {lengths} rows; the first has too many")
     states = init_states
     steps: list[list[Any]] = []
     form: Any = None
-    for position in range(len(arrays[0])):
-        form, states = body(like(data, iter([array[position] for array in arrays])), states)
+    for rows in zip(*map(_rows, arrays), strict=False):
+        form, states = body(like(data, iter(rows)), states)
         steps.append(_arrays(form, "foreach output"))
         _arrays(states, "foreach states")
     if not steps:
@@ -151,6 +155,19 @@ def isinf(data: NDArray) -> NDArray:
     """
     finite = isfinite(data)
     return (data == data) != finite
+
+
+def _rows(array: Any) -> Iterable[Any]:
+    """Return what lies along the first axis, one by one.
+
+    Views cost nothing, but the gradient of each has the size of the whole array.
+    """
+    if not is_recording() or origin_of(array) is None or len(array) < 2 or array.ndim < 2:
+        return array
+    parts = WORLDS[array._legacy].SliceChannel(
+        array, num_outputs=len(array), axis=0, squeeze_axis=True
+    )
+    return cast("list[Any]", parts)
 
 
 def _arrays(nested: Any, what: str) -> list[Any]:

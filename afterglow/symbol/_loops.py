@@ -77,10 +77,17 @@ def check(op: str, given: Attributes, count: int) -> None:
             )
         if len(graph.heads) != wanted:
             raise ValueError(f"a graph of {op} has {len(graph.heads)} outputs, not {wanted}")
-    if op == "_while_loop" and any(
-        not 0 <= one < len(given["func_input_locs"]) for one in given["func_var_locs"]
-    ):
-        raise ValueError(f"func_var_locs of {op} names inputs that are not there")
+    if op != "_cond":
+        variables = given["in_state_locs" if op == "_foreach" else "func_var_locs"]
+        if len(variables) != given["num_outputs"] - given["num_out_data"]:
+            raise ValueError(f"{op} has {len(variables)} variables, and other numbers of outputs")
+        if op == "_foreach":
+            taken = (*given["in_data_locs"], *variables, *given["remain_locs"])
+            fit = sorted(taken) == list(range(count)) and bool(given["in_data_locs"])
+        else:
+            fit = all(0 <= one < len(given["func_input_locs"]) for one in variables)
+        if not fit:
+            raise ValueError(f"locations of {op} name inputs that are not there, or twice")
 
 
 # --- running ---
