@@ -6,8 +6,8 @@ Loops and branches are those of Python. ``while_loop`` and ``cond`` wait for the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .._arrays.nesting import flat, like
 from .._arrays.worlds import WORLDS
@@ -157,17 +157,15 @@ def isinf(data: NDArray) -> NDArray:
     return (data == data) != finite
 
 
-def _rows(array: Any) -> Iterable[Any]:
+def _rows(array: Any) -> Any:
     """Return what lies along the first axis, one by one.
 
     Views cost nothing, but the gradient of each has the size of the whole array.
     """
     if not is_recording() or origin_of(array) is None or len(array) < 2 or array.ndim < 2:
         return array
-    parts = WORLDS[array._legacy].SliceChannel(
-        array, num_outputs=len(array), axis=0, squeeze_axis=True
-    )
-    return cast("list[Any]", parts)
+    ops = WORLDS[array._legacy]
+    return ops.SliceChannel(array, num_outputs=len(array), axis=0, squeeze_axis=True)
 
 
 def _arrays(nested: Any, what: str) -> list[Any]:

@@ -114,7 +114,7 @@ def test_bind_by_list_and_what_is_refused() -> None:
     with pytest.raises(mx.MXNetError, match="not Loss function"):
         run.backward()
     with pytest.raises(TypeError):
-        run.backward([one, one])
+        run.backward([3])
 
 
 def test_params_and_reshape() -> None:
@@ -125,6 +125,9 @@ def test_params_and_reshape() -> None:
     small = run.reshape(data=(2, 3))
     assert small.arg_dict["fc_weight"] is run.arg_dict["fc_weight"]
     assert small.forward(data=nd.ones((2, 3)))[0].asnumpy().tolist() == [[4, 5]] * 2
+    # Smaller arrays are the beginnings of the same memory.
+    assert run.arg_dict["data"].asnumpy().tolist() == [[1] * 3] * 2 + [[0] * 3] * 2
+    assert run.outputs[0].asnumpy()[:2].tolist() == [[4, 5]] * 2
     with pytest.raises(AssertionError):
         run.reshape(data=(8, 3))
     assert run.reshape(allow_up_sizing=True, data=(8, 3)).outputs[0].shape == (8, 2)
