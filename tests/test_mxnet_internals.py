@@ -36,6 +36,29 @@ def test_helpers_of_base() -> None:
     assert mx.nd.ndarray.py_slice is slice
 
 
+def test_functions_by_names_of_ops() -> None:
+    from afterglow.numpy_op_signature import _get_builtin_op
+
+    assert _get_builtin_op("_np_sum") is mx.np.sum
+    assert _get_builtin_op("_npx_relu") is mx.npx.relu
+    assert _get_builtin_op("_npi_random_uniform") is mx.np.random.uniform
+    assert _get_builtin_op("_np_not_there") is None
+
+
+def test_functions_of_numpy_that_meet_arrays() -> None:
+    from afterglow import numpy_dispatch_protocol as protocol
+
+    @protocol.with_array_function_protocol
+    def total(x: mx.np.ndarray) -> mx.np.ndarray:
+        return onp.sum(x)
+
+    assert isinstance(total(mx.np.ones(3)), mx.np.ndarray)
+    assert {"sum", "linalg.norm"} <= {*protocol._NUMPY_ARRAY_FUNCTION_LIST}
+    assert all(
+        isinstance(getattr(onp, name), onp.ufunc) for name in protocol._NUMPY_ARRAY_UFUNC_LIST
+    )
+
+
 def test_they_are_not_shown_nor_loaded() -> None:
     assert "py_str" not in dir(mx.base)
     with pytest.raises(MissingNameError, match="no attribute '_not_there'"):
