@@ -287,6 +287,10 @@ class Executor:
                     self._monitor(f"{node.name}_{name}", self._given[source]._detached())
         self._monitor(node.output_name(index), in_world(array._detached(), self._legacy))
 
+    def get_optimized_symbol(self) -> Symbol:
+        """Return the symbol: executors compute what it says, and calls are optimised as they run."""
+        return self._symbol
+
     def debug_str(self) -> str:
         """Return a text that lists all nodes."""
         return self._symbol.debug_str()

@@ -34,7 +34,7 @@ class Node:
         self.name = name
         self.attributes = attributes
         self.inputs = list(inputs)
-        self.subgraphs = list(subgraphs)
+        self.subgraphs = list(subgraphs) or _kept_as_text(op, attributes)
 
     def copy(self, inputs: Sequence[Output]) -> Node:
         """Return the same call of other inputs."""
@@ -95,6 +95,15 @@ class Node:
     def count_outputs(self) -> int:
         """Return how many outputs files count."""
         return 1 if self.is_variable else self.entry.count_outputs(self.values)
+
+
+def _kept_as_text(op: str, attributes: dict[str, str]) -> list[Subgraph]:
+    """Return the graph that a node has as an attribute."""
+    if op != "_CachedOp" or "subgraph" not in attributes:
+        return []
+    from ._json import subgraph_of
+
+    return [subgraph_of(attributes["subgraph"])]
 
 
 Output = tuple[Node, int]  #: a node and the number of its output

@@ -71,7 +71,7 @@ def _members(heads: list[Output], indent: int) -> list[tuple[str, str]]:
             texts_of = [(key, _quoted(value)) for key, value in attributes]
             members.append(("attrs", _object(texts_of, indent + 6)))
         members.append(("inputs", f"[{', '.join(written(one) for one in node.inputs)}]"))
-        if node.subgraphs:
+        if node.subgraphs and "subgraph" not in node.attributes:
             graphs = [
                 _object(_members(graph.heads, indent + 8), indent + 8) for graph in node.subgraphs
             ]
@@ -212,3 +212,8 @@ _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int
 def from_json(text: str, source: str) -> tuple[list[Output], bool]:
     """Return the heads of the graph in a text, and whether it has shapes as NumPy's."""
     return _Reader(source).read(text)
+
+
+def subgraph_of(text: str) -> Subgraph:
+    """Return the graph that a node keeps as text."""
+    return Subgraph(from_json(text, "the attribute subgraph")[0])

@@ -2,7 +2,8 @@
 """Loops and branches as nodes: how ``_foreach``, ``_while_loop`` and ``_cond`` run and infer.
 
 Such a node holds graphs, and its attributes say, as numbers, which of the node's inputs are which
-inputs of these. Steps are issued one after another, so gradients are those of the calls.
+inputs of these. Steps are issued one after another, so gradients are those of the calls. A node
+``_CachedOp`` runs one graph once, which it keeps as text.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], int]] = {
         2,
     ),
     "_cond": (("num_outputs", "cond_input_locs", "then_input_locs", "else_input_locs"), 3),
+    "_CachedOp": (("subgraph",), 1),
 }
 
 
@@ -48,6 +50,8 @@ def places(op: str, given: Attributes) -> list[Sequence[int]]:
     if op == "_foreach":
         locations = (*given["in_data_locs"], *given["in_state_locs"], *given["remain_locs"])
         return [sorted(range(len(locations)), key=locations.__getitem__)]
+    if op == "_CachedOp":
+        return [range(len(given["subgraphs"][0].inputs))]
     names = ("cond", "func") if op == "_while_loop" else ("cond", "then", "else")
     return [given[f"{name}_input_locs"] for name in names]
 
@@ -61,6 +65,10 @@ def check(op: str, given: Attributes, count: int) -> None:
     """Refuse a node whose attributes, inputs and graphs do not fit together."""
     names, graphs = PARAMETERS[op]
     subgraphs: Sequence[Subgraph] = given.get("subgraphs", ())
+    if op == "_CachedOp":
+        if count != len(subgraphs[0].inputs):
+            raise ValueError(f"{count} inputs of a graph that takes {len(subgraphs[0].inputs)}")
+        return
     if len(subgraphs) != graphs:
         raise ValueError(f"{op} holds {len(subgraphs)} graphs; there must be {graphs}")
     for name in names:
@@ -168,14 +176,26 @@ def _zeros(shapes: Sequence[Shape], kinds: Sequence[int | None]) -> list[Any]:
     ]
 
 
+def whole(*arrays: Any, subgraphs: Sequence[Subgraph], subgraph: str) -> list[Any]:
+    """Run a graph once."""
+    return subgraphs[0].run(arrays)
+
+
 FUNCTIONS: dict[str, Callable[..., list[Any]]] = {
+    "_CachedOp": whole,
     "_foreach": foreach,
     "_while_loop": while_loop,
     "_cond": cond,
 }
 
 
-# --- shapes and types ---
+# --- what comes out ---
+
+
+def count_outputs(given: Attributes) -> int:
+    """Return how many outputs a node has."""
+    count: int = given.get("num_outputs") or len(given["subgraphs"][0].heads)
+    return count
 
 
 def _either(first: Any, second: Any) -> Any:
@@ -258,12 +278,14 @@ def _cond_found(given: Attributes, told: list[Any], what: str) -> _Found:
 
 
 SHAPES: dict[str, Callable[[Attributes, list[Shape | None]], _Found]] = {
+    "_CachedOp": lambda given, shapes: given["subgraphs"][0].shapes(shapes),
     "_foreach": _foreach_shapes,
     "_while_loop": _while_shapes,
     "_cond": lambda given, shapes: _cond_found(given, shapes, "shapes"),
 }
 
 TYPES: dict[str, Callable[[Attributes, list[int | None]], _Found]] = {
+    "_CachedOp": lambda given, kinds: given["subgraphs"][0].types(kinds),
     "_foreach": _foreach_types,
     "_while_loop": _while_types,
     "_cond": lambda given, kinds: _cond_found(given, kinds, "types"),

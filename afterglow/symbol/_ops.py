@@ -472,7 +472,9 @@ def _basic(name: str) -> Entry:
             parameters=(*_loops.PARAMETERS[name][0], "num_args"),
             function=_loops.FUNCTIONS[name],
             variadic=True,
-            outputs=lambda given: _numbered(given["num_outputs"]),
+            required=frozenset(_loops.PARAMETERS[name][0]),
+            text=frozenset(("subgraph",)),
+            outputs=lambda given: _numbered(_loops.count_outputs(given)),
             complete=_loops.SHAPES[name],
             types=_loops.TYPES[name],
         )

@@ -630,7 +630,7 @@ def create(
     given.pop("out", None)
     symbols, parameters = _sorted(entry, function, args, given)
     attributes = hidden({key: as_text(key, value) for key, value in parameters.items()})
-    if entry.variadic and entry.name != "Custom":
+    if entry.variadic and entry.name not in ("Custom", "_CachedOp"):
         attributes["num_args"] = str(len(symbols))
     for key in entry.required:
         if key not in attributes:

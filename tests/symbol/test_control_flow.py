@@ -418,3 +418,24 @@ def test_parameters_used_inside_and_outside_are_one() -> None:
     net = Shared()
     names = net(sym.var("data")).list_arguments()
     assert len(names) == len(set(names)) == 3
+
+
+def test_a_graph_as_one_node() -> None:
+    a, b = sym.var("a"), sym.var("b")
+    graph = sym.Group([a * b, sym.BatchNorm(a, name="bn")])
+    inputs = [sym.var(name) for name in graph.list_inputs()]
+    node = sym._internal._CachedOp(*inputs, subgraph=graph.tojson(), name="whole")
+    assert node.list_outputs() == ["whole_output0", "whole_output1"]
+    assert node.list_auxiliary_states() == graph.list_auxiliary_states()
+    assert node.infer_shape(a=(2, 3), b=(2, 3)) == graph.infer_shape(a=(2, 3), b=(2, 3))
+    again = sym.load_json(node.tojson())
+    assert again.tojson() == node.tojson()
+    run = again.simple_bind(a=(2, 3), b=(2, 3))
+    run.arg_dict["a"][:] = nd.array(STATE)
+    run.arg_dict["b"][:] = nd.array(FREE)
+    out, _ = run.forward(is_train=True)
+    onp.testing.assert_allclose(out.asnumpy(), STATE * FREE, rtol=1e-6)
+    run.backward([nd.ones((2, 3)), nd.zeros((2, 3))])
+    onp.testing.assert_allclose(run.grad_dict["b"].asnumpy(), STATE, rtol=1e-6)
+    with pytest.raises(mx.MXNetError, match="damaged"):
+        sym._internal._CachedOp(a, subgraph="{}")
