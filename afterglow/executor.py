@@ -288,7 +288,7 @@ class Executor:
         self._monitor(node.output_name(index), in_world(array._detached(), self._legacy))
 
     def get_optimized_symbol(self) -> Symbol:
-        """Return the symbol: executors compute what it says, and calls are optimised as they run."""
+        """Return the symbol: what it says is computed, and calls are optimised as they run."""
         return self._symbol
 
     def debug_str(self) -> str:
