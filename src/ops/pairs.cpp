@@ -236,8 +236,12 @@ array([1., 1.])
 [[1. 2.]
  [1. 1.]])",
        .infer = arithmetic,
-       .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
+       .gradients = {// Remainders of integers have no slope, as in MXNet.
+                     reading_nothing([](Gradient& c) {
+                       return is_floating(c.saved(0).dtype) ? fit(c, 0, c.g) : zeros(c, 0);
+                     }),
                      reading_output_and({0, 1}, [](Gradient& c) {
+                       if (!is_floating(c.saved(1).dtype)) return zeros(c, 1);
                        return fit(c, 1, -c.g * ((c[0] - c.output()) / c[1]));
                      })}});
   add({.name = "power",

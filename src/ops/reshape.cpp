@@ -654,19 +654,20 @@ array([[1., 3.],
 
        .inputs = {"data"},
        .compose = broadcast_to});
-  table.compose<BroadcastTo>({.name = "np_broadcast_to",
-                              .mxnet_names = {"_npi_broadcast_to"},
-                              .spellings = {"np.broadcast_to(array, shape)"},
-                              .doc = R"(Return a copy stretched to a shape; also a number. -2 keeps an extent.
+  table.compose<BroadcastTo>(
+      {.name = "np_broadcast_to",
+       .mxnet_names = {"_npi_broadcast_to"},
+       .spellings = {"np.broadcast_to(array, shape)"},
+       .doc = R"(Return a copy stretched to a shape; also a number. -2 keeps an extent.
 
 >>> from afterglow import np
 >>> np.broadcast_to(np.array([1, 2]), (2, 2))
 array([[1., 2.],
        [1., 2.]]))",
 
-                              .inputs = {"array"},
-                              .takes_numbers = true,
-                              .compose = numpy_broadcast_to});
+       .inputs = {"array"},
+       .takes_numbers = true,
+       .compose = numpy_broadcast_to});
   table.compose<BroadcastAxis>(
       {.name = "broadcast_axis",
        .mxnet_names = {"broadcast_axis", "broadcast_axes"},
