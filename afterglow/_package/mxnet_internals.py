@@ -150,7 +150,12 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
-    "ndarray": {**_STORAGE, "CachedOp": "afterglow.symbol._cached_op:CachedOp"},
+    "ndarray": {
+        **_STORAGE,
+        "CachedOp": "afterglow.ndarray.cached_op:CachedOp",
+        "_internal": "afterglow.ndarray._internal",
+        "op": "afterglow.ndarray",
+    },
     "ndarray.ndarray": {
         **_STORAGE,
         **_GRAD_REQUESTS,
@@ -159,6 +164,7 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "np": onp,
         "py_slice": slice,
     },
+    "numpy": {"_internal": "afterglow.ndarray._internal:of_numpy"},
     "operator": {**_STRINGS, **_STORAGE, "ctypes": ctypes},
     "symbol.symbol": {**_STRINGS, **_STORAGE, **_GRAD_REQUESTS, "py_slice": slice},
     "test_utils": {**STAR_IMPORTED, **_STORAGE},

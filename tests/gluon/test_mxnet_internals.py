@@ -227,7 +227,7 @@ def test_a_cached_op() -> None:
     alone, target = nd.CachedOp(x + 1), nd.zeros((2,))  # type: ignore[attr-defined]
     assert alone(a, out=target) is target
     assert target.asnumpy().tolist() == [2, 3]
-    with pytest.raises(TypeError, match="1 arrays, needed are 2: x, y"):
+    with pytest.raises(TypeError, match="got 1 arrays; 2 are needed: x, y"):
         op(a)
 
 
