@@ -17,9 +17,11 @@ from .. import _core, autograd
 from .._core import (
     Array,
     Operation,
+    first_stale,
     from_buffer,
     mark_variable,
     origin_of,
+    set_stale,
     true_positions,
 )
 from .._interoperation import dlpack as _dlpack
@@ -98,17 +100,28 @@ class ArrayBase(Array):
 
     # --- gradients ---
 
+    @property
+    def _fresh_grad(self) -> bool:
+        """Whether ``backward`` has computed the gradient since somebody used it."""
+        return first_stale([self]) < 0
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, fresh: bool) -> None:
+        set_stale([self], not fresh)
+
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make the array a variable: ``backward`` leaves its gradient in ``grad``.
 
+        ``grad_req`` is "write", "add", or "null": then there is no gradient, ``grad`` is None.
         ``stype`` may be "row_sparse" or "csr", for gradients that are mostly zero.
         """
-        if stype not in (None, "default"):
+        request = autograd.request_number(grad_req)
+        if request and stype not in (None, "default"):
             from ..ndarray.sparse import attach_gradient
 
-            attach_gradient(self, grad_req, stype)
+            attach_gradient(self, request, stype)
             return
-        mark_variable(self, self._filled_like(0), autograd.request_number(grad_req))
+        mark_variable(self, self._filled_like(0) if request else None, request)
 
     def _filled_like(self, value: float) -> Any:
         place = self._context_numbers

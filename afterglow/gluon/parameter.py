@@ -19,6 +19,7 @@ from .._core import Array, operation
 from ..context import Context, context_numbers, context_of, cpu, current_context
 from ..error import MismatchError, MXNetError
 from ..util import is_np_array, is_np_shape
+from ._mxnet_internals import ParameterInternals
 from ._watchers import Watchers
 
 __all__ = [
@@ -32,6 +33,9 @@ __all__ = [
 tensor_types = (ArrayBase,)  #: what a block takes for an array
 
 _default_init = initializer.Uniform()
+
+#: Kinds of contexts whose arrays are computed with on the processor: pinned and shared memory.
+_HOST_MEMORY = (3, 5)
 
 
 class DeferredInitializationError(MXNetError):
@@ -61,7 +65,7 @@ def _contexts(ctx: Any) -> list[Context]:
     return contexts
 
 
-class Parameter:
+class Parameter(ParameterInternals):
     """A weight of a block.
 
     ``shape`` may have unknown extents (0 or -1); the array is then made when the first batch has
@@ -102,14 +106,12 @@ class Parameter:
             )
         self._stype = stype
         self._grad_stype = grad_stype
-        #: Of a row_sparse parameter all rows; devices have those that were asked for.
-        self._whole: Any = None
-        self._trained_by: weakref.ref[Any] | None = None  # the trainer holds its parameters
         #: hybridized blocks that hold the arrays
-        self._watchers = Watchers()
-        self._data: dict[tuple[int, int], Any] | None = None
-        self._multipliers = (lr_mult, wd_mult)
-        self._deferred: tuple[Any, list[Context], Any, Any] | None = None
+        self._parameter_watchers = Watchers()
+        self._parameter_arrays: dict[tuple[int, int], Any] | None = None
+        self._parameter_multipliers = (lr_mult, wd_mult)
+        self._parameter_deferred: tuple[Any, list[Context], Any, Any] | None = None
+        self._parameter_trainer: weakref.ref[Any] | None = None
         self._var: tuple[Shape | None, Any] | None = None
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
@@ -124,25 +126,25 @@ class Parameter:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name != "_watchers"}
-        return {**state, "_trained_by": None}
+        own = {"_parameter_watchers": None, "_parameter_trainer": None}
+        return {name: own.get(name, value) for name, value in vars(self).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over what a pickle holds: arrays, which have no gradients yet."""
-        vars(self).update(state, _watchers=Watchers())
+        vars(self).update(state, _parameter_watchers=Watchers())
         self._mark()
 
     def __copy__(self) -> Self:
         """Return a parameter with the same arrays, and the gradients that they have."""
         copied = object.__new__(type(self))
-        vars(copied).update(vars(self), _watchers=Watchers())
+        vars(copied).update(vars(self), _parameter_watchers=Watchers(), _parameter_trainer=None)
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return a parameter with arrays of its own, which have gradients of their own."""
         copied = copy(self)
         memo[id(self)] = copied
-        copied._data = deepcopy(self._data, memo)
+        copied._parameter_arrays = deepcopy(self._parameter_arrays, memo)
         copied._mark()
         return copied
 
@@ -206,36 +208,36 @@ class Parameter:
     @property
     def lr_mult(self) -> float:
         """The factor of the learning rate."""
-        return self._multipliers[0]
+        return self._parameter_multipliers[0]
 
     @lr_mult.setter
     def lr_mult(self, factor: float) -> None:
-        self._multipliers = (factor, self.wd_mult)
+        self._parameter_multipliers = (factor, self.wd_mult)
         Parameter.changes += 1
 
     @property
     def wd_mult(self) -> float:
         """The factor of the weight decay."""
-        return self._multipliers[1]
+        return self._parameter_multipliers[1]
 
     @wd_mult.setter
     def wd_mult(self, factor: float) -> None:
-        self._multipliers = (self.lr_mult, factor)
+        self._parameter_multipliers = (self.lr_mult, factor)
         Parameter.changes += 1
 
-    def _changed(self) -> None:
+    def _parameter_changed(self) -> None:
         """Tell whoever holds the arrays, or has found something out about them."""
         Parameter.changes += 1
-        self._watchers.forget()
+        self._parameter_watchers.forget()
 
     def _mark(self) -> None:
         """Make the arrays variables, or ordinary arrays if no gradient is wanted."""
-        self._changed()
-        if self._data is None:
+        self._parameter_changed()
+        if self._parameter_arrays is None:
             return
-        for place, array in self._data.items():
+        for place, array in self._parameter_arrays.items():
             if self._grad_req == "null":
-                self._data[place] = array.detach()
+                self._parameter_arrays[place] = array.detach()
             else:
                 array.attach_grad(self._grad_req, self._grad_stype)
 
@@ -249,22 +251,22 @@ class Parameter:
         force_reinit: bool = False,
     ) -> None:
         """Make the arrays on the given devices, now or when the shape is known."""
-        if self._data is not None and not force_reinit:
+        if self._parameter_arrays is not None and not force_reinit:
             warnings.warn(
                 f"Parameter '{self.name}' is already initialized, ignoring. Set force_reinit=True "
                 "to re-initialize.",
                 stacklevel=2,
             )
             return
-        self._data = None
-        self._changed()
+        self._parameter_arrays = None
+        self._parameter_changed()
         if init is None:
             init = default_init if self.init is None else self.init
-        self._deferred = (init, _contexts(ctx), default_init, None)
+        self._parameter_deferred = (init, _contexts(ctx), default_init, None)
         if not self._is_incomplete():
             self._finish_deferred_init()
         elif not self._allow_deferred_init:
-            self._deferred = None
+            self._parameter_deferred = None
             raise ValueError(
                 f"Cannot initialize Parameter '{self.name}' because it has invalid shape: "
                 f"{self.shape}."
@@ -272,10 +274,10 @@ class Parameter:
 
     def _finish_deferred_init(self) -> None:
         """Make the arrays, now that the shape is known."""
-        if self._deferred is None:
+        if self._parameter_deferred is None:
             return
-        init, contexts, default_init, value = self._deferred
-        self._deferred = None
+        init, contexts, default_init, value = self._parameter_deferred
+        self._parameter_deferred = None
         assert not self._is_incomplete(), (
             f"Cannot initialize Parameter '{self.name}' because it has invalid shape: {self.shape}."
             " Please specify in_units, in_channels, etc for `Block`s."
@@ -296,13 +298,10 @@ class Parameter:
     def _set_copies(self, value: Any, contexts: list[Context]) -> None:
         """Keep an array of our own, and copies of it on the other devices."""
         if self._stype != "default":
-            self._whole = value = _in_storage(value, self._stype)
-            self._data = {ctx.numbers: value.copyto(ctx) for ctx in contexts}
-            self._mark()
-            return
-        if value.stype != "default":
+            value = _in_storage(value, self._stype)
+        elif value.stype != "default":
             value = value.tostype("default")
-        self._data = {ctx.numbers: value.as_in_ctx(ctx) for ctx in contexts}
+        self._parameter_arrays = {ctx.numbers: value.as_in_ctx(ctx) for ctx in contexts}
         self._mark()
 
     def _load_init(
@@ -327,10 +326,12 @@ class Parameter:
                 self.cast(data.dtype)
         self._shape = data.shape
         contexts = None if ctx is None else _contexts(ctx)
-        if self._data is None:
+        if self._parameter_arrays is None:
             if contexts is None:
-                contexts = [cpu()] if self._deferred is None else self._deferred[1]
-            self._deferred = None
+                contexts = (
+                    [cpu()] if self._parameter_deferred is None else self._parameter_deferred[1]
+                )
+            self._parameter_deferred = None
             with autograd.pause():
                 sparse = data.stype != "default"
                 value = data if sparse else data._as_class(not is_np_array())
@@ -345,9 +346,9 @@ class Parameter:
 
     def _initialized(self) -> dict[tuple[int, int], Any]:
         """Return the arrays by device, or say why there are none."""
-        if self._data is not None:
-            return self._data
-        if self._deferred is not None:
+        if self._parameter_arrays is not None:
+            return self._parameter_arrays
+        if self._parameter_deferred is not None:
             raise DeferredInitializationError(
                 f"Parameter '{self.name}' has not been initialized yet because initialization was "
                 "deferred. Actual initialization happens during the first forward pass. Please "
@@ -366,6 +367,10 @@ class Parameter:
         try:
             return arrays[place]
         except KeyError:
+            kind, number = place
+            host = (cpu().numbers[0], number)
+            if kind in _HOST_MEMORY and host in arrays:
+                return arrays[host]
             raise RuntimeError(
                 f"Parameter '{self.name}' was not initialized on context {context_of(place)}. It "
                 f"was only initialized on {self.list_ctx()}."
@@ -396,50 +401,55 @@ class Parameter:
 
     def list_ctx(self) -> list[Context]:
         """Return the devices."""
-        if self._data is not None:
-            return [context_of(place) for place in self._data]
-        if self._deferred is not None:
-            return self._deferred[1]
+        if self._parameter_arrays is not None:
+            return [context_of(place) for place in self._parameter_arrays]
+        if self._parameter_deferred is not None:
+            return self._parameter_deferred[1]
         raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
 
     def set_data(self, data: Any) -> None:
         """Write a value into the arrays of all devices."""
         self.shape = data.shape
-        if self._data is None:
-            assert self._deferred is not None, f"Parameter '{self.name}' has not been initialized"
-            init, contexts, default_init, _ = self._deferred
+        if self._parameter_arrays is None:
+            assert self._parameter_deferred is not None, (
+                f"Parameter '{self.name}' has not been initialized"
+            )
+            init, contexts, default_init, _ = self._parameter_deferred
             with autograd.pause():
                 value = self._new(contexts[0])
                 _write(value, data)
-            self._deferred = (init, contexts, default_init, value)
+            self._parameter_deferred = (init, contexts, default_init, value)
             return
+        trainer = self._trainer
+        if trainer is not None and trainer._update_on_kvstore:
+            trainer._reset_kvstore()  # the store has the values from before
         with autograd.pause():
-            if self._stype != "default":
-                self._set_copies(_in_storage(data, self._stype), self.list_ctx())
-                return
-            for array in self._data.values():
+            for array in self._parameter_arrays.values():
+                if self._stype != "default":
+                    array[:] = _in_storage(data, self._stype)
+                    continue
                 _write(array, data)
 
     def cast(self, dtype: Any) -> None:
         """Change the type of the elements."""
         self._dtype = dtype
-        if self._data is None:
+        if self._parameter_arrays is None:
             return
         with autograd.pause():
-            self._data = {place: array.astype(dtype) for place, array in self._data.items()}
-            if self._whole is not None:
-                self._whole = self._whole.astype(dtype)
+            self._parameter_arrays = {
+                place: array.astype(dtype) for place, array in self._parameter_arrays.items()
+            }
         self._mark()
 
     def reset_ctx(self, ctx: Any) -> None:
         """Move the parameter to other devices."""
         contexts = _contexts(ctx)
-        if self._data is not None:
+        if self._parameter_arrays is not None:
             with autograd.pause():
                 self._set_copies(self._reduce().copyto(contexts[0]), contexts)
-        elif self._deferred is not None:
-            init, _, default_init, value = self._deferred
-            self._deferred = (init, contexts, default_init, value)
+        elif self._parameter_deferred is not None:
+            init, _, default_init, value = self._parameter_deferred
+            self._parameter_deferred = (init, contexts, default_init, value)
         else:
             raise ValueError(
                 f"Cannot reset context for Parameter '{self.name}' because it has not been "
@@ -448,8 +458,8 @@ class Parameter:
 
     def _reduce(self) -> Any:
         """Return the mean over all devices, in the memory of the processor."""
-        if self._whole is not None:
-            return self._whole.as_in_context(cpu())
+        if self._stype != "default":
+            return self._every_row().as_in_context(cpu())
         arrays = [array.detach().as_in_ctx(cpu()) for array in self.list_data()]
         if len(arrays) == 1:
             return arrays[0]
@@ -474,8 +484,8 @@ class Parameter:
 
     def zero_grad(self) -> None:
         """Set the gradients of all devices to zero."""
-        if self._data is not None and self._grad_req != "null":
-            for array in self._data.values():
+        if self._parameter_arrays is not None and self._grad_req != "null":
+            for array in self._parameter_arrays.values():
                 array.zero_grad()
 
     def var(self) -> Any:
@@ -498,18 +508,30 @@ class Parameter:
     # --- rows ---
 
     def _set_trainer(self, trainer: Any) -> None:
-        """Remember who updates the parameter; a row_sparse one is updated by one trainer alone."""
-        others = (None, trainer)
-        if self._stype != "default" and trainer is not None and self._trainer not in others:
+        """Note who updates it; a row_sparse parameter is updated by one trainer alone."""
+        known = (None, trainer)
+        if self._stype != "default" and trainer is not None and self._trainer not in known:
             raise RuntimeError(
                 f"Failed to set the trainer for Parameter '{self.name}' because it was already "
                 "set. More than one trainers for a sparse Parameter is not supported."
             )
-        self._trained_by = None if trainer is None else weakref.ref(trainer)
+        super()._set_trainer(trainer)
 
-    @property
-    def _trainer(self) -> Any:
-        return None if self._trained_by is None else self._trained_by()
+    def _every_row(self) -> Any:
+        """Return all rows: a device has those that were last asked for."""
+        array = next(iter(self._initialized().values())).detach()
+        if self._trainer is None:
+            return array
+        whole = ndarray.sparse.zeros(self._stype, array.shape, array.context, array.dtype)
+        rows = ndarray.arange(array.shape[0], ctx=array.context, dtype="int64")
+        self._trainer._row_sparse_pull(self, whole, rows)
+        return whole
+
+    def _take_every_row(self) -> None:
+        """Give all devices all rows, before the store that has them is forgotten."""
+        whole = self._every_row()
+        for array in self._initialized().values():
+            array[:] = whole.as_in_context(array.context)
 
     def row_sparse_data(self, row_id: Any) -> Any:
         """Return the array with the rows of these numbers, on the device that they are on."""
@@ -532,9 +554,7 @@ class Parameter:
                 f"Cannot get row_sparse data for Parameter '{self.name}' when no Trainer is "
                 "created with it."
             )
-        with autograd.pause():
-            rows = ndarray.sparse.retain(self._whole, row_id)
-            array[:] = rows.as_in_context(context_of(place))
+        self._trainer._row_sparse_pull(self, array, row_id)
         return array
 
 

@@ -293,7 +293,7 @@ class BaseSparseNDArray(NDArray):
 
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make the array a variable; its gradient has its own storage type unless one is named."""
-        attach_gradient(self, grad_req, stype or self.stype)
+        attach_gradient(self, autograd.request_number(grad_req), stype or self.stype)
 
     @property
     def T(self) -> Any:  # noqa: N802 - as NumPy names it
@@ -462,9 +462,9 @@ def zeros_like(array: Any, stype: str | None = None) -> Any:
     return empty(array.shape, stype or array.stype, array._dtype_number, array._context_numbers)
 
 
-def attach_gradient(array: Any, grad_req: str, stype: str) -> None:
-    """Make an array a variable whose gradient has a storage type."""
-    mark_variable(array, zeros_like(array, stype), autograd.request_number(grad_req))
+def attach_gradient(array: Any, request: int, stype: str) -> None:
+    """Make an array a variable whose gradient has a storage type; a request is a number."""
+    mark_variable(array, zeros_like(array, stype) if request else None, request)
 
 
 def empty(shape: Any, stype: str, number: int, place: tuple[int, int]) -> Any:
