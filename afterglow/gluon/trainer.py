@@ -62,6 +62,7 @@ class Trainer(NamedKeywords):
         self._updaters: list[opt.Updater] = []
         self._trained: tuple[int, list[_Device]] | None = None
         self._kv_initialized = False
+        self._params_to_init: list[Any] = []
         self._reset_kvstore()
 
     def _init_optimizer(self, optimizer: str | opt.Optimizer, arguments: dict[str, Any]) -> None:
@@ -204,9 +205,9 @@ class Trainer(NamedKeywords):
 
     def _row_sparse_pull(self, parameter: Any, out: Any, row_id: Any) -> None:
         """Write rows of a parameter into an array, which then has those alone."""
-        self._prepare()
         index = self._param2idx[parameter.name]
         with autograd.pause():
+            self._prepare()
             self._kvstore.row_sparse_pull(index, out=out, row_ids=row_id, priority=-index)
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:

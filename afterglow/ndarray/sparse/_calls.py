@@ -301,7 +301,9 @@ def _unary(operation: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
 
     def gradients(heads: list[Any]) -> list[Any]:
         (head,) = heads
-        if head.stype != data.stype or not _same_places(head, data):
+        # Their slope at zero shows in the gradient of all elements, if that is dense.
+        infinite = operation.name in ("sqrt", "cbrt") and not is_sparse(data.grad)
+        if infinite or head.stype != data.stype or not _same_places(head, data):
             return list(_dense_gradients(operation, [data], kwargs)(heads))
         values = sparse_parts(data)[0].copy()
         values.attach_grad()
