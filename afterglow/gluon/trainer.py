@@ -142,11 +142,14 @@ class Trainer(NamedKeywords):
             store.set_optimizer(self._optimizer)
         self._kvstore, self._update_on_kvstore = store, bool(updates)
 
-    def _init_params(self) -> None:
-        """Give the store the first values of the parameters that have some."""
+    def _init_params(self, rows_alone: bool = False) -> None:
+        """Give the store the first values of the parameters that have some.
+
+        With ``rows_alone`` of those whose weights are sparse: others may be in use.
+        """
         waiting = []
         for parameter in self._params_to_init:
-            if parameter._deferred_init:
+            if parameter._deferred_init or (rows_alone and parameter.stype == "default"):
                 waiting.append(parameter)
             elif parameter.stype != "default":
                 whole = next(iter(parameter._initialized().values()))
@@ -156,12 +159,12 @@ class Trainer(NamedKeywords):
                 self._kvstore.broadcast(self._param2idx[parameter.name], weights[0], out=weights)
         self._params_to_init = waiting
 
-    def _prepare(self) -> None:
+    def _prepare(self, rows_alone: bool = False) -> None:
         """Have a store, if one is needed, that knows all parameters."""
         if not self._kv_initialized:
             self._init_kvstore()
         if self._params_to_init:
-            self._init_params()
+            self._init_params(rows_alone)
 
     # --- steps ---
 
@@ -207,7 +210,7 @@ class Trainer(NamedKeywords):
         """Write rows of a parameter into an array, which then has those alone."""
         index = self._param2idx[parameter.name]
         with autograd.pause():
-            self._prepare()
+            self._prepare(rows_alone=True)
             self._kvstore.row_sparse_pull(index, out=out, row_ids=row_id, priority=-index)
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
