@@ -36,7 +36,6 @@ LATER: dict[str, str] = {
     },
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,
-    "NDArray.tostype": _SPARSE,
     "operator.NumpyOp": "symbols",
 }
 

@@ -157,7 +157,8 @@ Value embedding(Composition& c, const Embedding& given) {
     c.refuse("dtype is " + std::string(name_of(given.dtype)) + "; the weight has another type",
              ErrorKind::type);
   const lazy::Argument arguments[] = {std::int64_t{0}, std::string("clip")};
-  return apply(op_named(given.sparse_grad ? "take_rows" : "take"), arguments, c[1], c[0]);
+  const lazy::Op& op = given.sparse_grad ? op_named("take_rows") : op_named("take");
+  return apply(op, arguments, c[1], c[0]);
 }
 
 struct SparseEmbedding {
