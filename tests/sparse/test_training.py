@@ -249,6 +249,6 @@ def test_optimizers_are_compared_with_sparse_arrays() -> None:
     mx.test_utils.compare_optimizer(make(), make(), (4, 3), "float32", g_stype="row_sparse")
     kinds = {"w_stype": "row_sparse", "g_stype": "row_sparse"}
     mx.test_utils.compare_optimizer(make(), make(), (4, 3), "float32", **kinds)
+    others = make(), make(learning_rate=1)
     with pytest.raises(AssertionError):
-        others = make(), make(learning_rate=1)
         mx.test_utils.compare_optimizer(*others, (4, 3), "float32", w_stype="row_sparse")
