@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         onnx,
         profiler,
         recordio,
+        rnn,
         test_utils,
         trace,
         visualization,
@@ -145,6 +146,7 @@ __all__ = [
     "recordio",
     "registry",
     "rnd",
+    "rnn",
     "set_np_shape",
     "sym",
     "symbol",
@@ -165,7 +167,7 @@ __version__: str
 #: Parts that not every program uses; they are imported when they are first asked for.
 _LATER = {"img": "image", "mod": "module", "mon": "monitor", "viz": "visualization"}
 _LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
-_LATER |= {part: part for part in ("profiler", "recordio", "test_utils", "trace")}
+_LATER |= {part: part for part in ("profiler", "recordio", "rnn", "test_utils", "trace")}
 
 #: Functions of such parts, and where they are.
 _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}
