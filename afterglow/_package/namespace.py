@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 from ..error import MissingNameError
 from ..version import MXNET_VERSION
@@ -40,20 +40,27 @@ def tend(name: str) -> None:
         module = waiting.pop()
         names = vars(module)
         known.add(module.__name__)
-        names.setdefault("__getattr__", partial(_refuse, module.__name__))
+        names.setdefault("__getattr__", partial(_otherwise, module.__name__))
         names["__dir__"] = partial(_shown, module)
         for below in map(names.get, names.get("__all__", ())):
             if isinstance(below, ModuleType) and below.__name__ not in known:
                 waiting.append(below)
 
 
-def _refuse(module: str, name: str) -> NoReturn:
-    raise MissingNameError(module, name)
+def _otherwise(module: str, name: str) -> Any:
+    """Return an internal of MXNet's, or say that there is no such name."""
+    from .mxnet_internals import internal  # which few programs ask for
+
+    is_there, value = internal(module.partition(".")[2], name)
+    if not is_there:
+        raise MissingNameError(module, name)
+    setattr(sys.modules[module], name, value)
+    return value
 
 
 def _shown(module: ModuleType) -> list[str]:
     """Return the names that a module declares, and those of MXNet's that it answers to."""
-    declared = {*_declared(module)}
+    declared = {*_declared(module)} - {*vars(module).get("_star_imported", ())}
     others = mxnet_names(spelled(module.__name__)) - declared
     special = (name for name in vars(module) if name.startswith("__"))
     return sorted({*special, *declared, *(name for name in others if hasattr(module, name))})

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .._package.mxnet_internals import STAR_IMPORTED
 from .._package.namespace import tend
 from ..context import set_default_context
 from ..util import use_np
@@ -14,6 +15,8 @@ from .networks import *  # noqa: F403
 from .statistics import *  # noqa: F403
 from .surroundings import *  # noqa: F403
 
+_star_imported = STAR_IMPORTED  # which are no names of ours: `dir` does not show them
+
 __all__ = [
     "set_default_context",
     "use_np",
@@ -23,6 +26,7 @@ __all__ = [
     *networks.__all__,
     *statistics.__all__,
     *surroundings.__all__,
+    *_star_imported,
 ]
 
 tend(__name__)
