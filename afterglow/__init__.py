@@ -66,12 +66,14 @@ if TYPE_CHECKING:
         contrib,
         image,
         io,
+        libinfo,
         module,
         monitor,
         onnx,
         profiler,
         recordio,
         rnn,
+        runtime,
         test_utils,
         trace,
         visualization,
@@ -119,6 +121,7 @@ __all__ = [
     "is_np_shape",
     "kv",
     "kvstore",
+    "libinfo",
     "log",
     "lr_scheduler",
     "memory",
@@ -147,6 +150,7 @@ __all__ = [
     "registry",
     "rnd",
     "rnn",
+    "runtime",
     "set_np_shape",
     "sym",
     "symbol",
@@ -167,7 +171,8 @@ __version__: str
 #: Parts that not every program uses; they are imported when they are first asked for.
 _LATER = {"img": "image", "mod": "module", "mon": "monitor", "viz": "visualization"}
 _LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
-_LATER |= {part: part for part in ("profiler", "recordio", "rnn", "test_utils", "trace")}
+_LATER |= {part: part for part in ("libinfo", "profiler", "recordio", "rnn")}
+_LATER |= {part: part for part in ("runtime", "test_utils", "trace")}
 
 #: Functions of such parts, and where they are.
 _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}

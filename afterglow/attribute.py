@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from ._core import Scope
 from .error import ArrayValueError
-from .name import Current
+from .name import Entered, HasCurrent
 
 __all__ = ["AttrScope"]
 
 
-class AttrScope(Scope):
+class AttrScope(Scope, metaclass=HasCurrent):
     """Gives attributes to the symbols made in a ``with`` scope; scopes add up.
 
     >>> from afterglow import AttrScope, sym
@@ -23,22 +23,20 @@ class AttrScope(Scope):
     'stage1'
     """
 
-    current: ClassVar[Any]
-
     def __init__(self, **kwargs: str) -> None:
         for value in kwargs.values():
             if not isinstance(value, str):
                 raise ArrayValueError("Attributes need to be string")
-        self._attributes = kwargs
+        self._attr = kwargs
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
         """Return attributes with those of the scope; what is given goes before."""
-        return {**self._attributes, **(attr or {})}
+        return {**self._attr, **(attr or {})}
 
     def _enter(self) -> Any:
         scope = type(self).__new__(type(self))
-        scope._attributes = _scopes.entered.get(self._attributes)
-        return self, [(_scopes, "entered", scope)]
+        scope._attr = AttrScope._scopes.entered.get(self._attr)
+        return self, [(AttrScope._scopes, "entered", scope)]
 
 
-_scopes = AttrScope.current = Current(AttrScope)  # with the attributes of all scopes around
+AttrScope._scopes = Entered(AttrScope)  # with the attributes of all scopes around

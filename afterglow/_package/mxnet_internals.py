@@ -139,6 +139,7 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "long": int,
     },
     "context": {"c_str": _c_str},
+    "gluon.block": {"_BlockScope": "afterglow.gluon._block_scope:BlockScope"},
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
     "ndarray": _STORAGE,
     "ndarray.ndarray": {
