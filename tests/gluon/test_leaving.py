@@ -46,9 +46,10 @@ WAYS = {
     "worker_exits": (0, ""),
     "worker_killed": (0, ""),
 }
-#: Said by multiprocessing in a process whose parent, a worker, was killed while it started it.
+#: Said by multiprocessing in a process whose parent, a worker, was killed while it started it, or
+#: in the server that this worker had just asked for it.
 _UNBORN = re.compile(
-    r"Traceback \(most recent call last\):\n(?:  .*\n)*EOFError: Ran out of input\n"
+    r"Traceback \(most recent call last\):\n(?:  .*\n)*EOFError(?:: Ran out of input)?\n"
 )
 METHODS = ("fork", "spawn", "forkserver")
 WORKERS = (1, 2, 3, 4)
