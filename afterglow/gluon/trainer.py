@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Any, NamedTuple
 
 from .. import optimizer as opt
@@ -11,7 +12,8 @@ from .._core import first_stale, set_stale
 from .._formats import params as _files
 from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
-from ..kvstore import updates_weights
+from ..kvstore import KVStore
+from ..kvstore.base import KVStoreBase, store_for, total_of
 from .parameter import Parameter
 
 __all__ = ["Trainer"]
@@ -27,7 +29,9 @@ class _Device(NamedTuple):
 class Trainer(NamedKeywords):
     """Updates parameters after ``backward``: sums gradients over devices, then steps.
 
-    ``kvstore`` and ``compression_params`` are accepted; the devices of one process need no store.
+    ``kvstore`` is the store that sums them, by its name or as an object; one device needs none
+    of the usual ones. ``update_on_kvstore`` says whether the sum updates a weight once, for all
+    devices, or every device its own. ``compression_params`` are accepted.
     """
 
     def __init__(
@@ -53,16 +57,56 @@ class Trainer(NamedKeywords):
             setter = getattr(parameter, "_set_trainer", None)
             if setter is not None:
                 setter(self)
-        self._kvstore_type = kvstore
         if update_on_kvstore and kvstore is None:
             raise ArrayValueError("update_on_kvstore needs a kvstore")
-        if update_on_kvstore is None:
-            update_on_kvstore = updates_weights()
-        self._update_on_kvstore = kvstore is not None and update_on_kvstore is not False
+        self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad
         self._updaters: list[opt.Updater] = []
         self._trained: tuple[int, list[_Device]] | None = None
+        self._reset_kvstore()
+
+    # --- the store ---
+
+    def _reset_kvstore(self) -> None:
+        """Forget the store, and the states of an optimizer that runs in it."""
+        self._kv_initialized = False
+        self._kvstore: Any = None
+        self._update_on_kvstore: bool | None = None
+        self._params_to_init: list[Any] = list(self._params)
+
+    def _init_kvstore(self) -> None:
+        """Find the store, now that it is known on how many devices there are parameters."""
+        wanted = self._kvstore_params["update_on_kvstore"]
+        sizes = (prod(one.shape or ()) for one in self._params)
+        store, updates = store_for(
+            self._kvstore_params["kvstore"], self._count_devices(), max(sizes, default=0)
+        )
+        if store is not None:
+            if wanted is not None:
+                updates = bool(wanted)
+            if updates and not store.is_capable(KVStoreBase.OPTIMIZER):
+                raise ArrayValueError(
+                    f"Please set update_on_kvstore=False when training with {type(store)}"
+                )
+            if updates:
+                store.set_optimizer(self._optimizer)
+            self._update_on_kvstore = updates
+        self._kvstore = store
+        self._kv_initialized = True
+
+    def _prepare(self) -> None:
+        """Find the store when it is first needed, and tell it the weights that it lacks."""
+        if not self._kv_initialized:
+            self._init_kvstore()
+        if self._params_to_init:
+            # Our own store keeps no copies: weights are updated where they are.
+            if self._kvstore is not None and not isinstance(self._kvstore, KVStore):
+                for parameter in self._params_to_init:
+                    arrays = parameter.list_data()
+                    number = self._param2idx[parameter.name]
+                    self._kvstore.broadcast(number, arrays[0], arrays)
+            self._params_to_init = []
 
     def _init_optimizer(self, optimizer: str | opt.Optimizer, arguments: dict[str, Any]) -> None:
         by_index: dict[Any, Any] = dict(enumerate(self._params))
@@ -103,33 +147,40 @@ class Trainer(NamedKeywords):
         or with ``ignore_stale_grad`` left as it is.
         """
         self._optimizer.rescale_grad = self._scale / batch_size
+        self._prepare()
         if not self._update_on_kvstore:
-            self.allreduce_grads()
+            self._sum_gradients()
         self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
         """Give every device the sum of the gradients of all of them."""
-        for _, parameter in self._wanting_gradients():
-            gradients = parameter.list_grad()
-            if len(gradients) > 1:
-                for gradient, total in zip(gradients, _sums(gradients), strict=True):
-                    gradient[:] = total
+        self._refuse_on_store("allreduce_grads")
+        self._sum_gradients()
+
+    def _sum_gradients(self) -> None:
+        if self._kvstore is not None or self._count_devices() > 1:
+            for number, parameter in self._wanting_gradients():
+                gradients = parameter.list_grad()
+                if self._kvstore is None or isinstance(self._kvstore, KVStore):
+                    _write(total_of(gradients), gradients)
+                else:
+                    self._kvstore.pushpull(number, gradients, priority=-number)
 
     def _wanting_gradients(self) -> list[tuple[int, Any]]:
         return [pair for pair in enumerate(self._params) if pair[1].grad_req != "null"]
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Queue the updates alone, after ``allreduce_grads``."""
-        assert not self._updates_together(), (
-            "[Trainer.update] several devices are updated together by step(); make the Trainer "
-            "with update_on_kvstore=False to call allreduce_grads() and update()"
-        )
+        self._refuse_on_store("update")
         self._optimizer.rescale_grad = self._scale / batch_size
         self._update(ignore_stale_grad)
 
-    def _updates_together(self) -> bool:
-        """Tell whether devices are updated with the sum of gradients that stay what they are."""
-        return self._update_on_kvstore and len(self._need_updaters()) > 1
+    def _refuse_on_store(self, what: str) -> None:
+        self._prepare()
+        assert not self._update_on_kvstore, (
+            f"[Trainer.{what}] several devices are updated together by step(); make the Trainer "
+            "with update_on_kvstore=False to call allreduce_grads() and update()"
+        )
 
     def _update(self, ignore_stale_grad: bool) -> None:
         updaters = self._need_updaters()
@@ -142,8 +193,8 @@ class Trainer(NamedKeywords):
         if not ignore_stale_grad:  # before anything is updated
             for device in devices:
                 self._check_fresh(device)
-        if self._updates_together():
-            self._update_by_sums(updaters)
+        if self._update_on_kvstore:
+            self._update_on_store()
             return
         for updater, (indices, weights) in zip(updaters, devices, strict=False):
             if ignore_stale_grad and first_stale(weights) >= 0:
@@ -153,12 +204,15 @@ class Trainer(NamedKeywords):
             updater.update_all(indices, weights)
             set_stale(weights)
 
-    def _update_by_sums(self, updaters: list[opt.Updater]) -> None:
+    def _update_on_store(self) -> None:
         """Update with the gradients of all devices; as in MXNet, they stay fresh."""
-        for index, parameter in self._wanting_gradients():
-            data, gradients = parameter.list_data(), _sums(parameter.list_grad())
-            for updater, weight, gradient in zip(updaters, data, gradients, strict=False):
-                updater(index, gradient, weight)
+        for number, parameter in self._wanting_gradients():
+            gradients, weights = parameter.list_grad(), parameter.list_data()
+            if isinstance(self._kvstore, KVStore):
+                self._kvstore.updater(number, total_of(gradients), weights[0])
+                _write(weights[0], weights[1:])
+            else:
+                self._kvstore.pushpull(number, gradients, out=weights, priority=-number)
 
     def _trained_by_device(self) -> list[_Device]:
         """Return what has gradients; the same lists as long as no parameter has changed."""
@@ -184,35 +238,48 @@ class Trainer(NamedKeywords):
                 "ignore_stale_grad=True, which leaves the others as they are"
             )
 
+    def _count_devices(self) -> int:
+        return max(1, len(self._params[0].list_ctx() if self._params else ()))
+
     def _need_updaters(self) -> list[opt.Updater]:
         if not self._updaters:
-            count = max(1, len(self._params[0].list_ctx() if self._params else ()))
-            self._updaters = [opt.get_updater(self._optimizer) for _ in range(count)]
+            self._updaters = [
+                opt.get_updater(self._optimizer) for _ in range(self._count_devices())
+            ]
         return self._updaters
 
     # --- files ---
 
     def save_states(self, fname: str) -> None:
         """Write the states of the optimizer to a file. Waits for their values."""
+        self._prepare()
+        if self._update_on_kvstore:
+            self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
+            return
         states = self._need_updaters()[0].get_states(dump_optimizer=True)
         _files.replace(fname, lambda file: file.write(states))
 
     def load_states(self, fname: str) -> None:
         """Read the states of the optimizer from a file."""
         states = _files.read(fname)
+        self._prepare()
+        if self._update_on_kvstore and not isinstance(self._kvstore, KVStore):
+            self._kvstore.load_optimizer_states(fname)
+            return
         self._need_updaters()
         self._set_states(states)
 
     def _set_states(self, states: bytes) -> None:
-        for updater in self._updaters:
+        updaters = [self._kvstore.updater] if self._update_on_kvstore else self._updaters
+        for updater in updaters:
             updater.set_states(states)
-        self._optimizer = self._updaters[0].optimizer
-        for updater in self._updaters:
+        self._optimizer = updaters[0].optimizer
+        for updater in updaters:
             updater.optimizer = self._optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
 
 
-def _sums(arrays: list[Any]) -> list[Any]:
-    """Return the sum of arrays on several devices, on each of them."""
-    total = sum((one.as_in_context(arrays[0].context) for one in arrays[1:]), arrays[0])
-    return [total.as_in_context(array.context) for array in arrays]
+def _write(value: Any, arrays: list[Any]) -> None:
+    """Write a value to arrays on several devices."""
+    for array in arrays:
+        array[:] = value.as_in_context(array.context)
