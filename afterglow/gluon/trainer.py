@@ -12,8 +12,7 @@ from .._core import first_stale, set_stale
 from .._formats import params as _files
 from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
-from ..kvstore import KVStore
-from ..kvstore.base import KVStoreBase, store_for, total_of
+from ..kvstore.base import store_for
 from .parameter import Parameter
 
 __all__ = ["Trainer"]
@@ -29,9 +28,8 @@ class _Device(NamedTuple):
 class Trainer(NamedKeywords):
     """Updates parameters after ``backward``: sums gradients over devices, then steps.
 
-    ``kvstore`` is the store that sums them, by its name or as an object; one device needs none
-    of the usual ones. ``update_on_kvstore`` says whether the sum updates a weight once, for all
-    devices, or every device its own. ``compression_params`` are accepted.
+    Several devices share their gradients through a store, ``kvstore``: its name, or one of your
+    own (:class:`mx.kvstore.KVStoreBase`). One device needs none, unless it is of your own.
     """
 
     def __init__(
@@ -54,59 +52,16 @@ class Trainer(NamedKeywords):
         self._params: list[Any] = list(params)
         self._param2idx = {parameter.name: i for i, parameter in enumerate(self._params)}
         for parameter in self._params:
-            setter = getattr(parameter, "_set_trainer", None)
-            if setter is not None:
-                setter(self)
+            parameter._set_trainer(self)
         if update_on_kvstore and kvstore is None:
             raise ArrayValueError("update_on_kvstore needs a kvstore")
+        self._compression_params = compression_params
         self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad
         self._updaters: list[opt.Updater] = []
         self._trained: tuple[int, list[_Device]] | None = None
         self._reset_kvstore()
-
-    # --- the store ---
-
-    def _reset_kvstore(self) -> None:
-        """Forget the store, and the states of an optimizer that runs in it."""
-        self._kv_initialized = False
-        self._kvstore: Any = None
-        self._update_on_kvstore: bool | None = None
-        self._params_to_init: list[Any] = list(self._params)
-
-    def _init_kvstore(self) -> None:
-        """Find the store, now that it is known on how many devices there are parameters."""
-        wanted = self._kvstore_params["update_on_kvstore"]
-        sizes = (prod(one.shape or ()) for one in self._params)
-        store, updates = store_for(
-            self._kvstore_params["kvstore"], self._count_devices(), max(sizes, default=0)
-        )
-        if store is not None:
-            if wanted is not None:
-                updates = bool(wanted)
-            if updates and not store.is_capable(KVStoreBase.OPTIMIZER):
-                raise ArrayValueError(
-                    f"Please set update_on_kvstore=False when training with {type(store)}"
-                )
-            if updates:
-                store.set_optimizer(self._optimizer)
-            self._update_on_kvstore = updates
-        self._kvstore = store
-        self._kv_initialized = True
-
-    def _prepare(self) -> None:
-        """Find the store when it is first needed, and tell it the weights that it lacks."""
-        if not self._kv_initialized:
-            self._init_kvstore()
-        if self._params_to_init:
-            # Our own store keeps no copies: weights are updated where they are.
-            if self._kvstore is not None and not isinstance(self._kvstore, KVStore):
-                for parameter in self._params_to_init:
-                    arrays = parameter.list_data()
-                    number = self._param2idx[parameter.name]
-                    self._kvstore.broadcast(number, arrays[0], arrays)
-            self._params_to_init = []
 
     def _init_optimizer(self, optimizer: str | opt.Optimizer, arguments: dict[str, Any]) -> None:
         by_index: dict[Any, Any] = dict(enumerate(self._params))
@@ -138,6 +93,55 @@ class Trainer(NamedKeywords):
         """Set the learning rate."""
         self._optimizer.set_learning_rate(lr)
 
+    # --- the store ---
+
+    def _reset_kvstore(self) -> None:
+        """Forget the store: parameters have got other values, or there has been none yet."""
+        self._kv_initialized = False
+        self._kvstore: Any = None
+        self._update_on_kvstore: bool | None = None
+        self._params_to_init = list(self._params)
+
+    def _init_kvstore(self) -> None:
+        """Make the store, where one is needed, and say who updates the weights."""
+        wanted, updates = self._kvstore_params.values()
+        devices = max(1, len(self._params[0].list_ctx() if self._params else ()))
+        largest = max((prod(one.shape or ()) for one in self._params), default=0)
+        store, usual = store_for(wanted, devices, largest)
+        self._kv_initialized = True
+        if store is None:
+            return
+        if updates is None:
+            updates = usual
+        elif updates and not store.is_capable("optimizer"):
+            raise ArrayValueError(
+                f"[Trainer] update_on_kvstore=True needs a kvstore that runs optimizers; "
+                f"{type(store).__name__} does not"
+            )
+        if self._compression_params:
+            store.set_gradient_compression(self._compression_params)
+        if updates:
+            store.set_optimizer(self._optimizer)
+        self._kvstore, self._update_on_kvstore = store, bool(updates)
+
+    def _init_params(self) -> None:
+        """Give the store the first values of the parameters that have some."""
+        waiting = []
+        for parameter in self._params_to_init:
+            if parameter._deferred_init:
+                waiting.append(parameter)
+            elif self._kvstore is not None:
+                weights = parameter.list_data()
+                self._kvstore.broadcast(self._param2idx[parameter.name], weights[0], out=weights)
+        self._params_to_init = waiting
+
+    def _prepare(self) -> None:
+        """Have a store, if one is needed, that knows all parameters."""
+        if not self._kv_initialized:
+            self._init_kvstore()
+        if self._params_to_init:
+            self._init_params()
+
     # --- steps ---
 
     def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
@@ -148,41 +152,47 @@ class Trainer(NamedKeywords):
         """
         self._optimizer.rescale_grad = self._scale / batch_size
         self._prepare()
-        if not self._update_on_kvstore:
-            self._sum_gradients()
+        if not ignore_stale_grad:  # before anything is updated
+            for device in self._trained_by_device():
+                self._check_fresh(device)
+        self._allreduce_grads()
         self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
         """Give every device the sum of the gradients of all of them."""
-        self._refuse_on_store("allreduce_grads")
-        self._sum_gradients()
+        self._prepare()
+        self._refuse_apart("allreduce_grads")
+        self._allreduce_grads()
 
-    def _sum_gradients(self) -> None:
-        if self._kvstore is not None or self._count_devices() > 1:
-            for number, parameter in self._wanting_gradients():
-                gradients = parameter.list_grad()
-                if self._kvstore is None or isinstance(self._kvstore, KVStore):
-                    _write(total_of(gradients), gradients)
-                else:
-                    self._kvstore.pushpull(number, gradients, priority=-number)
+    def _allreduce_grads(self) -> None:
+        if self._kvstore is None:
+            return
+        for index, parameter in self._wanting_gradients():
+            pulled = parameter.list_data() if self._update_on_kvstore else None
+            self._kvstore.pushpull(index, parameter.list_grad(), out=pulled, priority=-index)
 
     def _wanting_gradients(self) -> list[tuple[int, Any]]:
         return [pair for pair in enumerate(self._params) if pair[1].grad_req != "null"]
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Queue the updates alone, after ``allreduce_grads``."""
-        self._refuse_on_store("update")
+        self._prepare()
+        self._refuse_apart("update")
         self._optimizer.rescale_grad = self._scale / batch_size
+        if not ignore_stale_grad:
+            for device in self._trained_by_device():
+                self._check_fresh(device)
         self._update(ignore_stale_grad)
 
-    def _refuse_on_store(self, what: str) -> None:
-        self._prepare()
+    def _refuse_apart(self, what: str) -> None:
         assert not self._update_on_kvstore, (
             f"[Trainer.{what}] several devices are updated together by step(); make the Trainer "
             "with update_on_kvstore=False to call allreduce_grads() and update()"
         )
 
     def _update(self, ignore_stale_grad: bool) -> None:
+        if self._update_on_kvstore:  # which has done it; as in MXNet, gradients stay fresh
+            return
         updaters = self._need_updaters()
         devices = self._trained_by_device()
         if len(devices) > len(updaters):
@@ -190,12 +200,6 @@ class Trainer(NamedKeywords):
                 f"there are parameters on {len(devices)} devices, the first one is on "
                 f"{len(updaters)}"
             )
-        if not ignore_stale_grad:  # before anything is updated
-            for device in devices:
-                self._check_fresh(device)
-        if self._update_on_kvstore:
-            self._update_on_store()
-            return
         for updater, (indices, weights) in zip(updaters, devices, strict=False):
             if ignore_stale_grad and first_stale(weights) >= 0:
                 fresh = [number for number, one in enumerate(weights) if first_stale([one]) < 0]
@@ -203,16 +207,6 @@ class Trainer(NamedKeywords):
                 weights = [weights[number] for number in fresh]
             updater.update_all(indices, weights)
             set_stale(weights)
-
-    def _update_on_store(self) -> None:
-        """Update with the gradients of all devices; as in MXNet, they stay fresh."""
-        for number, parameter in self._wanting_gradients():
-            gradients, weights = parameter.list_grad(), parameter.list_data()
-            if isinstance(self._kvstore, KVStore):
-                self._kvstore.updater(number, total_of(gradients), weights[0])
-                _write(weights[0], weights[1:])
-            else:
-                self._kvstore.pushpull(number, gradients, out=weights, priority=-number)
 
     def _trained_by_device(self) -> list[_Device]:
         """Return what has gradients; the same lists as long as no parameter has changed."""
@@ -238,48 +232,31 @@ class Trainer(NamedKeywords):
                 "ignore_stale_grad=True, which leaves the others as they are"
             )
 
-    def _count_devices(self) -> int:
-        return max(1, len(self._params[0].list_ctx() if self._params else ()))
-
     def _need_updaters(self) -> list[opt.Updater]:
         if not self._updaters:
-            self._updaters = [
-                opt.get_updater(self._optimizer) for _ in range(self._count_devices())
-            ]
+            count = max(1, len(self._params[0].list_ctx() if self._params else ()))
+            self._updaters = [opt.get_updater(self._optimizer) for _ in range(count)]
         return self._updaters
 
     # --- files ---
 
+    def _stateful(self) -> list[opt.Updater]:
+        """Return the updaters that hold the states of the optimizer."""
+        self._prepare()
+        return [self._kvstore._updater] if self._update_on_kvstore else self._need_updaters()
+
     def save_states(self, fname: str) -> None:
         """Write the states of the optimizer to a file. Waits for their values."""
-        self._prepare()
-        if self._update_on_kvstore:
-            self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
-            return
-        states = self._need_updaters()[0].get_states(dump_optimizer=True)
+        states = self._stateful()[0].get_states(dump_optimizer=True)
         _files.replace(fname, lambda file: file.write(states))
 
     def load_states(self, fname: str) -> None:
         """Read the states of the optimizer from a file."""
         states = _files.read(fname)
-        self._prepare()
-        if self._update_on_kvstore and not isinstance(self._kvstore, KVStore):
-            self._kvstore.load_optimizer_states(fname)
-            return
-        self._need_updaters()
-        self._set_states(states)
-
-    def _set_states(self, states: bytes) -> None:
-        updaters = [self._kvstore.updater] if self._update_on_kvstore else self._updaters
+        updaters = self._stateful()
         for updater in updaters:
             updater.set_states(states)
         self._optimizer = updaters[0].optimizer
         for updater in updaters:
             updater.optimizer = self._optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
-
-
-def _write(value: Any, arrays: list[Any]) -> None:
-    """Write a value to arrays on several devices."""
-    for array in arrays:
-        array[:] = value.as_in_context(array.context)

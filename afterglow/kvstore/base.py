@@ -80,6 +80,10 @@ class KVStoreBase:
         """Let pushes of gradients update the stored weights."""
         self._refuse("set_optimizer")
 
+    def set_gradient_compression(self, compression_params: Any) -> None:
+        """Let gradients take less room on their way."""
+        self._refuse("set_gradient_compression")
+
     def save_optimizer_states(self, fname: str, dump_optimizer: bool = False) -> None:
         """Write the states of the optimizer to a file."""
         self._refuse("save_optimizer_states")
@@ -177,7 +181,7 @@ def store_for(
         return None, False
     if not isinstance(kvstore, str):
         return kvstore, updates_weights() and kvstore.is_capable(KVStoreBase.OPTIMIZER)
-    if devices == 1 and kvstore in _OWN:
+    if devices == 1 and "dist" not in kvstore:
         return None, False
     store = create(kvstore)
     updates = kvstore != "local" or largest <= _MOST_IN_STORE

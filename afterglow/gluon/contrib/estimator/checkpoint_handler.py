@@ -147,7 +147,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     def _save_symbol(self, estimator: Any) -> None:
         path = self._path(f"{self.model_prefix}-symbol.json")
         if getattr(estimator.net, "_active", False):
-            estimator.net._graph().save(path)
+            estimator.net._block_graph().save(path)
         else:
             estimator.logger.info(
                 "Model architecture(symbol file) is not saved, please use HybridBlock to construct "
