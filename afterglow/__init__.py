@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from . import (
         callback,
         contrib,
+        executor_manager,
         image,
         io,
         libinfo,
@@ -110,6 +111,7 @@ __all__ = [
     "engine",
     "error",
     "executor",
+    "executor_manager",
     "gluon",
     "gpu",
     "image",
@@ -171,8 +173,8 @@ __version__: str
 #: Parts that not every program uses; they are imported when they are first asked for.
 _LATER = {"img": "image", "mod": "module", "mon": "monitor", "viz": "visualization"}
 _LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
-_LATER |= {part: part for part in ("libinfo", "profiler", "recordio", "rnn")}
-_LATER |= {part: part for part in ("runtime", "test_utils", "trace")}
+_LATER |= {part: part for part in ("executor_manager", "libinfo", "profiler", "recordio")}
+_LATER |= {part: part for part in ("rnn", "runtime", "test_utils", "trace")}
 
 #: Functions of such parts, and where they are.
 _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}

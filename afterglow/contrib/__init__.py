@@ -8,8 +8,8 @@ from ..ndarray import contrib as nd
 from ..ndarray import contrib as ndarray
 from ..symbol import contrib as sym
 from ..symbol import contrib as symbol
-from . import autograd, io, onnx, tensorboard, text
+from . import amp, autograd, io, onnx, tensorboard, text
 
-__all__ = ["autograd", "io", "nd", "ndarray", "onnx", "sym", "symbol", "tensorboard", "text"]
+__all__ = ["amp", "autograd", "io", "nd", "ndarray", "onnx", "sym", "symbol", "tensorboard", "text"]
 
 tend(__name__)

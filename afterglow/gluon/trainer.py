@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import optimizer as opt
 from .._core import first_stale, set_stale
@@ -14,6 +14,9 @@ from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
 from ..kvstore.base import store_for
 from .parameter import Parameter
+
+if TYPE_CHECKING:
+    from ..contrib.amp.loss_scaler import LossScaler
 
 __all__ = ["Trainer"]
 
@@ -31,6 +34,8 @@ class Trainer(NamedKeywords):
     Several devices share their gradients through a store, ``kvstore``: its name, or one of your
     own (:class:`mx.kvstore.KVStoreBase`). One device needs none, unless it is of your own.
     """
+
+    _amp_loss_scaler: LossScaler | None = None  #: set by ``contrib.amp.init_trainer``
 
     def __init__(
         self,
@@ -155,8 +160,9 @@ class Trainer(NamedKeywords):
         if not ignore_stale_grad:  # before anything is updated
             for device in self._trained_by_device():
                 self._check_fresh(device)
-        self._allreduce_grads()
-        self._update(ignore_stale_grad)
+        if not self._overflows():
+            self._allreduce_grads()
+            self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
         """Give every device the sum of the gradients of all of them."""
@@ -182,7 +188,13 @@ class Trainer(NamedKeywords):
         if not ignore_stale_grad:
             for device in self._trained_by_device():
                 self._check_fresh(device)
-        self._update(ignore_stale_grad)
+        if not self._overflows():
+            self._update(ignore_stale_grad)
+
+    def _overflows(self) -> bool:
+        """Tell whether mixed precision is used and gradients are too large for it."""
+        scaler = self._amp_loss_scaler
+        return scaler is not None and scaler.has_overflow(self._params)
 
     def _refuse_apart(self, what: str) -> None:
         assert not self._update_on_kvstore, (

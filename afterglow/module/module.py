@@ -363,7 +363,8 @@ class Module(BaseModule):
     def get_states(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the states: arguments that neither batches nor optimizers set."""
         self._need_parameters()
-        return self._merged(self._exec_group.state_arrays, merge_multi_context)
+        arrays = self._exec_group.state_arrays
+        return self._merged(arrays, [0] * len(arrays), merge_multi_context)
 
     def set_states(self, states: Any = None, value: Any = None) -> None:
         """Set the states from arrays, or all of them to a number."""
@@ -487,23 +488,25 @@ class Module(BaseModule):
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the outputs: joined, or a list with those of each device."""
         self._need_parameters()
-        return self._merged(self._exec_group.outputs(), merge_multi_context)
+        group = self._exec_group
+        return self._merged(group.outputs(), group.output_axes, merge_multi_context)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the gradients of the inputs."""
         self._need_parameters()
         need(self.inputs_need_grad, "bind with inputs_need_grad=True first")
-        return self._merged(self._exec_group.input_grad_arrays, merge_multi_context)
+        group = self._exec_group
+        return self._merged(group.input_grad_arrays, group.input_axes, merge_multi_context)
 
-    def _merged(self, arrays: list[list[Any]], merge: bool) -> list[Any]:
+    def _merged(self, arrays: list[list[Any]], axes: list[int], merge: bool) -> list[Any]:
         if not merge:
             return arrays
         place = self._context[0]
         return [
             parts[0]
-            if len(parts) == 1
-            else nd.concat(*(part.as_in_context(place) for part in parts), dim=0)
-            for parts in arrays
+            if len(parts) == 1 or axis < 0
+            else nd.concat(*(part.as_in_context(place) for part in parts), dim=axis)
+            for parts, axis in zip(arrays, axes, strict=True)
         ]
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
