@@ -55,7 +55,7 @@ class _Conversion:
         """Copy a node, whose inputs have been copied."""
         inputs = [self.output(one) for one in node.inputs]
         if node.is_variable:
-            self._copies[node] = Node(node.op, node.name, dict(node.attributes))
+            self._copies[node] = node.copy(())
             return
         wanted = self._precisions.of(node)
         changing = [place for place, (one, _) in enumerate(node.inputs) if one not in self._states]
@@ -73,7 +73,7 @@ class _Conversion:
         elif wanted is not None:
             for place in changing:
                 inputs[place] = self._cast(inputs[place], wanted)
-        copy = self._copies[node] = Node(node.op, node.name, dict(node.attributes), inputs)
+        copy = self._copies[node] = node.copy(inputs)
         result = wanted or (self._types.get(inputs[0]) if inputs else None)
         if result in (FLOAT16, FLOAT32):
             for index in range(len(node.output_names())):
@@ -135,9 +135,8 @@ def typed(symbol: Symbol, names: Collection[str], is_narrow: bool) -> Symbol:
         if node.op == "amp_cast" and node.inputs[0][0] in narrow:
             copies[node] = copies[node.inputs[0][0]]
             continue
-        attributes = dict(node.attributes)
+        copy = copies[node] = node.copy([(copies[one], index) for one, index in node.inputs])
         if node in stated:
-            attributes["__dtype__"] = str(dtype_number(FLOAT16 if node in narrow else FLOAT32))
-        inputs = [(copies[one], index) for one, index in node.inputs]
-        copies[node] = Node(node.op, node.name, attributes, inputs)
+            wanted = FLOAT16 if node in narrow else FLOAT32
+            copy.attributes["__dtype__"] = str(dtype_number(wanted))
     return type(symbol)([(copies[node], index) for node, index in symbol._outputs])
