@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from ._package.namespace import tend
 from .error import ArrayNotImplementedError, ArrayValueError
 from .module.executor_group import split_batch
 from .module.module import Module
@@ -131,3 +132,6 @@ class DataParallelExecutorManager:
     def update_metric(self, metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Let a metric take the outputs into account."""
         self._current.update_metric(metric, labels, pre_sliced)
+
+
+tend(__name__)

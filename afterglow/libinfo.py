@@ -7,6 +7,7 @@ import os
 from typing import NoReturn
 
 from . import _core
+from ._package.namespace import tend
 from .error import MXNetError
 from .version import MXNET_VERSION
 
@@ -28,3 +29,6 @@ def find_lib_path(prefix: str = "libmxnet") -> list[str]:
 def find_include_path() -> NoReturn:
     """Raise: there is no C interface, so there are no headers."""
     raise MXNetError("Cannot find the MXNet include path: Afterglow has no C interface")
+
+
+tend(__name__)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ._package.namespace import tend
 from .engine import instruction_set
 from .error import MXNetError
 
@@ -82,3 +83,6 @@ class Features(dict[str, Feature]):
         if name not in self:
             raise MXNetError(f"Feature '{name}' is unknown, known features are: {list(self)}")
         return self[name].enabled
+
+
+tend(__name__)
