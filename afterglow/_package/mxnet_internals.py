@@ -146,6 +146,7 @@ _INTERNALS: dict[str, dict[str, Any]] = {
     },
     "context": {"c_str": _c_str},
     "gluon.block": {
+        "_BlockScope": "afterglow.gluon._block_scope:BlockScope",
         "_flatten": "afterglow.gluon._mxnet_internals:flatten",
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },
