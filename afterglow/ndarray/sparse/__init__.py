@@ -19,7 +19,7 @@ from ..._core import register_sparse
 from .. import _ops
 from .. import reduce as _reduce
 from .. import shape as _shape
-from . import _arrays, _calls, _creation
+from . import _arrays, _calls, _creation, _updates  # noqa: F401 - updates register themselves
 from ._arrays import *  # noqa: F403
 from ._arrays import CSRNDArray, RowSparseNDArray, attach_gradient, cast_storage
 from ._calls import StorageFallbackWarning, retain

@@ -36,6 +36,8 @@ from ._structure import (
 Gradients = Callable[[list[Any]], Sequence[Any]]
 
 HANDLERS: dict[str, Callable[..., Any]] = {}
+#: The same for ops that change what they are given; these see where the result goes.
+UPDATES: dict[str, Callable[..., Any]] = {}
 
 _fallen_back: set[str] = set()
 
@@ -61,8 +63,10 @@ def is_sparse(value: Any) -> bool:
 
 def call(operation: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Answer the call of an op that has sparse arrays among its arguments."""
-    out = kwargs.pop("out", None)
     kwargs.pop("name", None)
+    if operation.name in UPDATES:
+        return UPDATES[operation.name](operation, *args, **kwargs)
+    out = kwargs.pop("out", None)
     result = NotImplemented
     handler = HANDLERS.get(operation.name)
     if handler is not None and any(map(is_sparse, _flat([args, list(kwargs.values())]))):

@@ -11,7 +11,7 @@ import numpy as onp
 from ..._arrays.worlds import LEGACY, in_world
 from ..._core import Array, sparse_parts
 from ._arrays import empty
-from ._calls import add, cast, find_rows, is_sparse, warn_of_fallback
+from ._calls import UPDATES, add, cast, find_rows, is_sparse, warn_of_fallback
 from ._structure import assemble, from_indices, indices_of
 
 __all__ = ["update", "warn_of_fallback"]
@@ -100,3 +100,49 @@ def _mapped(function: Callable[[Any], Any], state: Any) -> Any:
     if isinstance(state, (tuple, list)):
         return type(state)(_mapped(function, one) for one in state)
     return function(state) if isinstance(state, Array) else state
+
+
+def _called(
+    operation: Any,
+    weight: Any,
+    grad: Any,
+    *states: Any,
+    out: Any = None,
+    lazy_update: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Answer the call of an op that updates a weight, such as ``sgd_update``."""
+    target = weight.copy() if out is None else out
+    if target is not weight and out is not None:
+        weight.copyto(out)
+
+    def step(rows: Any, values: Any, kept: Any) -> None:
+        operation(rows, values, *kept, out=rows, **kwargs)
+
+    update(step, bool(lazy_update), target, grad, states)
+    return target
+
+
+#: Ops whose update of a row needs that row alone.
+UPDATES.update(
+    dict.fromkeys(
+        (
+            "sgd_update",
+            "sgd_mom_update",
+            "adam_update",
+            "ftrl_update",
+            "adagrad_update",
+            "group_adagrad_update",
+        ),
+        _called,
+    )
+)
+
+
+def _reset(operation: Any, *arrays: Any, **kwargs: Any) -> None:
+    """Set arrays to zero."""
+    for one in arrays[0] if len(arrays) == 1 and isinstance(arrays[0], (list, tuple)) else arrays:
+        one[:] = 0
+
+
+UPDATES["reset_arrays"] = _reset
