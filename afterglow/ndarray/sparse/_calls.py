@@ -724,11 +724,9 @@ def _retained(data: Any, wanted: Any) -> Any:
 
 
 def square_sum(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the sums of squares of a row_sparse array along an axis."""
-    if data.stype != "row_sparse":
-        raise ArrayTypeError(f"[square_sum] data is {data.stype}; row_sparse is needed")
+    """Return the sums of squares along an axis, which of row_sparse arrays no zeros are made for."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    if data.ndim != 2 or tuple(axes) not in ((1,), (-1,)):
+    if data.stype != "row_sparse" or data.ndim != 2 or tuple(axes) not in ((1,), (-1,)):
         return LEGACY.sum(LEGACY.square(cast(data, "default")), axis=axis, keepdims=keepdims)
     result = unrecorded(_squares_of_rows)(data, keepdims)
 
