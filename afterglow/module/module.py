@@ -529,5 +529,5 @@ class Module(BaseModule):
             mon.install(executor)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
-        """Do nothing: there are no sparse parameters to fetch."""
+        """Do nothing: updates bring all rows of sparse parameters to the devices."""
         need(self.binded, "the module is not bound; call bind() first")

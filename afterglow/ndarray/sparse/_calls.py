@@ -724,7 +724,7 @@ def _retained(data: Any, wanted: Any) -> Any:
 
 
 def square_sum(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the sums of squares along an axis, which of row_sparse arrays no zeros are made for."""
+    """Return the sums of squares along an axis, of row_sparse arrays without their zeros."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     if data.stype != "row_sparse" or data.ndim != 2 or tuple(axes) not in ((1,), (-1,)):
         return LEGACY.sum(LEGACY.square(cast(data, "default")), axis=axis, keepdims=keepdims)
