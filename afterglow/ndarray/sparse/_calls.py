@@ -24,6 +24,7 @@ from ...error import ArgumentError, ArrayTypeError, ArrayValueError, MXNetError
 from ._arrays import BaseSparseNDArray, empty, zeros_like
 from ._structure import (
     assemble,
+    distinct,
     from_indices,
     from_places,
     indices_of,
@@ -280,13 +281,13 @@ def write(target: Any, value: Any) -> None:
 def sum_rows(indices: Any, values: Any, shape: Any) -> Any:
     """Return zeros of a shape, with values added to the rows that indices name. Waits for these."""
     named = indices.asnumpy().reshape(-1).astype(onp.int64)
-    rows, places = onp.unique(named, return_inverse=True)
+    rows, places = distinct(named, shape[0])
     place = values._context_numbers
     lines = values._shaped((len(named), *shape[1:]))
     if len(rows) == len(named) and (onp.diff(named) > 0).all():
         return assemble(shape, lines, rows)
     sums = empty((len(rows), *shape[1:]), "default", values._dtype_number, place)
-    where = from_indices(places.reshape(-1), place)
+    where = from_indices(places, place)
     return assemble(shape, LEGACY.scatter([sums, lines, where], add=True), rows)
 
 
@@ -853,8 +854,8 @@ def _csr_dot(lhs: Any, rhs: Any, transposed: bool, makes_dense: bool) -> Any:
 def _stored_rows(matrix: Any, lines: Any) -> Any:
     """Return a transposed csr matrix times rows, with the rows for columns that it has."""
     data, _, starts = sparse_parts(matrix)
-    found, places = onp.unique(indices_of(matrix), return_inverse=True)
-    columns = from_indices(places.reshape(-1), matrix._context_numbers)
+    found, places = distinct(indices_of(matrix), matrix.shape[1])
+    columns = from_indices(places, matrix._context_numbers)
     sums = LEGACY.compressed_dot(data, columns, starts, lines, len(found), True)
     return assemble((matrix.shape[1], lines.shape[1]), sums, found)
 
