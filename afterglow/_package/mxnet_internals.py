@@ -128,6 +128,12 @@ _STRINGS = {
 
 #: By module, what a name stands for: a thing, or "MODULE" or "MODULE:NAME" of a thing to load.
 _INTERNALS: dict[str, dict[str, Any]] = {
+    "autograd": {
+        **_GRAD_REQUESTS,
+        "NDArray": "afterglow.ndarray:NDArray",
+        "Symbol": "afterglow.symbol:Symbol",
+        "traceback": "traceback",
+    },
     "base": {
         **_NUMBERS,
         **_HANDLES,
@@ -144,7 +150,12 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
-    "ndarray": _STORAGE,
+    "ndarray": {
+        **_STORAGE,
+        "CachedOp": "afterglow.ndarray.cached_op:CachedOp",
+        "_internal": "afterglow.ndarray._internal",
+        "op": "afterglow.ndarray",
+    },
     "ndarray.ndarray": {
         **_STORAGE,
         **_GRAD_REQUESTS,
@@ -153,6 +164,7 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "np": onp,
         "py_slice": slice,
     },
+    "numpy": {"_internal": "afterglow.ndarray._internal:of_numpy"},
     "operator": {**_STRINGS, **_STORAGE, "ctypes": ctypes},
     "symbol.symbol": {**_STRINGS, **_STORAGE, **_GRAD_REQUESTS, "py_slice": slice},
     "test_utils": {**STAR_IMPORTED, **_STORAGE},

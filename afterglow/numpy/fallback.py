@@ -17,6 +17,7 @@ from typing import Any
 import numpy as onp
 
 from .._interoperation import numpy_protocols as _interop
+from .._package.mxnet_internals import internal
 from ..context import context_numbers
 from ..error import MissingNameError
 
@@ -50,6 +51,9 @@ def find(module: str, name: str) -> Any:
 
     ``module`` is "numpy" or one of its parts, such as "numpy.linalg".
     """
+    is_there, value = internal(module, name)
+    if is_there:
+        return value
     if name.startswith("_") or name in NOT_OURS:
         raise _missing(module, name)
     if module == "numpy" and name in _CONSTANTS:

@@ -28,7 +28,7 @@ from ..error import (
     ArrayValueError,
     as_ours,
 )
-from ..random import seed
+from .. import random as _streams
 from . import _random_ops
 from ._arguments import need
 from ._random_ops import *  # noqa: F403
@@ -47,6 +47,15 @@ __all__ = [
     "shuffle",
     *_random_ops.__all__,
 ]
+
+
+def seed(seed: int, ctx: Context | str = "all") -> None:
+    """Restart the random numbers of one device, or of all devices, from a number.
+
+    >>> np.random.seed(1)
+    """
+    _streams.seed(seed, ctx)
+
 
 # --- continuous distributions ---
 

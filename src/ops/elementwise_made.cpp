@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/compositions.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 #include "ops/views.h"
 
@@ -31,6 +32,16 @@ bool has_floats(const Value& x) {
 Value hard_sigmoid(Composition& c, const HardSigmoid& given) {
   if (!has_floats(c[0])) c.refuse("is for floats only", ErrorKind::type);
   return clip(c[0] * given.alpha + given.beta, 0, 1);
+}
+
+/// By Horner's scheme, the greatest power first.
+Value polyval(Composition& c) {
+  const Value &coefficients = c[0], &x = c[1];
+  if (rank_of(coefficients) != 1)
+    c.refuse("p must have one dimension, but has shape " + to_string(shape_of(coefficients)));
+  Value result = full(0, shape_of(x), x.array.dtype, x.array.context());
+  for (const Value& each : views_along(coefficients, 0)) result = result * x + each;
+  return result;
 }
 
 Value amp_cast(Composition& c, const Cast& given) {
@@ -227,6 +238,11 @@ array([ True, False]))",
 array([ True, False, False]))",
              .inputs = {"x"},
              .compose = is_finite});
+
+  table.add({.name = "polyval",
+             .mxnet_names = {"_npi_polyval"},
+             .inputs = {"p", "x"},
+             .compose = polyval});
 
   table.add(
       {.name = "where",
