@@ -169,7 +169,7 @@ class Executor:
                 continue
             node = self._symbol._outputs[position][0]
             gradient = gradients[position]
-            if gradient is None and not (node.is_variable or node.entry.is_loss):
+            if gradient is None and not (node.is_variable or node.is_loss):
                 raise MXNetError(
                     "Because the last operator is not Loss function, head_gradient is required "
                     f"when calling backward: output {self._output_names[position]} has none. If "

@@ -94,6 +94,26 @@ class _Switched(Scope):
         return None, [(_switches, name, on) for name, on in self._switches.items()]
 
 
+class _HasSwitch(type):
+    """The class of ``_NumpyArrayScope``, whose ``_current`` is what this thread has switched."""
+
+    @property
+    def _current(cls) -> Any:
+        return _NumpyArrayScope(_switches.array)
+
+    @_current.setter
+    def _current(cls, scope: Any) -> None:
+        _switches.array = scope._is_np_array
+
+
+class _NumpyArrayScope(_Switched, metaclass=_HasSwitch):
+    """MXNet's scope of the switch for NumPy arrays, which programs set as ``_current``."""
+
+    def __init__(self, is_np_array: bool) -> None:
+        super().__init__(array=is_np_array)
+        self._is_np_array = is_np_array
+
+
 def np_shape(active: bool = True) -> Any:
     """Set the switch for NumPy shapes in a ``with`` scope."""
     return _Switched(shape=bool(active))
@@ -101,7 +121,7 @@ def np_shape(active: bool = True) -> Any:
 
 def np_array(active: bool = True) -> Any:
     """Set the switch for NumPy arrays in a ``with`` scope."""
-    return _Switched(array=bool(active))
+    return _NumpyArrayScope(bool(active))
 
 
 def _with_switches(function: Any, scope: _Switched) -> Any:

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import kvstore as stores
 from .. import optimizer as opt
 from .._core import first_stale, set_stale
 from .._formats import params as _files
 from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
+from ..kvstore.base import store_for
 from .parameter import Parameter
+
+if TYPE_CHECKING:
+    from ..contrib.amp.loss_scaler import LossScaler
 
 __all__ = ["Trainer"]
 
@@ -30,6 +34,8 @@ class Trainer(NamedKeywords):
     Several devices share their gradients through a store, ``kvstore``: its name, or one of your
     own (:class:`mx.kvstore.KVStoreBase`). One device needs none, unless it is of your own.
     """
+
+    _amp_loss_scaler: LossScaler | None = None  #: set by ``contrib.amp.init_trainer``
 
     def __init__(
         self,
@@ -105,16 +111,14 @@ class Trainer(NamedKeywords):
         """Make the store, where one is needed, and say who updates the weights."""
         wanted, updates = self._kvstore_params.values()
         devices = max(1, len(self._params[0].list_ctx() if self._params else ()))
-        store = wanted
-        if isinstance(wanted, str):
-            store = None if devices == 1 and "dist" not in wanted else stores.create(wanted)
+        largest = max((prod(one.shape or ()) for one in self._params), default=0)
+        store, usual = store_for(wanted, devices, largest)
         self._kv_initialized = True
         if store is None:
             return
-        can_update = store.is_capable("optimizer")
         if updates is None:
-            updates = can_update and stores.updates_weights()
-        elif updates and not can_update:
+            updates = usual
+        elif updates and not store.is_capable("optimizer"):
             raise ArrayValueError(
                 f"[Trainer] update_on_kvstore=True needs a kvstore that runs optimizers; "
                 f"{type(store).__name__} does not"
@@ -156,8 +160,9 @@ class Trainer(NamedKeywords):
         if not ignore_stale_grad:  # before anything is updated
             for device in self._trained_by_device():
                 self._check_fresh(device)
-        self._allreduce_grads()
-        self._update(ignore_stale_grad)
+        if not self._overflows():
+            self._allreduce_grads()
+            self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
         """Give every device the sum of the gradients of all of them."""
@@ -183,7 +188,13 @@ class Trainer(NamedKeywords):
         if not ignore_stale_grad:
             for device in self._trained_by_device():
                 self._check_fresh(device)
-        self._update(ignore_stale_grad)
+        if not self._overflows():
+            self._update(ignore_stale_grad)
+
+    def _overflows(self) -> bool:
+        """Tell whether mixed precision is used and gradients are too large for it."""
+        scaler = self._amp_loss_scaler
+        return scaler is not None and scaler.has_overflow(self._params)
 
     def _refuse_apart(self, what: str) -> None:
         assert not self._update_on_kvstore, (

@@ -216,8 +216,26 @@ class DataParallelExecutorGroup:
             heads = out_grads
             if heads is not None:
                 ctx, part = self.contexts[number], self.slices[number]
-                heads = [self._part(one, "N", part).as_in_context(ctx) for one in heads]
+                heads = [
+                    self._part(one, layout, part).as_in_context(ctx)
+                    for one, layout in zip(heads, self._output_layouts, strict=False)
+                ]
             executor.backward(heads)
+
+    @property
+    def _output_layouts(self) -> list[str]:
+        """The layouts that outputs state, by which they are cut and joined; N where none is."""
+        return [one.attr("__layout__") or "N" for one in self.symbol]
+
+    @property
+    def output_axes(self) -> list[int]:
+        """The axes of the batch in the outputs; -1 where there is none."""
+        return [DataDesc.get_batch_axis(layout) for layout in self._output_layouts]
+
+    @property
+    def input_axes(self) -> list[int]:
+        """The axes of the batch in the inputs; -1 where there is none."""
+        return [DataDesc.get_batch_axis(one.layout) for one in self.data_shapes]
 
     def outputs(self) -> list[list[Any]]:
         """Return for each output a list with that of each device."""

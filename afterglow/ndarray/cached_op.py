@@ -40,7 +40,9 @@ class CachedOp:
         given = dict(zip(self._names, args, strict=True))
         results = self._plan.run({node: given[node.name] for _, node in self._plan.variables})
         if out is not None:
-            for target, result in zip([out] if isinstance(out, Array) else out, results, strict=True):
+            for target, result in zip(
+                [out] if isinstance(out, Array) else out, results, strict=True
+            ):
                 target._assign(in_world(result, target._legacy))
             return out
         if args:

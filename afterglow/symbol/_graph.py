@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .._arrays.shapes import Shape
 from ..error import ArrayNotImplementedError, MXNetError
 from ._attributes import Attributes
+from ._custom import prop
 from ._loops import PARAMETERS, places
 from ._ops import Entry, find
 
@@ -53,6 +54,13 @@ class Node:
     def is_variable(self) -> bool:
         """Whether it stands for an array to come."""
         return self.op == VARIABLE
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether its gradient starts by itself."""
+        if self.op == "Custom":
+            return not prop(self.attributes).need_top_grad_
+        return self.entry.is_loss
 
     @cached_property
     def entry(self) -> Entry:
