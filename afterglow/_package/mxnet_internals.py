@@ -20,6 +20,7 @@ __all__ = ["STAR_IMPORTED", "internal"]
 #: What ``from mxnet.test_utils import *`` gives beside its functions: all that the module imports.
 STAR_IMPORTED = {
     "Context": "afterglow.context:Context",
+    "Features": "afterglow.runtime:Features",
     "OrderedDict": "collections:OrderedDict",
     "Symbol": "afterglow.symbol:Symbol",
     "array": "afterglow.ndarray:array",
