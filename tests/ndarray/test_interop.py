@@ -156,7 +156,7 @@ def test_functions_take_arguments_as_in_numpy(front: Any) -> None:
         assert onp.dtype(result.dtype) == expected.dtype
     place = onp.argmax(x, 1)  # NumPy leaves it to the method, whose indices are floats in nd
     assert place.asnumpy().tolist() == [2, 2]
-    assert onp.dtype(place.dtype) == ("float32" if front is nd else "int64")
+    assert onp.dtype(place.dtype) == ("float32" if front is mx.nd else "int64")
     out = front.zeros((3,))
     assert onp.sum(x, axis=0, out=out) is out
     assert out.asnumpy().tolist() == [3, 5, 7]
