@@ -161,9 +161,9 @@ class Compiled:
     def _watch(self, block: HybridBlock) -> None:
         """Be told of changes to the blocks and parameters that plans depend on."""
         for one in (block, *_blocks_below(block)):
-            one._watchers.add(self)
+            one._block_watchers.add(self)
         for parameter in block.collect_params().values():
-            parameter._watchers.add(self)
+            parameter._parameter_watchers.add(self)
 
 
 def _blocks_below(block: HybridBlock) -> Iterator[Any]:

@@ -57,14 +57,14 @@ class _NameScope(Scope):
         self._block = block
 
     def _enter(self) -> Any:
-        if not self._block._own_prefix:  # without one there is no scope of its own either
+        if not self._block._block_has_prefix:  # without one there is no scope of its own either
             return self, []
         _, changes = Prefix(self._block._prefix)._enter()  # for symbols made in the scope
         return self, [(_scope, "block", self._block), *changes]
 
 
 #: Attributes that ``Block`` itself keeps.
-_OWN_CONTAINERS = frozenset(("_children", "_reg_params", "_names", "_flags"))
+_OWN_CONTAINERS = frozenset(("_children", "_reg_params", "_block_names", "_flags"))
 
 
 class _SetByInit:
@@ -90,7 +90,7 @@ def _unregistered(container: Any, known: set[int]) -> Iterator[Block | Parameter
         if isinstance(value, (list, tuple, dict, Block, Parameter)) and id(value) not in known:
             known.add(id(value))
             if isinstance(value, Parameter) or (
-                isinstance(value, Block) and value._structured_params()
+                isinstance(value, Block) and value._collect_params_with_prefix()
             ):
                 yield value
             elif not isinstance(value, Block):
@@ -126,15 +126,17 @@ class Block(NamedKeywords):
     if not TYPE_CHECKING:
         # What is looked at first, whatever is done with a block.
         _prefix, _name, _params, _children = (_SetByInit() for _ in range(4))
-        _reg_params, _forward_pre_hooks, _watchers = (_SetByInit() for _ in range(3))
-        _own_prefix = _SetByInit()
+        _reg_params, _forward_pre_hooks, _block_watchers = (_SetByInit() for _ in range(3))
+        _block_has_prefix = _SetByInit()
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         parent = _scope.block
-        self._own_prefix = prefix != ""
+        self._block_has_prefix = prefix != ""
         if prefix is None:
             hint = self._alias()
-            name = NameManager.current.get(None, hint) if parent is None else parent._count(hint)
+            name = (
+                NameManager.current.get(None, hint) if parent is None else parent._block_count(hint)
+            )
             prefix = f"{name}_"
         if params is not None:
             params = ParameterDict(params.prefix, params)
@@ -145,38 +147,40 @@ class Block(NamedKeywords):
         self._prefix = prefix if parent is None else parent.prefix + prefix
         self._params = params
         self._name = self._prefix.removesuffix("_")
-        self._names: dict[str, int] = {}
+        self._block_names: dict[str, int] = {}
         self._children: dict[str, Block] = {}
         self._reg_params: dict[str, Parameter] = {}
         self._forward_hooks = Hooks()
         self._forward_pre_hooks = Hooks()
-        self._watchers = Watchers()
-        self._layers = Layers()
+        self._block_watchers = Watchers()
+        self._block_layers = Layers()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out of copies and pickles what belongs to this block in this process."""
-        own = ("_watchers", "_layers", "_compiled")
+        own = ("_block_watchers", "_block_layers", "_block_compiled")
         return {name: value for name, value in vars(self).items() if name not in own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _watchers=Watchers(), _layers=Layers())
+        vars(self).update(state, _block_watchers=Watchers(), _block_layers=Layers())
 
-    def _changed(self) -> None:
+    def _block_changed(self) -> None:
         """Let hybridized blocks above look at this one anew."""
-        self._watchers.forget()
+        self._block_watchers.forget()
 
     def _alias(self) -> str:
         """Return what names of blocks like this one begin with."""
         return type(self).__name__.lower()
 
-    def _count(self, hint: str) -> str:
+    def _block_count(self, hint: str) -> str:
         """Return the next name for a child of a kind."""
-        number = self._names.get(hint, 0)
-        self._names[hint] = number + 1
+        number = self._block_names.get(hint, 0)
+        self._block_names[hint] = number + 1
         return f"{hint}{number}"
 
     def __repr__(self) -> str:
-        shown = (f"  ({name}): {block!r}".replace("\n", "\n  ") for name, block in self._shown())
+        shown = (
+            f"  ({name}): {block!r}".replace("\n", "\n  ") for name, block in self._block_shown()
+        )
         return "{}(\n{}\n)".format(type(self).__name__, "\n".join(shown))
 
     def _repr_html_(self) -> str:
@@ -184,7 +188,7 @@ class Block(NamedKeywords):
 
         return block_html(self)
 
-    def _shown(self) -> Iterable[tuple[str, Any]]:
+    def _block_shown(self) -> Iterable[tuple[str, Any]]:
         """Return the blocks that are printed, with their names."""
         return [(name, one) for name, one in vars(self).items() if isinstance(one, Block)]
 
@@ -203,18 +207,18 @@ class Block(NamedKeywords):
                 "parameters by setting `params` at Block construction, do it there."
             )
             self._reg_params[name] = value
-            self._changed()
+            self._block_changed()
         super().__setattr__(name, value)
         if isinstance(value, Array) or isinstance(old, Array):
-            self._exchanged(name, old, value)
+            self._block_exchanged(name, old, value)
 
-    def _exchanged(self, name: str, old: Any, value: Any) -> None:
+    def _block_exchanged(self, name: str, old: Any, value: Any) -> None:
         """Let hybridized blocks forget plans with an array that is an attribute no more."""
         refuse_capture(f"it assigns an array to its attribute {name!r}")
         like = isinstance(old, Array) and isinstance(value, Array)
-        if "_watchers" not in vars(self):  # before Block.__init__
+        if "_block_watchers" not in vars(self):  # before Block.__init__
             return
-        for compiled in self._watchers.alive():
+        for compiled in self._block_watchers.alive():
             if not like or compiled.holds(old):
                 compiled.forget()
 
@@ -243,7 +247,7 @@ class Block(NamedKeywords):
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
         """Return the parameters of the block and its children whose names match a pattern."""
-        self._warn_of_containers()
+        self._block_warn_of_containers()
         result = ParameterDict(self._params.prefix)
         if select is None:
             result.update(self.params)
@@ -256,12 +260,12 @@ class Block(NamedKeywords):
             result.update(child.collect_params(select))
         return result
 
-    def _warn_of_containers(self) -> None:
+    def _block_warn_of_containers(self) -> None:
         """Warn of blocks and parameters in lists and the like, which nobody finds there."""
         for name, value in vars(self).items():
             if not isinstance(value, (list, tuple, dict)) or not value or name in _OWN_CONTAINERS:
                 continue
-            known = {id(one) for one in (*self._descendants(), *self._params.values())}
+            known = {id(one) for one in (*self._block_descendants(), *self._params.values())}
             lost = [one.name for one in _unregistered(value, known)]
             if lost:
                 warnings.warn(
@@ -273,26 +277,24 @@ class Block(NamedKeywords):
                     stacklevel=3,
                 )
 
-    def _descendants(self) -> Iterator[Block | Parameter]:
+    def _block_descendants(self) -> Iterator[Block | Parameter]:
         """Yield all blocks below, and the parameters that are attributes of blocks."""
         yield from self._reg_params.values()
         for child in self._children.values():
             yield child
-            yield from child._descendants()
+            yield from child._block_descendants()
 
-    def _structured_params(self, prefix: str = "") -> dict[str, Parameter]:
+    def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
         """Return the parameters by the attributes that lead to them, as in "0.weight"."""
         result = {prefix + name: parameter for name, parameter in self._reg_params.items()}
         for name, child in self._children.items():
-            result.update(child._structured_params(f"{prefix}{name}."))
+            result.update(child._collect_params_with_prefix(f"{prefix}{name}."))
         return result
-
-    _collect_params_with_prefix = _structured_params
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make a block a child: its parameters are among those of this one."""
         self._children[str(len(self._children)) if name is None else name] = block
-        self._changed()
+        self._block_changed()
 
     def apply(self, fn: Callable[[Block], Any]) -> Any:
         """Call a function with every child, theirs before themselves, and with the block."""
@@ -318,7 +320,7 @@ class Block(NamedKeywords):
 
     def cast(self, dtype: Any) -> None:
         """Change the type of all parameters."""
-        self._changed()
+        self._block_changed()
         for child in self._children.values():
             child.cast(dtype)
         for parameter in self.params.values():
@@ -343,14 +345,14 @@ class Block(NamedKeywords):
 
     def register_forward_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Let ``hook(block, inputs, output)`` be called after ``forward``."""
-        return self._attached(self._forward_hooks, hook)
+        return self._block_attached(self._forward_hooks, hook)
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
         """Let ``hook(block, inputs)`` be called before ``forward``."""
-        return self._attached(self._forward_pre_hooks, hook)
+        return self._block_attached(self._forward_pre_hooks, hook)
 
-    def _attached(self, hooks: Hooks, hook: Callable[..., Any]) -> HookHandle:
-        self._changed()
+    def _block_attached(self, hooks: Hooks, hook: Callable[..., Any]) -> HookHandle:
+        self._block_changed()
         handle = HookHandle()
         handle.attach(hooks, hook)
         return handle
@@ -366,7 +368,7 @@ class Block(NamedKeywords):
 
     def save_parameters(self, filename: str, deduplicate: bool = False) -> None:
         """Write all parameters to a file, by the attributes that lead to them."""
-        params = self._structured_params()
+        params = self._collect_params_with_prefix()
         if deduplicate:  # of several names of one parameter the last one, as MXNet has it
             last = {id(parameter): name for name, parameter in params.items()}
             params = {last[id(parameter)]: parameter for parameter in params.values()}
@@ -384,7 +386,7 @@ class Block(NamedKeywords):
     ) -> None:
         """Read all parameters from a file."""
         loaded = load_file(filename)
-        params = self._structured_params()
+        params = self._collect_params_with_prefix()
         if not any("." in name or name in params for name in loaded):
             # Not by attributes but by full names, as ParameterDict.save and old programs have it.
             given = (ctx, allow_missing, ignore_extra, self.prefix, filename)
@@ -455,7 +457,7 @@ class Block(NamedKeywords):
             rows.append((f"{type(block).__name__}-{len(rows)}", _shapes(outputs), _size(params)))
 
         def attach(block: Block) -> None:
-            if not block._is_container():
+            if not block._block_is_container():
                 handles.append(block.register_forward_hook(add_row))
 
         try:
@@ -466,7 +468,7 @@ class Block(NamedKeywords):
                 handle.detach()
         print(*_table(rows, passed), sep="\n")
 
-    def _is_container(self) -> bool:
+    def _block_is_container(self) -> bool:
         """Tell whether the block only passes its input on from child to child."""
         return False
 
@@ -530,27 +532,27 @@ class HybridBlock(Block):
     """
 
     if not TYPE_CHECKING:
-        _active, _compiled = _SetByInit(), _SetByInit()
+        _active, _block_compiled = _SetByInit(), _SetByInit()
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix, params)
         self._active = False
         self._flags: dict[str, Any] = {}
-        self._compiled = Compiled()
+        self._block_compiled = Compiled()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._compiled = Compiled()
+        self._block_compiled = Compiled()
 
     def __call__(self, *args: Any) -> Any:
         """Call the hooks and ``forward``, or what was written down of it."""
         if not self._active:
             return super().__call__(*args)
         if not self._forward_pre_hooks and not self._forward_hooks:
-            return self._compiled(self, args)
+            return self._block_compiled(self, args)
         for hook in tuple(self._forward_pre_hooks.values()):
             hook(self, args)
-        result = self._compiled(self, args)
+        result = self._block_compiled(self, args)
         for hook in tuple(self._forward_hooks.values()):
             hook(self, args, result)
         return result
@@ -585,8 +587,8 @@ class HybridBlock(Block):
         flags are accepted: memory is planned while calls wait, whatever they say.
         """
         self._active = active
-        self._compiled.forget()
-        self._changed()
+        self._block_compiled.forget()
+        self._block_changed()
         flags = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
@@ -606,26 +608,26 @@ class HybridBlock(Block):
         """Call ``hybrid_forward`` with the parameters on the device of the input."""
         array = x if isinstance(x, Array) else first_array((x, *args))
         if array is None and first_symbol((x, *args)) is not None:
-            return self._composed(x, *args)
+            return self._block_composed(x, *args)
         if array is None:
             raise ValueError(
                 "In HybridBlock, there must be one NDArray in the input. Please check the type of "
                 "the args."
             )
         try:
-            params = self._arrays(array)
+            params = self._block_arrays(array)
         except DeferredInitializationError:
             self._finish_deferred_init(x, *args)
-            params = self._arrays(array)
+            params = self._block_arrays(array)
         return self.hybrid_forward(ndarray, x, *args, **params)
 
-    def _composed(self, *args: Any) -> Any:
+    def _block_composed(self, *args: Any) -> Any:
         """Return the outputs as symbols, with the parameters as variables."""
         params = {name: parameter.var() for name, parameter in self._reg_params.items()}
         with self.name_scope():
             return self.hybrid_forward(symbol, *args, **params)
 
-    def _arrays(self, like: Any) -> dict[str, Any]:
+    def _block_arrays(self, like: Any) -> dict[str, Any]:
         """Return the parameters on the device of an array, and in its world."""
         place, legacy = like._context_numbers, like._legacy
         result = {}
@@ -657,11 +659,11 @@ class HybridBlock(Block):
             with autograd.pause(), suppress(AllKnown):
                 self.hybrid_forward(ndarray, *args, **params)
         except (AttributeError, TypeError) as error:  # a function cannot go on with an Unknown
-            self._refuse_unknown(error)
+            self._block_refuse_unknown(error)
             raise
-        self._refuse_unknown(None)
+        self._block_refuse_unknown(None)
 
-    def _refuse_unknown(self, cause: Exception | None) -> None:
+    def _block_refuse_unknown(self, cause: Exception | None) -> None:
         """Raise if there are parameters whose shape is not known."""
         unknown = [
             parameter.name for parameter in self._reg_params.values() if parameter._is_incomplete()
@@ -698,7 +700,7 @@ class HybridBlock(Block):
         ``data0``, ``data1`` and so on: as many as a hybridized block was last given, else those
         that it needs.
         """
-        graph = self._graph()
+        graph = self._block_graph()
         graph.save(f"{path}-symbol.json", remove_amp_cast=remove_amp_cast)
         states = set(graph.list_auxiliary_states())
         params = self.collect_params()
@@ -709,14 +711,14 @@ class HybridBlock(Block):
                 values[f"{kind}:{name}"] = params[name]._reduce().as_nd_ndarray()
         ndarray.save(f"{path}-{epoch:04d}.params", values)
 
-    def _graph(self) -> Any:
+    def _block_graph(self) -> Any:
         """Return the outputs as symbols of inputs named data, or data0, data1 ..."""
 
         def variable(number: int, count: int) -> Any:
             made = symbol.var("data" if count == 1 else f"data{number}")
             return made.as_np_ndarray() if is_np_array() else made
 
-        inputs = self._compiled.inputs_like_given(variable)
+        inputs = self._block_compiled.inputs_like_given(variable)
         if inputs is None:
             count = count_inputs(self)
             inputs = [variable(number, count) for number in range(count)]

@@ -100,9 +100,9 @@ class Parameter:
                 f"but got '{given}'"
             )
         #: hybridized blocks that hold the arrays
-        self._watchers = Watchers()
+        self._parameter_watchers = Watchers()
         self._data: dict[tuple[int, int], Any] | None = None
-        self._multipliers = (lr_mult, wd_mult)
+        self._parameter_multipliers = (lr_mult, wd_mult)
         self._deferred: tuple[Any, list[Context], Any, Any] | None = None
         self._var: tuple[Shape | None, Any] | None = None
         self._differentiable = differentiable
@@ -118,17 +118,17 @@ class Parameter:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_watchers"}
+        return {name: value for name, value in vars(self).items() if name != "_parameter_watchers"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over what a pickle holds: arrays, which have no gradients yet."""
-        vars(self).update(state, _watchers=Watchers())
+        vars(self).update(state, _parameter_watchers=Watchers())
         self._mark()
 
     def __copy__(self) -> Self:
         """Return a parameter with the same arrays, and the gradients that they have."""
         copied = object.__new__(type(self))
-        vars(copied).update(vars(self), _watchers=Watchers())
+        vars(copied).update(vars(self), _parameter_watchers=Watchers())
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -194,31 +194,31 @@ class Parameter:
     @property
     def lr_mult(self) -> float:
         """The factor of the learning rate."""
-        return self._multipliers[0]
+        return self._parameter_multipliers[0]
 
     @lr_mult.setter
     def lr_mult(self, factor: float) -> None:
-        self._multipliers = (factor, self.wd_mult)
+        self._parameter_multipliers = (factor, self.wd_mult)
         Parameter.changes += 1
 
     @property
     def wd_mult(self) -> float:
         """The factor of the weight decay."""
-        return self._multipliers[1]
+        return self._parameter_multipliers[1]
 
     @wd_mult.setter
     def wd_mult(self, factor: float) -> None:
-        self._multipliers = (self.lr_mult, factor)
+        self._parameter_multipliers = (self.lr_mult, factor)
         Parameter.changes += 1
 
-    def _changed(self) -> None:
+    def _parameter_changed(self) -> None:
         """Tell whoever holds the arrays, or has found something out about them."""
         Parameter.changes += 1
-        self._watchers.forget()
+        self._parameter_watchers.forget()
 
     def _mark(self) -> None:
         """Make the arrays variables, or ordinary arrays if no gradient is wanted."""
-        self._changed()
+        self._parameter_changed()
         if self._data is None:
             return
         for place, array in self._data.items():
@@ -245,7 +245,7 @@ class Parameter:
             )
             return
         self._data = None
-        self._changed()
+        self._parameter_changed()
         if init is None:
             init = default_init if self.init is None else self.init
         self._deferred = (init, _contexts(ctx), default_init, None)

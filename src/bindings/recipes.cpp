@@ -523,7 +523,7 @@ InputHandles input_handles(nb::list arrays) {
 
 /// Calls `forward` of a block; what is issued meanwhile belongs to it as a layer.
 nb::object run_forward(nb::handle block, nb::tuple arguments) {
-  static PyObject* const layers_name = PyUnicode_InternFromString("_layers");
+  static PyObject* const layers_name = PyUnicode_InternFromString("_block_layers");
   static PyObject* const forward_name = PyUnicode_InternFromString("forward");
   const auto known = nb::steal<nb::dict>(PyObject_GetAttr(block.ptr(), layers_name));
   if (!known.is_valid()) throw nb::python_error();

@@ -20,12 +20,12 @@ CALLS = 5  #: the first runs as it is, the second is written down, the others ar
 
 def plan_count(block):
     """Return how many signatures of the block have a plan."""
-    return sum(bool(known) for known in block._compiled._plans.values())
+    return sum(bool(known) for known in block._block_compiled._plans.values())
 
 
 def call_count(block):
     """Return how many calls the first plan of the block has."""
-    return len(next(iter(block._compiled._plans.values()))[0])
+    return len(next(iter(block._block_compiled._plans.values()))[0])
 
 
 def perceptron(**kwargs):
@@ -591,7 +591,7 @@ def test_many_shapes_are_bounded_and_right():
     for size in range(1, 700):
         x = nd.ones((size, 4))
         y = net(x)
-    assert len(net._compiled._plans) <= 512
+    assert len(net._block_compiled._plans) <= 512
     assert onp.array_equal(y.asnumpy(), other(x).asnumpy())
 
 

@@ -17,7 +17,7 @@ CALLS = 4  #: the first runs as it is, the second is written down, the others ar
 
 
 def plan_count(block):
-    return sum(bool(known) for known in block._compiled._plans.values())
+    return sum(bool(known) for known in block._block_compiled._plans.values())
 
 
 class Masked(gluon.HybridBlock):

@@ -54,7 +54,7 @@ def has_plan(x):
     net.hybridize()
     for _ in range(2):
         net(x)
-    return any(net._compiled._plans.values())
+    return any(net._block_compiled._plans.values())
 
 
 @pytest.mark.parametrize("recorded", [False, True], ids=["plain", "recorded"])

@@ -43,7 +43,7 @@ class _Chain(Block):
         for block in blocks:
             self.register_child(block)
 
-    def _is_container(self) -> bool:
+    def _block_is_container(self) -> bool:
         return True
 
     def _pass_on(self, x: Any) -> Any:
@@ -51,7 +51,7 @@ class _Chain(Block):
             x = block(x)
         return x
 
-    def _shown(self) -> Iterable[tuple[str, Any]]:
+    def _block_shown(self) -> Iterable[tuple[str, Any]]:
         return self._children.items()
 
     def __getitem__(self, key: int | slice) -> Any:

@@ -127,7 +127,7 @@ class _RNNLayer(HybridBlock):
             parts.append("bidirectional")
         return f"{type(self).__name__}({', '.join(parts)})"
 
-    def _structured_params(self, prefix: str = "") -> dict[str, Parameter]:
+    def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
         """Return the parameters by the names that files know: those of a stack of cells."""
         result = {}
         for name, parameter in self._reg_params.items():
@@ -137,10 +137,10 @@ class _RNNLayer(HybridBlock):
             cell = f"{direction}_cell." if self._dir == 2 else ""
             result[f"{prefix}_unfused.{layer}.{cell}{product}_{kind}"] = parameter
         for name, child in self._children.items():
-            result.update(child._structured_params(f"{prefix}{name}."))
+            result.update(child._collect_params_with_prefix(f"{prefix}{name}."))
         return result
 
-    _collect_params_with_prefix = _structured_params
+    _collect_params_with_prefix = _collect_params_with_prefix
 
     def _state(self, batch_size: int, units: int) -> dict[str, Any]:
         shape = (self._num_layers * self._dir, batch_size, units)
