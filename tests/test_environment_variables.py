@@ -267,8 +267,10 @@ def test_update_on_kvstore(
     net.initialize(ctx=contexts)
     trainer = gluon.Trainer(net.collect_params(), "sgd")
     told = gluon.Trainer(net.collect_params(), "sgd", update_on_kvstore=True)
-    assert trainer._updates_together() == together
-    assert told._updates_together()
+    for one in (trainer, told):
+        one._init_kvstore()
+    assert trainer._update_on_kvstore == together
+    assert told._update_on_kvstore
     module = mx.mod.Module(
         mx.sym.LinearRegressionOutput(
             mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=1), mx.sym.var("label")

@@ -17,9 +17,11 @@ from .. import _core, autograd
 from .._core import (
     Array,
     Operation,
+    first_stale,
     from_buffer,
     mark_variable,
     origin_of,
+    set_stale,
     true_positions,
 )
 from .._interoperation import dlpack as _dlpack
@@ -97,6 +99,15 @@ class ArrayBase(Array):
         return self._as_class(False)
 
     # --- gradients ---
+
+    @property
+    def _fresh_grad(self) -> bool:
+        """Whether ``backward`` has computed the gradient since somebody used it."""
+        return first_stale([self]) < 0
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, fresh: bool) -> None:
+        set_stale([self], not fresh)
 
     def attach_grad(self, grad_req: str = "write", stype: str | None = None) -> None:
         """Make the array a variable: ``backward`` leaves its gradient in ``grad``."""

@@ -139,6 +139,10 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "long": int,
     },
     "context": {"c_str": _c_str},
+    "gluon.block": {
+        "_flatten": "afterglow.gluon._mxnet_internals:flatten",
+        "_regroup": "afterglow.gluon._mxnet_internals:regroup",
+    },
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
     "ndarray": _STORAGE,
     "ndarray.ndarray": {

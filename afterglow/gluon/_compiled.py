@@ -270,7 +270,7 @@ def _plan(
 def _candidates(block: HybridBlock, inputs: list[Any]) -> list[Any]:
     """Return all arrays that may want a gradient, inputs first."""
     place = inputs[0]._context_numbers
-    owned = [(one._data or {}).get(place) for one in block.collect_params().values()]
+    owned = [(one._parameter_arrays or {}).get(place) for one in block.collect_params().values()]
     return [*inputs, *(one for one in owned if one is not None and origin_of(one) is not None)]
 
 

@@ -28,6 +28,7 @@ from ._compiled import Compiled
 from ._deferred import AllKnown, Unknown
 from ._inputs import count_inputs, first_symbol, flat_symbols
 from ._layers import Layers
+from ._mxnet_internals import BlockInternals
 from ._watchers import Watchers
 from .parameter import (
     DeferredInitializationError,
@@ -507,7 +508,7 @@ def _table(rows: list[tuple[str, str, int]], passed: list[Parameter]) -> list[st
     ]
 
 
-class HybridBlock(Block):
+class HybridBlock(BlockInternals, Block):
     """A block that says in ``hybrid_forward(self, F, x, ...)`` what it computes.
 
     ``F`` is ``mx.nd`` (with ``F.np`` and ``F.npx``), or ``mx.sym`` for symbols; the parameters of

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from copy import copy, deepcopy
 from typing import Any, ClassVar, Self
@@ -18,6 +19,7 @@ from .._core import Array, operation
 from ..context import Context, context_numbers, context_of, cpu, current_context
 from ..error import MismatchError, MXNetError
 from ..util import is_np_array, is_np_shape
+from ._mxnet_internals import ParameterInternals
 from ._watchers import Watchers
 
 __all__ = [
@@ -60,7 +62,7 @@ def _contexts(ctx: Any) -> list[Context]:
     return contexts
 
 
-class Parameter:
+class Parameter(ParameterInternals):
     """A weight of a block.
 
     ``shape`` may have unknown extents (0 or -1); the array is then made when the first batch has
@@ -101,9 +103,10 @@ class Parameter:
             )
         #: hybridized blocks that hold the arrays
         self._parameter_watchers = Watchers()
-        self._data: dict[tuple[int, int], Any] | None = None
+        self._parameter_arrays: dict[tuple[int, int], Any] | None = None
         self._parameter_multipliers = (lr_mult, wd_mult)
-        self._deferred: tuple[Any, list[Context], Any, Any] | None = None
+        self._parameter_deferred: tuple[Any, list[Context], Any, Any] | None = None
+        self._parameter_trainer: weakref.ref[Any] | None = None
         self._var: tuple[Shape | None, Any] | None = None
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
@@ -118,7 +121,8 @@ class Parameter:
         return f"{type(self).__name__} {self.name} (shape={self.shape}, dtype={self.dtype})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_parameter_watchers"}
+        own = {"_parameter_watchers": None, "_parameter_trainer": None}
+        return {name: own.get(name, value) for name, value in vars(self).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over what a pickle holds: arrays, which have no gradients yet."""
@@ -128,14 +132,14 @@ class Parameter:
     def __copy__(self) -> Self:
         """Return a parameter with the same arrays, and the gradients that they have."""
         copied = object.__new__(type(self))
-        vars(copied).update(vars(self), _parameter_watchers=Watchers())
+        vars(copied).update(vars(self), _parameter_watchers=Watchers(), _parameter_trainer=None)
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return a parameter with arrays of its own, which have gradients of their own."""
         copied = copy(self)
         memo[id(self)] = copied
-        copied._data = deepcopy(self._data, memo)
+        copied._parameter_arrays = deepcopy(self._parameter_arrays, memo)
         copied._mark()
         return copied
 
@@ -219,11 +223,11 @@ class Parameter:
     def _mark(self) -> None:
         """Make the arrays variables, or ordinary arrays if no gradient is wanted."""
         self._parameter_changed()
-        if self._data is None:
+        if self._parameter_arrays is None:
             return
-        for place, array in self._data.items():
+        for place, array in self._parameter_arrays.items():
             if self._grad_req == "null":
-                self._data[place] = array.detach()
+                self._parameter_arrays[place] = array.detach()
             else:
                 array.attach_grad(self._grad_req)
 
@@ -237,22 +241,22 @@ class Parameter:
         force_reinit: bool = False,
     ) -> None:
         """Make the arrays on the given devices, now or when the shape is known."""
-        if self._data is not None and not force_reinit:
+        if self._parameter_arrays is not None and not force_reinit:
             warnings.warn(
                 f"Parameter '{self.name}' is already initialized, ignoring. Set force_reinit=True "
                 "to re-initialize.",
                 stacklevel=2,
             )
             return
-        self._data = None
+        self._parameter_arrays = None
         self._parameter_changed()
         if init is None:
             init = default_init if self.init is None else self.init
-        self._deferred = (init, _contexts(ctx), default_init, None)
+        self._parameter_deferred = (init, _contexts(ctx), default_init, None)
         if not self._is_incomplete():
             self._finish_deferred_init()
         elif not self._allow_deferred_init:
-            self._deferred = None
+            self._parameter_deferred = None
             raise ValueError(
                 f"Cannot initialize Parameter '{self.name}' because it has invalid shape: "
                 f"{self.shape}."
@@ -260,10 +264,10 @@ class Parameter:
 
     def _finish_deferred_init(self) -> None:
         """Make the arrays, now that the shape is known."""
-        if self._deferred is None:
+        if self._parameter_deferred is None:
             return
-        init, contexts, default_init, value = self._deferred
-        self._deferred = None
+        init, contexts, default_init, value = self._parameter_deferred
+        self._parameter_deferred = None
         assert not self._is_incomplete(), (
             f"Cannot initialize Parameter '{self.name}' because it has invalid shape: {self.shape}."
             " Please specify in_units, in_channels, etc for `Block`s."
@@ -283,7 +287,7 @@ class Parameter:
 
     def _set_copies(self, value: Any, contexts: list[Context]) -> None:
         """Keep an array of our own, and copies of it on the other devices."""
-        self._data = {ctx.numbers: value.as_in_ctx(ctx) for ctx in contexts}
+        self._parameter_arrays = {ctx.numbers: value.as_in_ctx(ctx) for ctx in contexts}
         self._mark()
 
     def _load_init(
@@ -308,10 +312,12 @@ class Parameter:
                 self.cast(data.dtype)
         self._shape = data.shape
         contexts = None if ctx is None else _contexts(ctx)
-        if self._data is None:
+        if self._parameter_arrays is None:
             if contexts is None:
-                contexts = [cpu()] if self._deferred is None else self._deferred[1]
-            self._deferred = None
+                contexts = (
+                    [cpu()] if self._parameter_deferred is None else self._parameter_deferred[1]
+                )
+            self._parameter_deferred = None
             with autograd.pause():
                 value = data._as_class(not is_np_array())
                 self._set_copies(value.copyto(contexts[0]), contexts)
@@ -325,9 +331,9 @@ class Parameter:
 
     def _initialized(self) -> dict[tuple[int, int], Any]:
         """Return the arrays by device, or say why there are none."""
-        if self._data is not None:
-            return self._data
-        if self._deferred is not None:
+        if self._parameter_arrays is not None:
+            return self._parameter_arrays
+        if self._parameter_deferred is not None:
             raise DeferredInitializationError(
                 f"Parameter '{self.name}' has not been initialized yet because initialization was "
                 "deferred. Actual initialization happens during the first forward pass. Please "
@@ -367,45 +373,52 @@ class Parameter:
 
     def list_ctx(self) -> list[Context]:
         """Return the devices."""
-        if self._data is not None:
-            return [context_of(place) for place in self._data]
-        if self._deferred is not None:
-            return self._deferred[1]
+        if self._parameter_arrays is not None:
+            return [context_of(place) for place in self._parameter_arrays]
+        if self._parameter_deferred is not None:
+            return self._parameter_deferred[1]
         raise RuntimeError(f"Parameter '{self.name}' has not been initialized")
 
     def set_data(self, data: Any) -> None:
         """Write a value into the arrays of all devices."""
         self.shape = data.shape
-        if self._data is None:
-            assert self._deferred is not None, f"Parameter '{self.name}' has not been initialized"
-            init, contexts, default_init, _ = self._deferred
+        if self._parameter_arrays is None:
+            assert self._parameter_deferred is not None, (
+                f"Parameter '{self.name}' has not been initialized"
+            )
+            init, contexts, default_init, _ = self._parameter_deferred
             with autograd.pause():
                 value = self._new(contexts[0])
                 _write(value, data)
-            self._deferred = (init, contexts, default_init, value)
+            self._parameter_deferred = (init, contexts, default_init, value)
             return
         with autograd.pause():
-            for array in self._data.values():
+            for array in self._parameter_arrays.values():
                 _write(array, data)
+        trainer = self._trainer
+        if trainer is not None and trainer._update_on_kvstore:
+            trainer._reset_kvstore()  # the store has the values from before
 
     def cast(self, dtype: Any) -> None:
         """Change the type of the elements."""
         self._dtype = dtype
-        if self._data is None:
+        if self._parameter_arrays is None:
             return
         with autograd.pause():
-            self._data = {place: array.astype(dtype) for place, array in self._data.items()}
+            self._parameter_arrays = {
+                place: array.astype(dtype) for place, array in self._parameter_arrays.items()
+            }
         self._mark()
 
     def reset_ctx(self, ctx: Any) -> None:
         """Move the parameter to other devices."""
         contexts = _contexts(ctx)
-        if self._data is not None:
+        if self._parameter_arrays is not None:
             with autograd.pause():
                 self._set_copies(self._reduce().copyto(contexts[0]), contexts)
-        elif self._deferred is not None:
-            init, _, default_init, value = self._deferred
-            self._deferred = (init, contexts, default_init, value)
+        elif self._parameter_deferred is not None:
+            init, _, default_init, value = self._parameter_deferred
+            self._parameter_deferred = (init, contexts, default_init, value)
         else:
             raise ValueError(
                 f"Cannot reset context for Parameter '{self.name}' because it has not been "
@@ -438,8 +451,8 @@ class Parameter:
 
     def zero_grad(self) -> None:
         """Set the gradients of all devices to zero."""
-        if self._data is not None and self._grad_req != "null":
-            for array in self._data.values():
+        if self._parameter_arrays is not None and self._grad_req != "null":
+            for array in self._parameter_arrays.values():
                 array.zero_grad()
 
     def var(self) -> Any:

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from .. import kvstore as stores
 from .. import optimizer as opt
 from .._core import first_stale, set_stale
 from .._formats import params as _files
 from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
-from ..kvstore import updates_weights
 from .parameter import Parameter
 
 __all__ = ["Trainer"]
@@ -27,7 +27,8 @@ class _Device(NamedTuple):
 class Trainer(NamedKeywords):
     """Updates parameters after ``backward``: sums gradients over devices, then steps.
 
-    ``kvstore`` and ``compression_params`` are accepted; the devices of one process need no store.
+    Several devices share their gradients through a store, ``kvstore``: its name, or one of your
+    own (:class:`mx.kvstore.KVStoreBase`). One device needs none, unless it is of your own.
     """
 
     def __init__(
@@ -50,19 +51,16 @@ class Trainer(NamedKeywords):
         self._params: list[Any] = list(params)
         self._param2idx = {parameter.name: i for i, parameter in enumerate(self._params)}
         for parameter in self._params:
-            setter = getattr(parameter, "_set_trainer", None)
-            if setter is not None:
-                setter(self)
-        self._kvstore_type = kvstore
+            parameter._set_trainer(self)
         if update_on_kvstore and kvstore is None:
             raise ArrayValueError("update_on_kvstore needs a kvstore")
-        if update_on_kvstore is None:
-            update_on_kvstore = updates_weights()
-        self._update_on_kvstore = kvstore is not None and update_on_kvstore is not False
+        self._compression_params = compression_params
+        self._kvstore_params = {"kvstore": kvstore, "update_on_kvstore": update_on_kvstore}
         self._init_optimizer(optimizer, dict(optimizer_params or {}))
         self._scale = self._optimizer.rescale_grad
         self._updaters: list[opt.Updater] = []
         self._trained: tuple[int, list[_Device]] | None = None
+        self._reset_kvstore()
 
     def _init_optimizer(self, optimizer: str | opt.Optimizer, arguments: dict[str, Any]) -> None:
         by_index: dict[Any, Any] = dict(enumerate(self._params))
@@ -94,6 +92,57 @@ class Trainer(NamedKeywords):
         """Set the learning rate."""
         self._optimizer.set_learning_rate(lr)
 
+    # --- the store ---
+
+    def _reset_kvstore(self) -> None:
+        """Forget the store: parameters have got other values, or there has been none yet."""
+        self._kv_initialized = False
+        self._kvstore: Any = None
+        self._update_on_kvstore: bool | None = None
+        self._params_to_init = list(self._params)
+
+    def _init_kvstore(self) -> None:
+        """Make the store, where one is needed, and say who updates the weights."""
+        wanted, updates = self._kvstore_params.values()
+        devices = max(1, len(self._params[0].list_ctx() if self._params else ()))
+        store = wanted
+        if isinstance(wanted, str):
+            store = None if devices == 1 and "dist" not in wanted else stores.create(wanted)
+        self._kv_initialized = True
+        if store is None:
+            return
+        can_update = store.is_capable("optimizer")
+        if updates is None:
+            updates = can_update and stores.updates_weights()
+        elif updates and not can_update:
+            raise ArrayValueError(
+                f"[Trainer] update_on_kvstore=True needs a kvstore that runs optimizers; "
+                f"{type(store).__name__} does not"
+            )
+        if self._compression_params:
+            store.set_gradient_compression(self._compression_params)
+        if updates:
+            store.set_optimizer(self._optimizer)
+        self._kvstore, self._update_on_kvstore = store, bool(updates)
+
+    def _init_params(self) -> None:
+        """Give the store the first values of the parameters that have some."""
+        waiting = []
+        for parameter in self._params_to_init:
+            if parameter._deferred_init:
+                waiting.append(parameter)
+            elif self._kvstore is not None:
+                weights = parameter.list_data()
+                self._kvstore.broadcast(self._param2idx[parameter.name], weights[0], out=weights)
+        self._params_to_init = waiting
+
+    def _prepare(self) -> None:
+        """Have a store, if one is needed, that knows all parameters."""
+        if not self._kv_initialized:
+            self._init_kvstore()
+        if self._params_to_init:
+            self._init_params()
+
     # --- steps ---
 
     def step(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
@@ -103,35 +152,48 @@ class Trainer(NamedKeywords):
         or with ``ignore_stale_grad`` left as it is.
         """
         self._optimizer.rescale_grad = self._scale / batch_size
-        if not self._update_on_kvstore:
-            self.allreduce_grads()
+        self._prepare()
+        if not ignore_stale_grad:  # before anything is updated
+            for device in self._trained_by_device():
+                self._check_fresh(device)
+        self._allreduce_grads()
         self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
         """Give every device the sum of the gradients of all of them."""
-        for _, parameter in self._wanting_gradients():
-            gradients = parameter.list_grad()
-            if len(gradients) > 1:
-                for gradient, total in zip(gradients, _sums(gradients), strict=True):
-                    gradient[:] = total
+        self._prepare()
+        self._refuse_apart("allreduce_grads")
+        self._allreduce_grads()
+
+    def _allreduce_grads(self) -> None:
+        if self._kvstore is None:
+            return
+        for index, parameter in self._wanting_gradients():
+            pulled = parameter.list_data() if self._update_on_kvstore else None
+            self._kvstore.pushpull(index, parameter.list_grad(), out=pulled, priority=-index)
 
     def _wanting_gradients(self) -> list[tuple[int, Any]]:
         return [pair for pair in enumerate(self._params) if pair[1].grad_req != "null"]
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Queue the updates alone, after ``allreduce_grads``."""
-        assert not self._updates_together(), (
-            "[Trainer.update] several devices are updated together by step(); make the Trainer "
-            "with update_on_kvstore=False to call allreduce_grads() and update()"
-        )
+        self._prepare()
+        self._refuse_apart("update")
         self._optimizer.rescale_grad = self._scale / batch_size
+        if not ignore_stale_grad:
+            for device in self._trained_by_device():
+                self._check_fresh(device)
         self._update(ignore_stale_grad)
 
-    def _updates_together(self) -> bool:
-        """Tell whether devices are updated with the sum of gradients that stay what they are."""
-        return self._update_on_kvstore and len(self._need_updaters()) > 1
+    def _refuse_apart(self, what: str) -> None:
+        assert not self._update_on_kvstore, (
+            f"[Trainer.{what}] several devices are updated together by step(); make the Trainer "
+            "with update_on_kvstore=False to call allreduce_grads() and update()"
+        )
 
     def _update(self, ignore_stale_grad: bool) -> None:
+        if self._update_on_kvstore:  # which has done it; as in MXNet, gradients stay fresh
+            return
         updaters = self._need_updaters()
         devices = self._trained_by_device()
         if len(devices) > len(updaters):
@@ -139,12 +201,6 @@ class Trainer(NamedKeywords):
                 f"there are parameters on {len(devices)} devices, the first one is on "
                 f"{len(updaters)}"
             )
-        if not ignore_stale_grad:  # before anything is updated
-            for device in devices:
-                self._check_fresh(device)
-        if self._updates_together():
-            self._update_by_sums(updaters)
-            return
         for updater, (indices, weights) in zip(updaters, devices, strict=False):
             if ignore_stale_grad and first_stale(weights) >= 0:
                 fresh = [number for number, one in enumerate(weights) if first_stale([one]) < 0]
@@ -152,13 +208,6 @@ class Trainer(NamedKeywords):
                 weights = [weights[number] for number in fresh]
             updater.update_all(indices, weights)
             set_stale(weights)
-
-    def _update_by_sums(self, updaters: list[opt.Updater]) -> None:
-        """Update with the gradients of all devices; as in MXNet, they stay fresh."""
-        for index, parameter in self._wanting_gradients():
-            data, gradients = parameter.list_data(), _sums(parameter.list_grad())
-            for updater, weight, gradient in zip(updaters, data, gradients, strict=False):
-                updater(index, gradient, weight)
 
     def _trained_by_device(self) -> list[_Device]:
         """Return what has gradients; the same lists as long as no parameter has changed."""
@@ -192,27 +241,23 @@ class Trainer(NamedKeywords):
 
     # --- files ---
 
+    def _stateful(self) -> list[opt.Updater]:
+        """Return the updaters that hold the states of the optimizer."""
+        self._prepare()
+        return [self._kvstore._updater] if self._update_on_kvstore else self._need_updaters()
+
     def save_states(self, fname: str) -> None:
         """Write the states of the optimizer to a file. Waits for their values."""
-        states = self._need_updaters()[0].get_states(dump_optimizer=True)
+        states = self._stateful()[0].get_states(dump_optimizer=True)
         _files.replace(fname, lambda file: file.write(states))
 
     def load_states(self, fname: str) -> None:
         """Read the states of the optimizer from a file."""
         states = _files.read(fname)
-        self._need_updaters()
-        self._set_states(states)
-
-    def _set_states(self, states: bytes) -> None:
-        for updater in self._updaters:
+        updaters = self._stateful()
+        for updater in updaters:
             updater.set_states(states)
-        self._optimizer = self._updaters[0].optimizer
-        for updater in self._updaters:
+        self._optimizer = updaters[0].optimizer
+        for updater in updaters:
             updater.optimizer = self._optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
-
-
-def _sums(arrays: list[Any]) -> list[Any]:
-    """Return the sum of arrays on several devices, on each of them."""
-    total = sum((one.as_in_context(arrays[0].context) for one in arrays[1:]), arrays[0])
-    return [total.as_in_context(array.context) for array in arrays]

@@ -82,10 +82,10 @@ std::ptrdiff_t first_stale(nb::list arrays) {
   return -1;
 }
 
-void set_stale(nb::list arrays) {
+void set_stale(nb::list arrays, bool stale) {
   for (nb::handle array : arrays) {
     const autograd::Origin& origin = need_array(array.ptr()).origin;
-    if (origin) origin.node->fresh = false;
+    if (origin) origin.node->fresh = !stale;
   }
 }
 
@@ -94,7 +94,7 @@ void set_stale(nb::list arrays) {
 void bind_update(nb::module_& module) {
   module.def("issue_for_rows", issue_for_rows, nb::arg("function"), nb::arg("rows"));
   module.def("first_stale", first_stale, nb::arg("arrays"));
-  module.def("set_stale", set_stale, nb::arg("arrays"));
+  module.def("set_stale", set_stale, nb::arg("arrays"), nb::arg("stale") = true);
 }
 
 }  // namespace afterglow::bindings

@@ -99,9 +99,16 @@ def test_gradients_are_summed_but_stay():
         trainer.update(1)
 
 
-@pytest.mark.parametrize("options", [{"update_on_kvstore": False}, {"kvstore": None}], ids=str)
-def test_reducing_and_updating_apart(options):
-    dense, trainer, contexts = _on_two_devices(**options)
+def test_without_a_store_devices_are_on_their_own():
+    dense, trainer, contexts = _on_two_devices(kvstore=None)
+    trainer.allreduce_grads()
+    trainer.update(1)
+    found = [dense.weight.data(context).asnumpy().tolist() for context in contexts]
+    assert found == [[[-1, -1]], [[-2, -2]]]
+
+
+def test_reducing_and_updating_apart():
+    dense, trainer, contexts = _on_two_devices(update_on_kvstore=False)
     trainer.allreduce_grads()
     assert [one.asnumpy().tolist() for one in dense.weight.list_grad()] == [[[3, 3]], [[3, 3]]]
     trainer.update(2)
