@@ -144,7 +144,11 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
-    "ndarray": _STORAGE,
+    "ndarray": {
+        **_STORAGE,
+        "_internal": "afterglow.ndarray._internal",
+        "op": "afterglow.ndarray._internal",
+    },
     "ndarray.ndarray": {
         **_STORAGE,
         **_GRAD_REQUESTS,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from .._core import Array
 from ..error import ArgumentError, ArrayValueError
-from . import _contrib_ops, _ops
+from . import _contrib_ops, _contributed, _ops
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
+from ._contributed import *  # noqa: F403
 from .indexing import boolean_mask  # noqa: F401 - MXNet has it here as well
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *_contrib_ops.__all__,
+    *_contributed.__all__,
     "cond",
     "foreach",
     "isfinite",

@@ -168,6 +168,10 @@ def _split_v2(
     return _functions.split_v2(data, where, axis, squeeze_axis)
 
 
+def _histogram(data: Any, bins: Any = None, bin_cnt: int | None = None, range: Any = None) -> Any:
+    return _functions.histogram(data, bin_cnt if bins is None else bins, range)
+
+
 def _rnn_param_concat(*data: Any, dim: int = 1) -> Any:
     return _functions.concat(*data, dim=dim)
 
@@ -176,6 +180,8 @@ def _rnn_param_concat(*data: Any, dim: int = 1) -> Any:
 #: for None.
 _IN_FILES: dict[str, tuple[Function, int | None]] = {
     "_full": (_full, 0),
+    "_histogram": (_histogram, 2),
+    "_linalg_syevd": (_functions.linalg.syevd, 1),
     "_npx_pick": (_pick, 2),
     "_rnn_param_concat": (_rnn_param_concat, None),
     "_split_v2": (_split_v2, 1),
@@ -190,7 +196,7 @@ _IN_FILES: dict[str, tuple[Function, int | None]] = {
 _COUNTS: dict[str, Callable[[Attributes], int]] = {
     "amp_multicast": lambda given: given["num_outputs"],
     "_split_v2": lambda given: given.get("sections") or len(given.get("indices", ())),
-    **dict.fromkeys(("moments", "_linalg_gelqf"), lambda given: 2),
+    **dict.fromkeys(("moments", "_histogram", "_linalg_gelqf", "_linalg_syevd"), lambda given: 2),
 }
 
 #: Names of outputs, and how many files count.
@@ -452,6 +458,8 @@ def _basic(name: str) -> Entry:
     found = _np_ops.find(name)
     if found is not None:
         return _derived(name, *found, False)
+    if op is not None and not name.startswith("_np"):  # nobody's function but MXNet's internals'
+        return _as_declared(name, op, operation(op, True), True)
     return Entry(name, variadic=True, is_known=False, any_parameter=True)
 
 

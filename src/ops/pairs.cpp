@@ -94,6 +94,11 @@ void of_one_shape(Inference& inference) {
   infer(inference);
 }
 
+/// Remainders of integers jump: they have no slope.
+bool is_of_integers(const Gradient& c) {
+  return !is_floating(c.saved(0).dtype) && !is_floating(c.saved(1).dtype);
+}
+
 }  // namespace
 
 void declare_pairs(Table& table) {
@@ -230,9 +235,12 @@ array([1., 1.])
 [[1. 2.]
  [1. 1.]])",
        .infer = arithmetic,
-       .gradients = {reading_nothing([](Gradient& c) { return fit(c, 0, c.g); }),
+       .gradients = {reading_nothing([](Gradient& c) {
+                       return is_of_integers(c) ? zeros(c, 0) : fit(c, 0, c.g);
+                     }),
                      reading_output_and({0, 1}, [](Gradient& c) {
-                       return fit(c, 1, -c.g * ((c[0] - c.output()) / c[1]));
+                       return is_of_integers(c) ? zeros(c, 1)
+                                                : fit(c, 1, -c.g * ((c[0] - c.output()) / c[1]));
                      })}});
   add({.name = "power",
        .mxnet_names = {"broadcast_power", "_power", "_npi_power", "_power_scalar", "_rpower_scalar",

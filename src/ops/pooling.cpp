@@ -315,8 +315,13 @@ void complete_pooling(Completion& completion, const Pooling& given) {
   if (given.global_pool) {
     image.space = kernel;
   } else {
+    const bool pads_itself = given.pooling_convention == Convention::same;
+    if (pads_itself && std::ranges::any_of(given.pad, [](auto width) { return width != 0; }))
+      completion.refuse("pad is " + to_string(given.pad) +
+                        "; with the pooling_convention 'same' it must be 0");
     const Shape stride = for_each_axis(completion, "stride", given.stride, kernel, 1),
-                pad = for_each_axis(completion, "pad", given.pad, kernel, 0);
+                pad =
+                    for_each_axis(completion, "pad", pads_itself ? Shape() : given.pad, kernel, 0);
     need_positive(completion, "kernel", kernel);
     need_positive(completion, "stride", stride);
     for (std::size_t i = 0; i < kernel.size(); ++i) {
@@ -374,7 +379,7 @@ Value pooling(Composition& c, const Pooling& given) {
   Windows windows = {
       .kernel = is_whole ? space(shape) : given.kernel,
       .stride = is_whole || given.stride.empty() ? Shape(sizes.size(), 1) : given.stride,
-      .pad = is_whole || given.pad.empty() ? Shape(sizes.size(), 0) : given.pad,
+      .pad = is_whole || given.pad.size() != sizes.size() ? Shape(sizes.size(), 0) : given.pad,
       .sizes = sizes,
       .is_mean = given.pool_type == PoolType::avg,
       .counts_pad = given.count_include_pad.value_or(true),
