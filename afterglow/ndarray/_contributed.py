@@ -192,7 +192,7 @@ def _adamw(
 
         factor = full((1,), factor, dtype="float32", ctx=data[0].context)
     rates = {"lrs": tuple(lrs), "wds": tuple(wds), "etas": tuple(etas)}
-    return operation(op, True)(*data, factor, **rates, num_weights=count, out=out, **kwargs)
+    return operation(op, True)([*data, factor], **rates, num_weights=count, out=out, **kwargs)
 
 
 def multi_lamb_update(
@@ -241,4 +241,4 @@ def _lamb(
     kwargs: dict[str, Any],
 ) -> Any:
     rates = {"learning_rates": tuple(lrs), "wds": tuple(wds), "step_count": tuple(steps)}
-    return operation(op, True)(*data, **rates, num_tensors=count, out=out, **kwargs)
+    return operation(op, True)(data, **rates, num_tensors=count, out=out, **kwargs)

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "ops/compose.h"
 #include "ops/compositions.h"
 #include "ops/gradients.h"
 #include "ops/table.h"
@@ -42,7 +43,8 @@ Value parameter(const Composition& c, std::size_t input, std::size_t own = 0) {
 /// Samples that are counts have no gradient.
 Value counted(const Composition& c) {
   const lazy::Op& op = the_op<"BlockGrad">();
-  return apply(op, op.defaults, c[0]);
+  Value inputs[] = {c[0]};
+  return call(op, inputs, {op.defaults, {}, nullptr}, false);
 }
 
 Value uniform_density(Composition& c) {
@@ -110,7 +112,11 @@ void declare_densities(Table& table) {
                             .compose = density<logarithm>});
   };
   declare.operator()<uniform_density>("random_pdf_uniform", "_random_pdf_uniform",
-                                      "Return densities of evenly spread samples.",
+                                      R"(Return densities of evenly spread samples.
+
+>>> x = nd.ones((1,))
+>>> print(nd.random_pdf_uniform(nd.array([1]), nd.array([0]), nd.array([2])).asnumpy().round(3))
+[0.5])",
                                       {"sample", "low", "high"});
   declare.operator()<normal_density>("random_pdf_normal", "_random_pdf_normal",
                                      R"(Return densities of normally distributed samples.
@@ -121,24 +127,50 @@ void declare_densities(Table& table) {
  [0.399]])",
                                      {"sample", "mu", "sigma"});
   declare.operator()<gamma_density>("random_pdf_gamma", "_random_pdf_gamma",
-                                    "Return densities of gamma samples; ``beta`` is the rate.",
+                                    R"(Return densities of gamma samples; ``beta`` is the rate.
+
+>>> x = nd.ones((1,))
+>>> print(nd.random_pdf_gamma(x, x, x).asnumpy().round(3))
+[0.368])",
                                     {"sample", "alpha", "beta"});
   declare.operator()<exponential_density>("random_pdf_exponential", "_random_pdf_exponential",
-                                          "Return densities of exponential samples.",
+                                          R"(Return densities of exponential samples.
+
+>>> x = nd.ones((1,))
+>>> print(nd.random_pdf_exponential(x, x).asnumpy().round(3))
+[0.368])",
                                           {"sample", "lam"});
   declare.operator()<poisson_density>("random_pdf_poisson", "_random_pdf_poisson",
-                                      "Return probabilities of Poisson counts.", {"sample", "lam"});
+                                      R"(Return probabilities of Poisson counts.
+
+>>> x = nd.ones((1,))
+>>> print(nd.random_pdf_poisson(x, x).asnumpy().round(3))
+[0.368])",
+                                      {"sample", "lam"});
   declare.operator()<negative_binomial_density>(
       "random_pdf_negative_binomial", "_random_pdf_negative_binomial",
-      "Return probabilities of failures before the ``k``-th success, of probability ``p``.",
+      R"(Return probabilities of failures before the ``k``-th success, of probability ``p``.
+
+>>> x = nd.ones((1,))
+>>> print(nd.random_pdf_negative_binomial(x, x, 0.5 * x).asnumpy().round(3))
+[0.25])",
       {"sample", "k", "p"});
   declare.operator()<generalized_density>(
       "random_pdf_generalized_negative_binomial", "_random_pdf_generalized_negative_binomial",
-      "Return probabilities of counts of mean ``mu`` and dispersion ``alpha``.",
+      R"(Return probabilities of counts of mean ``mu`` and dispersion ``alpha``.
+
+>>> x = nd.ones((1,))
+>>> print(nd.random_pdf_generalized_negative_binomial(x, x, x).asnumpy().round(3))
+[0.25])",
       {"sample", "mu", "alpha"});
   declare.operator()<dirichlet_density>(
       "random_pdf_dirichlet", "_random_pdf_dirichlet",
-      "Return densities of Dirichlet samples, which lie along the last axis.", {"sample", "alpha"});
+      R"(Return densities of Dirichlet samples, which lie along the last axis.
+
+>>> x = nd.ones((1,))
+>>> print(nd.random_pdf_dirichlet(nd.array([0.25, 0.75]), nd.array([1, 2])).asnumpy().round(3))
+[1.5])",
+      {"sample", "alpha"});
 }
 
 }  // namespace afterglow::ops

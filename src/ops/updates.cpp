@@ -375,22 +375,6 @@ Value ftml_update(Composition& c, const Ftml& given) {
   return -total / denominator;
 }
 
-struct AdaGrad {
-  double lr, epsilon = 1e-7, wd = 0, rescale_grad = 1, clip_gradient = -1;
-  static constexpr auto fields =
-      std::tuple{required("lr", &AdaGrad::lr, lr_doc),
-                 field("epsilon", &AdaGrad::epsilon, epsilon_doc), SLOPE_FIELDS(AdaGrad)};
-};
-
-Value adagrad_update(Composition& c, const AdaGrad& given) {
-  const Row row(c, 0, 3, false);
-  const Value slope = Scaling{given.rescale_grad, given.clip_gradient}(row.gradient());
-  Value& history = row.state(0);
-  assign(history, history + square(slope));
-  return row.weight() -
-         given.lr * plus(slope / sqrt(history + given.epsilon), given.wd, row.weight());
-}
-
 struct GroupAdaGrad {
   double lr, rescale_grad = 1, clip_gradient = -1, epsilon = 1e-5;
   static constexpr auto fields =
@@ -483,6 +467,8 @@ Value adamw_update(Composition& c, const AdamW& given) {
   return adamw(Row(c, 0, width, is_mixed), {factor_of(c, width), given.clip_gradient},
                {given.beta1, given.beta2, given.epsilon}, given.lr, given.wd, given.eta);
 }
+
+#undef SLOPE_FIELDS
 
 // --- many weights ---
 
@@ -772,29 +758,58 @@ void declare_descent(Table& table) {
                     {"weight", "grad", "mom"}, 1),
                sgd_mom_update<false>);
   declare_step(table,
-               step("mp_sgd_update", "Return a weight of two precisions after a step down.",
+               step("mp_sgd_update", R"(Return a weight of two precisions after a step down.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> w32 = nd.ones((1,))
+>>> print(nd.mp_sgd_update(w, g, w32, lr=0.1).asnumpy().round(3))
+[0.9])",
                     {"weight", "grad", "weight32"}, 1),
                sgd_update<true>);
   declare_step(
       table,
-      step("mp_sgd_mom_update", "Return a weight of two precisions after a step with momentum.",
+      step("mp_sgd_mom_update", R"(Return a weight of two precisions after a step with momentum.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> s0, w32 = nd.ones((1,)), nd.ones((1,))
+>>> print(nd.mp_sgd_mom_update(w, g, s0, w32, lr=0.1).asnumpy().round(3))
+[0.9])",
            {"weight", "grad", "mom", "weight32"}, 2),
       sgd_mom_update<true>);
   declare_step(table,
-               step("nag_mom_update", "Return a weight after a step of Nesterov's gradient.",
+               step("nag_mom_update", R"(Return a weight after a step of Nesterov's gradient.
+
+>>> w, g = nd.array([1]), nd.array([0.5])
+>>> s0 = nd.ones((1,))
+>>> print(nd.nag_mom_update(w, g, s0, lr=0.1, momentum=0.9).asnumpy().round(3))
+[1.715])",
                     {"weight", "grad", "mom"}, 1),
                nag_mom_update<false>);
   declare_step(table,
                step("mp_nag_mom_update",
-                    "Return a weight of two precisions after a step of Nesterov's gradient.",
+                    R"(Return a weight of two precisions after a step of Nesterov's gradient.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> s0, w32 = nd.ones((1,)), nd.ones((1,))
+>>> print(nd.mp_nag_mom_update(w, g, s0, w32, lr=0.1).asnumpy().round(3))
+[0.9])",
                     {"weight", "grad", "mom", "weight32"}, 2),
                nag_mom_update<true>);
   declare_step(table,
-               step("signsgd_update", "Return a weight after a step by the signs of its gradient.",
+               step("signsgd_update", R"(Return a weight after a step by the signs of its gradient.
+
+>>> w, g = nd.array([1]), nd.array([0.5])
+>>> print(nd.signsgd_update(w, g, lr=0.1).asnumpy().round(3))
+[0.9])",
                     {"weight", "grad"}, 0),
                signsgd_update);
   declare_step(table,
-               step("signum_update", "Return a weight after a step by the signs of its momentum.",
+               step("signum_update", R"(Return a weight after a step by the signs of its momentum.
+
+>>> w, g = nd.array([1]), nd.array([0.5])
+>>> s0 = nd.ones((1,))
+>>> print(nd.signum_update(w, g, s0, lr=0.1, momentum=0.9).asnumpy().round(3))
+[1.1])",
                     {"weight", "grad", "mom"}, 1),
                signum_update);
 }
@@ -812,29 +827,49 @@ void declare_adaptive(Table& table) {
       adam_update);
   declare_step(
       table,
-      step("rmsprop_update", "Return a weight after a step over the root of the mean square.",
+      step("rmsprop_update", R"(Return a weight after a step over the root of the mean square.
+
+>>> w, g = nd.array([1]), nd.array([0.5])
+>>> s0 = nd.ones((1,))
+>>> print(nd.rmsprop_update(w, g, s0, lr=0.1).asnumpy().round(3))
+[0.949])",
            {"weight", "grad", "n"}, 1),
       rmsprop_update);
   declare_step(table,
                step("rmspropalex_update",
-                    "Return a weight after a step over the deviation of its gradients.",
+                    R"(Return a weight after a step over the deviation of its gradients.
+
+>>> w, g = nd.array([1]), nd.array([0.5])
+>>> s0, s1, s2 = nd.ones((1,)), nd.zeros((1,)), nd.zeros((1,))
+>>> print(nd.rmspropalex_update(w, g, s0, s1, s2, lr=0.1).asnumpy().round(3))
+[0.949])",
                     {"weight", "grad", "n", "g", "delta"}, 3),
                rmspropalex_update);
   declare_step(table,
-               step("ftrl_update", "Return a weight after a step towards the regularised leader.",
+               step("ftrl_update", R"(Return a weight after a step towards the regularised leader.
+
+>>> w, g = nd.array([1]), nd.array([0.5])
+>>> s0, s1 = nd.ones((1,)), nd.ones((1,))
+>>> print(nd.ftrl_update(w, g, s0, s1, lr=0.1).asnumpy().round(3))
+[-0.015])",
                     {"weight", "grad", "z", "n"}, 2),
                ftrl_update);
   declare_step(table,
-               step("ftml_update", "Return a weight after a step towards the moving leader.",
+               step("ftml_update", R"(Return a weight after a step towards the moving leader.
+
+>>> w, g = nd.array([1]), nd.array([0.5])
+>>> s0, s1, s2 = nd.ones((1,)), nd.ones((1,)), nd.ones((1,))
+>>> print(nd.ftml_update(w, g, s0, s1, s2, lr=0.1, t=1).asnumpy().round(3))
+[0.989])",
                     {"weight", "grad", "d", "v", "z"}, 3),
                ftml_update);
-  lazy::Op adagrad =
-      step("adagrad_update", "Return a weight after a step over the root of the sum of squares.",
-           {"weight", "grad", "history"}, 1);
-  adagrad.mxnet_names = {"_sparse_adagrad_update"};
-  declare_step(table, std::move(adagrad), adagrad_update);
   lazy::Op grouped = step("group_adagrad_update",
-                          "Return a weight after a step of AdaGrad with one sum for each row.",
+                          R"(Return a weight after a step of AdaGrad with one sum for each row.
+
+>>> w, g, history = nd.ones((2, 2)), nd.ones((2, 2)), nd.zeros((2, 1))
+>>> print(nd.contrib.group_adagrad_update(w, g, history, lr=0.1).asnumpy().round(3))
+[[0.9 0.9]
+ [0.9 0.9]])",
                           {"weight", "grad", "history"}, 1);
   grouped.mxnet_names = {"_contrib_group_adagrad_update"};
   grouped.in_graphs.alike = false;
@@ -849,13 +884,23 @@ void declare_adaptive(Table& table) {
   };
   adamw(step("adamw_update", R"(Return a weight after a step of Adam with a decay of its own.
 
-Nothing changes where ``rescale_grad``, a number or an array of one, is zero or not finite.)",
+Nothing changes where ``rescale_grad``, a number or an array of one, is zero or not finite.
+
+>>> w, g, mean, var = nd.ones((1,)), nd.ones((1,)), nd.zeros((1,)), nd.zeros((1,))
+>>> print(nd.contrib.adamw_update(w, g, mean, var, 1.0, lr=0.01, eta=1).asnumpy().round(3))
+[0.968])",
              {"weight", "grad", "mean", "var", "rescale_grad"}, 0),
         "_adamw_update",
         "nd.contrib.adamw_update(weight, grad, mean, var, rescale_grad, lr, eta, beta1=0.9, "
         "beta2=0.999, epsilon=1e-08, wd=0.0, clip_gradient=-1.0, out=None, name=None)",
         adamw_update<false>);
-  adamw(step("mp_adamw_update", "Return a weight of two precisions after a step of AdamW.",
+  adamw(step("mp_adamw_update", R"(Return a weight of two precisions after a step of AdamW.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> mean, var, w32 = nd.zeros((1,)), nd.zeros((1,)), nd.ones((1,))
+>>> updated = nd.contrib.mp_adamw_update(w, g, mean, var, w32, 1.0, lr=0.01, eta=1)
+>>> print(w32.asnumpy().round(3))
+[0.968])",
              {"weight", "grad", "mean", "var", "weight32", "rescale_grad"}, 0),
         "_mp_adamw_update",
         "nd.contrib.mp_adamw_update(weight, grad, mean, var, weight32, rescale_grad, lr, eta, "
@@ -865,11 +910,21 @@ Nothing changes where ``rescale_grad``, a number or an array of one, is zero or 
 
 void declare_lamb(Table& table) {
   declare_step(table,
-               step("lamb_update_phase1", "Return the direction in which LAMB moves a weight.",
+               step("lamb_update_phase1", R"(Return the direction in which LAMB moves a weight.
+
+>>> w, g = nd.array([1]), nd.array([0.5])
+>>> s0, s1 = nd.ones((1,)), nd.ones((1,))
+>>> print(nd.lamb_update_phase1(w, g, s0, s1, t=1, wd=0.1).asnumpy().round(3))
+[0.401])",
                     {"weight", "grad", "mean", "var"}, 2),
                lamb_update_phase1<false>);
   lazy::Op mixed_direction = step("mp_lamb_update_phase1",
-                                  "Return the direction in which LAMB moves a weight, in float32.",
+                                  R"(Return the direction in which LAMB moves a weight, in float32.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> s0, s1, w32 = nd.ones((1,)), nd.ones((1,)), nd.ones((1,))
+>>> print(nd.mp_lamb_update_phase1(w, g, s0, s1, w32, t=1, wd=0.1).asnumpy().round(3))
+[0.416])",
                                   {"weight", "grad", "mean", "var", "weight32"}, 0);
   mixed_direction.in_graphs.alike = false;
   declare_step(table, std::move(mixed_direction), lamb_update_phase1<true>);
@@ -878,10 +933,19 @@ void declare_lamb(Table& table) {
     declare_step(table, std::move(op), compose);
   };
   move(step("lamb_update_phase2",
-            "Return a weight after a step of LAMB: ``r1`` and ``r2`` are norms.",
+            R"(Return a weight after a step of LAMB: ``r1`` and ``r2`` are norms.
+
+>>> w, direction = nd.array([3, 4]), nd.array([0, 1])
+>>> print(nd.lamb_update_phase2(w, direction, w.norm(), direction.norm(), lr=0.1).asnumpy())
+[3.  3.5])",
             {"weight", "g", "r1", "r2"}, 0),
        lamb_update_phase2<false>);
-  move(step("mp_lamb_update_phase2", "Return a weight of two precisions after a step of LAMB.",
+  move(step("mp_lamb_update_phase2", R"(Return a weight of two precisions after a step of LAMB.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> norm, w32 = nd.ones((1,)), nd.ones((1,))
+>>> print(nd.mp_lamb_update_phase2(w, w32, norm, norm, w32, lr=0.5).asnumpy())
+[0.5])",
             {"weight", "g", "r1", "r2", "weight32"}, 1),
        lamb_update_phase2<true>);
 }
@@ -900,27 +964,64 @@ The arrays are a weight, its gradient, the next weight and so on.
   declare_each<MultiSgdMomentum, multi_sgd<false, MultiSgdMomentum>,
                &MultiSgdMomentum::num_weights>(
       table, "multi_sgd_mom_update",
-      "Return weights after steps with momentum, which comes behind each gradient.");
+      R"(Return weights after steps with momentum, which comes behind each gradient.
+
+>>> w, g, mom = nd.ones((1,)), nd.ones((1,)), nd.zeros((1,))
+>>> updated = nd.multi_sgd_mom_update(w, g, mom, lrs=(0.5,), wds=(0,), momentum=0.9)
+>>> print(mom.asnumpy())
+[-0.5])");
   declare_each<MultiSgd, multi_sgd<true, MultiSgd>, &MultiSgd::num_weights>(
       table, "multi_mp_sgd_update",
-      "Return weights of two precisions after steps down; the copy in float32 comes last.");
+      R"(Return weights of two precisions after steps down; the copy in float32 comes last.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> w32 = nd.ones((1,))
+>>> print(nd.multi_mp_sgd_update(w, g, w32, lrs=(0.5,), wds=(0,)).asnumpy())
+[0.5])");
   declare_each<MultiSgdMomentum, multi_sgd<true, MultiSgdMomentum>, &MultiSgdMomentum::num_weights>(
       table, "multi_mp_sgd_mom_update",
-      "Return weights of two precisions after steps with momentum.");
+      R"(Return weights of two precisions after steps with momentum.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> mom, w32 = nd.zeros((1,)), nd.ones((1,))
+>>> print(nd.multi_mp_sgd_mom_update(w, g, mom, w32, lrs=(0.5,), wds=(0,)).asnumpy())
+[0.5])");
   declare_each<PreloadedSgd, preloaded_sgd<false, PreloadedSgd>, &PreloadedSgd::num_weights>(
       table, "preloaded_multi_sgd_update",
-      "Return weights after steps down; rates and decays are the last two arrays.");
+      R"(Return weights after steps down; rates and decays are the last two arrays.
+
+>>> w, g = nd.ones((1,)), nd.ones((1,))
+>>> lr, wd = nd.array([0.5]), nd.array([0])
+>>> print(nd.preloaded_multi_sgd_update(w, g, lr, wd).asnumpy())
+[0.5])");
   declare_each<PreloadedSgdMomentum, preloaded_sgd<false, PreloadedSgdMomentum>,
                &PreloadedSgdMomentum::num_weights>(
       table, "preloaded_multi_sgd_mom_update",
-      "Return weights after steps with momentum; rates and decays are the last two arrays.");
+      R"(Return weights after steps with momentum; rates and decays are the last two arrays.
+
+>>> w, g, mom = nd.ones((1,)), nd.ones((1,)), nd.zeros((1,))
+>>> lr, wd = nd.array([0.5]), nd.array([0])
+>>> print(nd.preloaded_multi_sgd_mom_update(w, g, mom, lr, wd).asnumpy())
+[0.5])");
   declare_each<PreloadedSgd, preloaded_sgd<true, PreloadedSgd>, &PreloadedSgd::num_weights>(
       table, "preloaded_multi_mp_sgd_update",
-      "Return weights of two precisions after steps; rates and decays are the last two arrays.");
+      R"(Return weights of two precisions after steps; rates and decays are the last two arrays.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> w32 = nd.ones((1,))
+>>> lr, wd = nd.array([0.5]), nd.array([0])
+>>> print(nd.preloaded_multi_mp_sgd_update(w, g, w32, lr, wd).asnumpy())
+[0.5])");
   declare_each<PreloadedSgdMomentum, preloaded_sgd<true, PreloadedSgdMomentum>,
                &PreloadedSgdMomentum::num_weights>(
       table, "preloaded_multi_mp_sgd_mom_update",
-      "Return weights of two precisions after steps with momentum; rates and decays come last.");
+      R"(Return weights of two precisions after steps with momentum; rates and decays come last.
+
+>>> w, g = nd.ones((1,), dtype="float16"), nd.ones((1,), dtype="float16")
+>>> mom, w32 = nd.zeros((1,)), nd.ones((1,))
+>>> lr, wd = nd.array([0.5]), nd.array([0])
+>>> print(nd.preloaded_multi_mp_sgd_mom_update(w, g, mom, w32, lr, wd).asnumpy())
+[0.5])");
   // nd.contrib takes lists of these arrays.
   declare_each<MultiAdamW, multi_adamw<false>, &MultiAdamW::num_weights>(
       table, "_multi_adamw_update", "Return weights after steps of AdamW.");
