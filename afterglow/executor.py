@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,17 +11,19 @@ from typing import Any
 import numpy as onp
 
 from . import autograd
-from ._arrays.dtypes import dtype_number
+from ._arrays.dtypes import FLOAT32, TYPES, dtype_number
 from ._arrays.worlds import in_world
 from ._core import Array, mark_variable, operation, origin_of
 from .context import Context, current_context
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 from .ndarray import sparse
 from .symbol._graph import Node, auxiliary
+from .symbol._infer import Inference
 from .symbol._run import Plan
+from .symbol._shapes import is_complete
 from .symbol._storage import gradient_storage, storage_of
 from .symbol.symbol import Symbol
-from .util import is_np_array
+from .util import is_np_array, is_np_shape
 
 __all__ = ["Executor"]
 
@@ -295,8 +298,59 @@ class Executor:
         return self._symbol
 
     def debug_str(self) -> str:
-        """Return a text that lists all nodes."""
-        return self._symbol.debug_str()
+        """Return a text that lists all nodes and tells what results of a pass take at once."""
+        return f"{self._symbol.debug_str()}Total {self._bytes() >> 20} MB allocated\n"
+
+    def _bytes(self) -> int:
+        """Return how many bytes of results there are at once, at most, as shapes tell.
+
+        What gradients pass through stays until they have done so; all else goes with its last
+        reader, as in :class:`Plan`.
+        """
+        found = Inference(self._symbol._outputs, is_np_shape())
+        given = [*zip(self._arguments, self.arg_arrays, strict=True)]
+        given += zip(self._states, self.aux_arrays, strict=True)
+        found.complete_types({node: array._dtype_number for node, array in given})
+        found.complete_shapes({node: array.shape for node, array in given})
+
+        def size(node: Node) -> int:
+            outputs = [(node, index) for index in range(len(node.output_names()))]
+            known = [(found.shapes.get(one), found.types.get(one)) for one in outputs]
+            return sum(
+                math.prod(shape) * onp.dtype(TYPES[kind or FLOAT32]).itemsize
+                for shape, kind in known
+                if shape is not None and is_complete(shape)
+            )
+
+        kept = self._on_the_way_back(found.nodes)
+        calls = [node for node in found.nodes if not node.is_variable]
+        last = {source: node for node in calls for source, _ in node.inputs}
+        held = kept | {node for node, _ in self._symbol._outputs}
+        now = most = 0
+        for node in calls:
+            now += size(node)
+            most = max(most, now)
+            ends = {one for one, _ in node.inputs if last[one] is node} - held
+            now -= sum(size(one) for one in ends if not one.is_variable)
+        return most
+
+    def _on_the_way_back(self, nodes: Sequence[Node]) -> set[Node]:
+        """Return the nodes between arguments that want gradients and the heads."""
+        wanting = {
+            node
+            for node, gradient, request in zip(
+                self._arguments, self.grad_arrays, self._requests, strict=True
+            )
+            if gradient is not None and request != "null"
+        }
+        for node in nodes:
+            if node.op != "BlockGrad" and any(source in wanting for source, _ in node.inputs):
+                wanting.add(node)
+        reached = {node for node, _ in self._symbol._outputs} & wanting
+        for node in reversed(nodes):
+            if node in reached:
+                reached.update(source for source, _ in node.inputs if source in wanting)
+        return reached
 
 
 def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool, stype: str = "default") -> Any:
@@ -347,7 +401,9 @@ def _requests(given: Any, names: Sequence[str]) -> list[str]:
     return requests
 
 
-def _devices(symbol: Symbol, ctx: Context, groups: Mapping[str, Context]) -> dict[str, Context]:
+def devices_of_variables(
+    symbol: Symbol, ctx: Context, groups: Mapping[str, Context]
+) -> dict[str, Context]:
     """Return where the arrays of variables live: with their groups, or with who reads them."""
     found: dict[Node, str | None] = {}
     for node in symbol._nodes():
@@ -377,7 +433,7 @@ def simple_bind(
     Arrays of variables of a group, by the attribute ``ctx_group``, live on its device.
     """
     ctx = ctx or current_context()
-    devices = _devices(symbol, ctx, group2ctx or {})
+    devices = devices_of_variables(symbol, ctx, group2ctx or {})
     legacy = not is_np_array()
     arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     if arg_shapes is None:

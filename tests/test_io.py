@@ -271,6 +271,8 @@ def test_csv_goes_round(table: tuple[str, str]) -> None:
     batch = iterator.next()
     assert batch.label[0].asnumpy().tolist() == [0, 0, 0]
     assert batch.data[0].dtype is onp.float32
+    assert iterator.getdata().shape == (3, 3)  # an array: there is one
+    assert iterator.getlabel().asnumpy().tolist() == [0, 0, 0]
 
 
 def test_csv_without_going_round(table: tuple[str, str]) -> None:

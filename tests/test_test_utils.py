@@ -381,6 +381,8 @@ def test_consistency() -> None:
     truth = {name: value + 1 for name, value in found.items()}
     with pytest.raises(AssertionError):
         tu.check_consistency(net, places, ground_truth=truth)
+    shapes = tu.check_consistency(sym.shape_array(X, name="s"), [places[0]] * 2, grad_req="null")
+    assert shapes["s_output"].tolist() == [2, 5]
 
 
 def test_speed() -> None:

@@ -45,13 +45,13 @@ class _HostIter(MXDataIter):
         """Name, shape and type of the label."""
         return [self._described(1, self._label)]
 
-    def getdata(self) -> list[Any]:
-        """Return the inputs of the batch."""
-        return [nd.array(self._data[self._rows], dtype=self._data.dtype)]
+    def getdata(self) -> Any:
+        """Return the input of the batch."""
+        return nd.array(self._data[self._rows], dtype=self._data.dtype)
 
-    def getlabel(self) -> list[Any]:
-        """Return the labels of the batch."""
-        return [nd.array(self._label[self._rows], dtype=self._label.dtype)]
+    def getlabel(self) -> Any:
+        """Return the label of the batch."""
+        return nd.array(self._label[self._rows], dtype=self._label.dtype)
 
     def getindex(self) -> Host:
         """Return the numbers of the rows."""

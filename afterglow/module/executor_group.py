@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as onp
@@ -11,6 +11,7 @@ import numpy as onp
 from .. import ndarray as nd
 from ..context import Context
 from ..error import ArrayValueError
+from ..executor import devices_of_variables
 from ..io import DataDesc
 from ..symbol._storage import gradient_storage, storage_of
 
@@ -62,8 +63,10 @@ class DataParallelExecutorGroup:
         grad_req: Any,
         fixed_param_names: Sequence[str],
         shared_group: DataParallelExecutorGroup | None = None,
+        groups: Sequence[Mapping[str, Context]] = (),
     ) -> None:
         self.symbol = symbol
+        self._groups = groups or [{}] * len(contexts)
         self.contexts = contexts
         self.workload = workload
         self.data_names, self.label_names = names["data"], names["label"]
@@ -108,6 +111,7 @@ class DataParallelExecutorGroup:
 
     def _bound(self, number: int) -> Any:
         ctx, part = self.contexts[number], self.slices[number]
+        devices = devices_of_variables(self.symbol, ctx, self._groups[number])
         inputs = self.data_shapes + self.label_shapes
         shapes = {one.name: self._part_shape(one, part) for one in inputs}
         known = {name: shape for name, shape in shapes.items() if name in self.arg_names}
@@ -125,12 +129,12 @@ class DataParallelExecutorGroup:
         states: dict[str, Any] = {}
         for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types, strict=True):
             keeps = name in self.param_names
-            stype, kind = storage[name], rows.get(name, "default")
-            arguments[name] = _room(kept_arguments, name, shape, dtype, ctx, keeps, stype)
+            stype, kind, device = storage[name], rows.get(name, "default"), devices[name]
+            arguments[name] = _room(kept_arguments, name, shape, dtype, device, keeps, stype)
             if self.grad_req[name] != "null":
-                gradients[name] = _room(kept_gradients, name, shape, dtype, ctx, keeps, kind)
+                gradients[name] = _room(kept_gradients, name, shape, dtype, device, keeps, kind)
         for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True):
-            states[name] = _room(kept_states, name, shape, dtype, ctx, True)
+            states[name] = _room(kept_states, name, shape, dtype, devices[name], True)
         return self.symbol.bind(
             ctx, args=arguments, args_grad=gradients, grad_req=self.grad_req, aux_states=states
         )

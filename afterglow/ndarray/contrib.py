@@ -13,9 +13,10 @@ from .._arrays.nesting import flat, like
 from .._arrays.worlds import WORLDS
 from .._core import Array, is_recording, origin_of
 from ..error import ArrayIndexError, ArrayValueError
-from . import _contrib_ops, _ops
+from . import _contrib_ops, _contributed, _ops
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
+from ._contributed import *  # noqa: F403
 from .indexing import boolean_mask  # noqa: F401 - MXNet has it here as well
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     *_contrib_ops.__all__,
+    *_contributed.__all__,
     "cond",
     "foreach",
     "getnnz",

@@ -260,7 +260,9 @@ class CallArguments {
       const std::size_t slot = slot_of(name);
       if (slot == count) {
         if (signature_.takes_options && has_rare_forms_) return false;
-        refuse_name(name);
+        if (!ignores_names()) refuse_name(name);
+        warn_of(name);
+        continue;
       }
       if (given_[slot])
         refuse("got more than one value for " + signature_.spelling.slots[slot].name);
@@ -585,6 +587,19 @@ class CallArguments {
 
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::type) const {
     throw Error(kind, "[" + name() + "] " + what);
+  }
+
+  /// Functions of nd ignore what is named beside their inputs, where there are no parameters to
+  /// compare the names with: so MXNet does.
+  bool ignores_names() const {
+    return signature_.legacy && signature_.is_function && op_.parameters.empty();
+  }
+
+  /// Python shows a warning once for each place.
+  void warn_of(PyObject* argument) const {
+    if (PyErr_WarnFormat(PyExc_UserWarning, 1, "%s has no parameters; %U is ignored",
+                         name().c_str(), argument) < 0)
+      throw nb::python_error();
   }
 
   [[noreturn]] void refuse_name(PyObject* name) const {

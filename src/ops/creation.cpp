@@ -276,7 +276,14 @@ void arange_infer(Inference& inference, const Arange& given) {
   const std::int64_t shape[] = {extent_product(steps, std::max<std::int64_t>(given.repeat, 0))};
   inference.add_output(shape,
                        given.dtype.value_or(inference.legacy ? DType::float64 : DType::float32));
-  count_from(inference, start, step, steps, given.repeat);
+  // Whoever counts in integers counts by integers: the first number and the step lose their
+  // fractions, as in MXNet and NumPy.
+  const auto counted = [&](const lazy::Number& number) -> lazy::Number {
+    const auto* real = std::get_if<double>(&number);
+    if (!real || is_floating(inference.call.outputs[0].dtype)) return number;
+    return static_cast<std::int64_t>(*real);
+  };
+  count_from(inference, counted(start), counted(step), steps, given.repeat);
 }
 
 void linspace_infer(Inference& inference, const Linspace& given) {
