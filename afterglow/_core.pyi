@@ -3,12 +3,13 @@
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, Self, TypeAlias, TypedDict
+from typing import Any, Self, TypeAlias, TypedDict, TypeVar
 
 import numpy as onp
 from numpy.typing import NDArray
 
 Number: TypeAlias = bool | int | float
+_Result = TypeVar("_Result")
 Shape: TypeAlias = tuple[int, ...]
 
 class Array:
@@ -261,6 +262,7 @@ def describe_node(
 def complete_shapes(
     name: str, parameters: dict[str, Any], shapes: list[Shape | None]
 ) -> tuple[list[Shape | None], list[Shape]]: ...
+def infer_only(function: Callable[[], _Result]) -> _Result: ...
 def is_stand_in(object: Any) -> bool: ...
 def set_stand_in_type(type: type) -> None: ...
 def register_classes(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -24,6 +25,8 @@ class AttrScope(Scope):
     """
 
     current: ClassVar[Any]
+    #: How many graphs inside of nodes were written down, by name.
+    _subgraph_names: ClassVar[defaultdict[str, int]] = defaultdict(int)
 
     def __init__(self, **kwargs: str) -> None:
         for value in kwargs.values():
@@ -34,6 +37,14 @@ class AttrScope(Scope):
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
         """Return attributes with those of the scope; what is given goes before."""
         return {**self._attributes, **(attr or {})}
+
+    @classmethod
+    def _name_of_graph(cls, name: str) -> str:
+        """Return a new name for a graph inside of a node, after that of the graph it is in."""
+        around = cls.current.get(None).get("__subgraph_name__")
+        full = f"{around}${name}" if around else name
+        cls._subgraph_names[full] += 1
+        return f"{full}{cls._subgraph_names[full] - 1}"
 
     def _enter(self) -> Any:
         scope = type(self).__new__(type(self))

@@ -79,8 +79,8 @@ class Executor:
                 mark_variable(handle, gradient, autograd.request_number(request))
             self._given[node] = handle
         self._outputs: list[Any] | None = None
-        self._heads: list[Any] | None = None
-        self._is_released = False
+        self._heads: list[Any] | None = None  # recorded, until gradients have been asked of them
+        self._was_training = False
         self._monitor: Callable[[str, Any], Any] | None = None
         self._monitor_all = False
 
@@ -103,16 +103,25 @@ class Executor:
                 value = in_world(value, target._legacy)
             with autograd.pause():
                 target[:] = value
-        heads = self._run(self._given, bool(is_train))
+        self._was_training = bool(is_train)
+        watch = None if self._monitor is None else self._watch
+        with autograd.record(True) if is_train else autograd.pause(False):
+            heads = self._plan.run(self._given, watch)
         self._heads = heads if is_train else None
-        self._is_released = False
         self._keep([head._detached() for head in heads])
         return self.outputs
 
-    def _run(self, given: Mapping[Node, Any], is_train: bool) -> list[Any]:
-        watch = None if self._monitor is None else self._watch
-        with autograd.record(True) if is_train else autograd.pause(False):
-            return self._plan.run(given, watch)
+    def _recorded(self) -> list[Any]:
+        """Return the recorded heads: once more from the same arguments where they are used up.
+
+        So it is after a pass that was not recorded, too. States move only once.
+        """
+        heads, self._heads = self._heads, None
+        if heads is None:
+            states = {node: self._given[node].copy() for node in self._states}
+            with autograd.record(self._was_training):
+                heads = self._plan.run({**self._given, **states})
+        return heads
 
     def _keep(self, results: list[Any]) -> None:
         """Write the results into the arrays that the user may hold since an earlier pass."""
@@ -150,14 +159,9 @@ class Executor:
 
         Outputs that are losses need none.
         """
-        if self._heads is None:
-            raise MXNetError("[backward] there was no forward(is_train=True) before")
-        if self._is_released:  # once more from the same arguments, but states move only once
-            given = {**self._given, **{node: self._given[node].copy() for node in self._states}}
-            self._heads = self._run(given, True)
         gradients = self._head_gradients(out_grads)
         heads, wanted = [], []
-        for position, head in enumerate(self._heads):
+        for position, head in enumerate(self._recorded()):
             if origin_of(head) is None:
                 continue
             node = self._symbol._outputs[position][0]
@@ -181,7 +185,6 @@ class Executor:
         for gradient, version in written:
             if gradient._version == version:  # no output depends on the argument
                 gradient._assign(0)
-        self._is_released = True
 
     def _head_gradients(self, given: Any) -> list[Any]:
         count = len(self._output_names)
@@ -191,10 +194,8 @@ class Executor:
             given = [given]
         elif isinstance(given, Mapping):
             given = [given.get(name) for name in self._output_names]
-        gradients = list(given)
-        if len(gradients) > count or any(
-            one is not None and not isinstance(one, Array) for one in gradients
-        ):
+        gradients = list(given)[:count]  # MXNet looks at no more either
+        if any(one is not None and not isinstance(one, Array) for one in gradients):
             raise ArrayTypeError("inputs must be NDArray, one for each output")
         return gradients + [None] * (count - len(gradients))
 
@@ -222,8 +223,12 @@ class Executor:
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: Any
     ) -> Executor:
-        """Return an executor for other shapes, with the same arrays where theirs stay."""
-        shapes, _, aux_shapes = self._symbol.infer_shape(**kwargs)
+        """Return an executor for other shapes that shares the memory of this one.
+
+        Arrays of arguments, gradients, states and outputs are the same where their shape stays, and
+        the beginnings of the same memory where they become smaller.
+        """
+        shapes, output_shapes, aux_shapes = self._symbol.infer_shape(**kwargs)
         if shapes is None:
             raise ArrayValueError("Insufficient argument shapes provided.")
         arrays, gradients, states = [], [], []
@@ -242,14 +247,28 @@ class Executor:
                         "executor and then down sizing it is more efficient than the reverse. If "
                         "you really want to up size, set allow_up_sizing=True."
                     )
-                array = self._zeros(shape, array.dtype)
-                gradient = None if gradient is None else self._zeros(shape, array.dtype)
+                array = self._reshaped(array, shape)
+                gradient = None if gradient is None else self._reshaped(gradient, shape)
             arrays.append(array)
             gradients.append(gradient)
         for name, shape in zip(self._aux_names, aux_shapes, strict=True):
             state = self.aux_dict[name]
-            states.append(state if state.shape == shape else self._zeros(shape, state.dtype))
-        return Executor(self._symbol, self._ctx, arrays, gradients, self._requests, states)
+            states.append(state if state.shape == shape else self._reshaped(state, shape))
+        new = Executor(self._symbol, self._ctx, arrays, gradients, self._requests, states)
+        new._outputs = [
+            self._reshaped(output, shape)
+            for output, shape in zip(self.outputs, output_shapes, strict=True)
+        ]
+        return new
+
+    def _reshaped(self, array: Any, shape: Any) -> Any:
+        """Return an array of another shape: the beginning of the same memory, if that suffices."""
+        if onp.prod(shape) > array.size:
+            return self._zeros(shape, array.dtype)
+        strides = [1]
+        for extent in shape[:0:-1]:
+            strides.insert(0, strides[0] * extent)
+        return array._view(0, tuple(shape), tuple(strides[: len(shape)]))
 
     # --- looking at it ---
 
@@ -267,6 +286,10 @@ class Executor:
                 if source.is_variable:
                     self._monitor(f"{node.name}_{name}", self._given[source]._detached())
         self._monitor(node.output_name(index), in_world(array._detached(), self._legacy))
+
+    def get_optimized_symbol(self) -> Symbol:
+        """Return the symbol: what it says is computed, and calls are optimised as they run."""
+        return self._symbol
 
     def debug_str(self) -> str:
         """Return a text that lists all nodes."""
@@ -319,6 +342,19 @@ def _requests(given: Any, names: Sequence[str]) -> list[str]:
     return requests
 
 
+def _devices(symbol: Symbol, ctx: Context, groups: Mapping[str, Context]) -> dict[str, Context]:
+    """Return where the arrays of variables live: with their groups, or with who reads them."""
+    found: dict[Node, str | None] = {}
+    for node in symbol._nodes():
+        own = node.attributes.get("__ctx_group__")
+        if node.is_variable:
+            found[node] = own
+        for source, _ in node.inputs:
+            if source.is_variable:
+                found[source] = found[source] or own
+    return {node.name: groups.get(group or "", ctx) for node, group in found.items()}
+
+
 def simple_bind(
     symbol: Symbol,
     ctx: Context | None,
@@ -328,9 +364,14 @@ def simple_bind(
     shared: Executor | None,
     buffer: dict[str, Any] | None,
     shapes: Mapping[str, Any],
+    group2ctx: Mapping[str, Context] | None = None,
 ) -> Executor:
-    """Return an executor with new arrays, or with those of another one where they fit."""
+    """Return an executor with new arrays, or with those of another one where they fit.
+
+    Arrays of variables of a group, by the attribute ``ctx_group``, live on its device.
+    """
     ctx = ctx or current_context()
+    devices = _devices(symbol, ctx, group2ctx or {})
     legacy = not is_np_array()
     arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     if arg_shapes is None:
@@ -352,7 +393,7 @@ def simple_bind(
             found = pool.get(name)
             if found is not None and found.shape == shape and found._dtype_number == number:
                 return found
-        array = _zeros(shape, dtype, ctx, legacy)
+        array = _zeros(shape, dtype, devices[name], legacy)
         if buffer is not None:
             buffer[name] = array
         return array
@@ -361,8 +402,8 @@ def simple_bind(
     old_states: Any = shared.aux_dict if shared is not None else {}
     arrays = [new(*one, old) for one in zip(names, arg_shapes, arg_types, strict=True)]
     gradients = [
-        None if request == "null" else _zeros(shape, dtype, ctx, legacy)
-        for shape, dtype, request in zip(arg_shapes, arg_types, requests, strict=True)
+        None if request == "null" else _zeros(shape, dtype, devices[name], legacy)
+        for name, shape, dtype, request in zip(names, arg_shapes, arg_types, requests, strict=True)
     ]
     states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]
     return Executor(symbol, ctx, arrays, gradients, requests, states)

@@ -128,6 +128,12 @@ _STRINGS = {
 
 #: By module, what a name stands for: a thing, or "MODULE" or "MODULE:NAME" of a thing to load.
 _INTERNALS: dict[str, dict[str, Any]] = {
+    "autograd": {
+        **_GRAD_REQUESTS,
+        "NDArray": "afterglow.ndarray:NDArray",
+        "Symbol": "afterglow.symbol:Symbol",
+        "traceback": "traceback",
+    },
     "base": {
         **_NUMBERS,
         **_HANDLES,

@@ -34,6 +34,9 @@ tensor_types = (ArrayBase,)  #: what a block takes for an array
 
 _default_init = initializer.Uniform()
 
+#: Kinds of contexts whose arrays are computed with on the processor: pinned and shared memory.
+_HOST_MEMORY = (3, 5)
+
 
 class DeferredInitializationError(MXNetError):
     """A parameter was read whose shape will only be known after the first batch."""
@@ -352,6 +355,10 @@ class Parameter(ParameterInternals):
         try:
             return arrays[place]
         except KeyError:
+            kind, number = place
+            host = (cpu().numbers[0], number)
+            if kind in _HOST_MEMORY and host in arrays:
+                return arrays[host]
             raise RuntimeError(
                 f"Parameter '{self.name}' was not initialized on context {context_of(place)}. It "
                 f"was only initialized on {self.list_ctx()}."

@@ -27,8 +27,9 @@ def as_text(name: str, value: Any) -> str:
         return str(onp.dtype(value).name)
     if isinstance(value, onp.generic):
         return str(value.item())
-    if isinstance(value, list):
-        return str(tuple(value))
+    if isinstance(value, (list, tuple)):
+        plain = (one.item() if isinstance(one, onp.generic) else one for one in value)
+        return str(tuple(plain))
     return str(value)
 
 

@@ -143,7 +143,7 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options,
   // are.
   for (const Operand& input : call.inputs) {
     if (input.is_immediate() || options.out) continue;
-    inference.context = input.context();
+    inference.context = computing(input.context());
     break;
   }
   call.op->infer(inference);

@@ -604,8 +604,30 @@ Shape space_of(const Shape& result, bool last) {
   return {result.begin() + (last ? 1 : 2), result.end() - (last ? 1 : 0)};
 }
 
+/// Whether large windows see all of an image, each once: a product of matrices, in any layout.
+bool sees_everything(const Composition& c, const Convolution& given) {
+  constexpr std::int64_t large = 64;
+  const Shape data = shape_of(c[0]), weight = shape_of(c[1]);
+  return given.num_group == 1 && element_count(given.kernel) >= large &&
+         std::ranges::all_of(given.pad, [](std::int64_t pad) { return pad == 0; }) &&
+         std::ranges::equal(data.begin() + 1, data.end(), weight.begin() + 1, weight.end());
+}
+
+Value product_of_all(const Composition& c, const Shape& result) {
+  const DType dtype = c[0].array.dtype;
+  const auto rows = [&](const Value& x) {
+    const Shape shape = shape_of(x);
+    const Value wide = in_type(x, compute_type(dtype));
+    return shaped(wide, {shape[0], element_count(Shape(shape.begin() + 1, shape.end()))});
+  };
+  Value sums = dot(rows(c[0]), rows(c[1]), false, true);
+  if (c[2]) sums = sums + in_type(c[2], compute_type(dtype));
+  return shaped(in_type(sums, dtype), result);
+}
+
 Value convolution(Composition& c, const Convolution& given) {
   const Completion completion = checked(c, given, complete_convolution);
+  if (sees_everything(c, given)) return product_of_all(c, completion.results[0]);
   const bool last = channels_last(given.layout);
   const Sliding sliding =
       sliding_of(completion, given, for_each_axis(completion, "pad", given.pad, given.kernel, 0),

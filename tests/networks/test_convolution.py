@@ -337,6 +337,26 @@ def test_what_other_calls_left_behind_is_not_met(groups: int, filters: int) -> N
         assert onp.isfinite(w.grad.asnumpy()).all()
 
 
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_windows_as_large_as_the_image(layout: str) -> None:
+    random = onp.random.RandomState(1)
+    shape = (2, 3, 150, 140) if layout == "NCHW" else (2, 150, 140, 3)
+    host, filters = random.randn(*shape), random.randn(20, *shape[1:])
+    x, w, b = nd.array(host), nd.array(filters), nd.arange(20)
+    for one in (x, w, b):
+        one.attach_grad()
+    with autograd.record():
+        y = nd.Convolution(x, w, b, kernel=(150, 140), num_filter=20, layout=layout)
+    y.backward()
+    found = y.asnumpy()
+    assert found.shape == ((2, 20, 1, 1) if layout == "NCHW" else (2, 1, 1, 20))
+    wanted = onp.einsum("nabc,fabc->nf", host, filters) + onp.arange(20)
+    onp.testing.assert_allclose(found.reshape(2, 20), wanted, rtol=1e-4, atol=1e-2)
+    onp.testing.assert_allclose(x.grad.asnumpy()[1], filters.sum(0), rtol=1e-4, atol=1e-4)
+    onp.testing.assert_allclose(w.grad.asnumpy()[7], host.sum(0), rtol=1e-4, atol=1e-4)
+    assert b.grad.asnumpy().tolist() == [2] * 20
+
+
 def test_a_negative_pad_cuts() -> None:
     x, w = nd.arange(8).reshape((1, 1, 8)), nd.ones((1, 1, 2))
     given: dict[str, Any] = {"kernel": (2,), "num_filter": 1, "no_bias": True}
