@@ -259,7 +259,9 @@ class CallArguments {
       const std::size_t slot = slot_of(name);
       if (slot == count) {
         if (signature_.takes_options && has_rare_forms_) return false;
-        refuse_name(name);
+        if (!ignores_names()) refuse_name(name);
+        warn_of(name);
+        continue;
       }
       if (given_[slot])
         refuse("got more than one value for " + signature_.spelling.slots[slot].name);
@@ -584,6 +586,22 @@ class CallArguments {
 
   [[noreturn]] void refuse(const std::string& what, ErrorKind kind = ErrorKind::type) const {
     throw Error(kind, "[" + name() + "] " + what);
+  }
+
+  /// MXNet's functions of mx.nd that have no parameters take any keyword, which programs rely on.
+  bool ignores_names() const {
+    return signature_.legacy && signature_.is_function &&
+           std::ranges::all_of(signature_.spelling.slots, [](const Spelling::Slot& slot) {
+             return slot.role == Role::input || slot.role == Role::inputs ||
+                    slot.role == Role::out || slot.role == Role::name;
+           });
+  }
+
+  void warn_of(PyObject* name) const {
+    const std::string op = this->name();
+    if (PyErr_WarnFormat(PyExc_UserWarning, 1, "[%s] has no parameters; %R is ignored", op.c_str(),
+                         name) < 0)
+      throw nb::python_error();
   }
 
   [[noreturn]] void refuse_name(PyObject* name) const {
