@@ -588,13 +588,17 @@ class CallArguments {
     throw Error(kind, "[" + name() + "] " + what);
   }
 
-  /// MXNet's functions of mx.nd that have no parameters take any keyword, which programs rely on.
+  /// MXNet's functions of ops without parameters take any keyword, which programs rely on. Those
+  /// that it writes in Python have no `name`, and refuse it.
   bool ignores_names() const {
-    return signature_.legacy && signature_.is_function &&
-           std::ranges::all_of(signature_.spelling.slots, [](const Spelling::Slot& slot) {
-             return slot.role == Role::input || slot.role == Role::inputs ||
-                    slot.role == Role::out || slot.role == Role::name;
-           });
+    bool is_op = false;
+    for (const Spelling::Slot& slot : signature_.spelling.slots) {
+      is_op = is_op || slot.role == Role::name;
+      if (slot.role != Role::input && slot.role != Role::inputs && slot.role != Role::out &&
+          slot.role != Role::name)
+        return false;
+    }
+    return is_op && signature_.legacy && signature_.is_function;
   }
 
   void warn_of(PyObject* name) const {
