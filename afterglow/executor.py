@@ -396,7 +396,7 @@ def _requests(given: Any, names: Sequence[str]) -> list[str]:
     return requests
 
 
-def _devices(symbol: Symbol, ctx: Context, groups: Mapping[str, Context]) -> dict[str, Context]:
+def devices_of(symbol: Symbol, ctx: Context, groups: Mapping[str, Context]) -> dict[str, Context]:
     """Return where the arrays of variables live: with their groups, or with who reads them."""
     found: dict[Node, str | None] = {}
     for node in symbol._nodes():
@@ -425,7 +425,7 @@ def simple_bind(
     Arrays of variables of a group, by the attribute ``ctx_group``, live on its device.
     """
     ctx = ctx or current_context()
-    devices = _devices(symbol, ctx, group2ctx or {})
+    devices = devices_of(symbol, ctx, group2ctx or {})
     legacy = not is_np_array()
     arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     if arg_shapes is None:

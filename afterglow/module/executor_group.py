@@ -11,6 +11,7 @@ import numpy as onp
 from .. import ndarray as nd
 from ..context import Context
 from ..error import ArrayValueError
+from ..executor import devices_of
 from ..io import DataDesc
 
 __all__ = ["DataParallelExecutorGroup", "described", "split_batch"]
@@ -61,9 +62,14 @@ class DataParallelExecutorGroup:
         grad_req: Any,
         fixed_param_names: Sequence[str],
         shared_group: DataParallelExecutorGroup | None = None,
+        group2ctxs: Any = None,
     ) -> None:
         self.symbol = symbol
         self.contexts = contexts
+        self._devices = [
+            devices_of(symbol, ctx, groups)
+            for ctx, groups in zip(contexts, _groups(group2ctxs, len(contexts)), strict=True)
+        ]
         self.workload = workload
         self.data_names, self.label_names = names["data"], names["label"]
         self.state_names, self.param_names = names["state"], names["param"]
@@ -121,11 +127,13 @@ class DataParallelExecutorGroup:
         states: dict[str, Any] = {}
         for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types, strict=True):
             keeps = name in self.param_names
-            arguments[name] = _room(kept_arguments, name, shape, dtype, ctx, keeps)
+            place = self._devices[number][name]
+            arguments[name] = _room(kept_arguments, name, shape, dtype, place, keeps)
             if self.grad_req[name] != "null":
-                gradients[name] = _room(kept_gradients, name, shape, dtype, ctx, keeps)
+                gradients[name] = _room(kept_gradients, name, shape, dtype, place, keeps)
         for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True):
-            states[name] = _room(kept_states, name, shape, dtype, ctx, True)
+            place = self._devices[number][name]
+            states[name] = _room(kept_states, name, shape, dtype, place, True)
         return self.symbol.bind(
             ctx, args=arguments, args_grad=gradients, grad_req=self.grad_req, aux_states=states
         )
@@ -268,6 +276,21 @@ class DataParallelExecutorGroup:
                 dict(zip(self.label_names, taken, strict=False)),
                 dict(zip(self.output_names, executor.outputs, strict=True)),
             )
+
+
+def _groups(given: Any, count: int) -> list[dict[str, Context]]:
+    """Return the devices of groups for each executor: one for all of them, or a list."""
+    if given is None:
+        return [{} for _ in range(count)]
+    if isinstance(given, dict):
+        lists = {key: [one] if isinstance(one, Context) else one for key, one in given.items()}
+        for key, devices in lists.items():
+            if len(devices) not in (1, count):
+                raise ArrayValueError(f"[group2ctxs] {key} has {len(devices)} devices, not {count}")
+        return [{key: one[i % len(one)] for key, one in lists.items()} for i in range(count)]
+    if len(given) != count:
+        raise ArrayValueError(f"[group2ctxs] {len(given)} dictionaries for {count} devices")
+    return list(given)
 
 
 def _room(

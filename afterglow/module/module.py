@@ -89,11 +89,10 @@ class Module(BaseModule):
         compression_params: Any = None,
     ) -> None:
         super().__init__(logger)
-        if group2ctxs is not None:
-            raise ArrayNotImplementedError("[Module] one device computes a whole symbol")
         if compression_params is not None:
             raise ArrayNotImplementedError("[Module] nothing travels between machines")
         self._symbol = symbol
+        self._group2ctxs = group2ctxs
         self._context = as_list(cpu() if context is None else context)
         self._work_load_list = list(work_load_list or [1] * len(self._context))
         need(
@@ -274,6 +273,7 @@ class Module(BaseModule):
             grad_req,
             self._fixed_param_names,
             None if shared_module is None else shared_module._exec_group,
+            self._group2ctxs,
         )
         self.binded = True
         if shared_module is not None:
