@@ -16,10 +16,12 @@ from ._arrays.worlds import in_world
 from ._core import Array, mark_variable, operation, origin_of
 from .context import Context, current_context
 from .error import ArrayTypeError, ArrayValueError, MXNetError
+from .ndarray import sparse
 from .symbol._graph import Node, auxiliary
 from .symbol._infer import Inference
 from .symbol._run import Plan
 from .symbol._shapes import is_complete
+from .symbol._storage import gradient_storage, storage_of
 from .symbol.symbol import Symbol
 from .util import is_np_array, is_np_shape
 
@@ -134,7 +136,8 @@ class Executor:
         with autograd.pause():
             for position, result in enumerate(results):
                 kept = self._outputs[position]
-                if kept.shape == result.shape and kept._dtype_number == result._dtype_number:
+                same = [(one.shape, one._dtype_number, one.stype) for one in (kept, result)]
+                if same[0] == same[1]:
                     kept._assign(in_world(result, kept._legacy))
                 else:
                     self._outputs[position] = in_world(result, self._legacy)
@@ -350,7 +353,9 @@ class Executor:
         return reached
 
 
-def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool) -> Any:
+def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool, stype: str = "default") -> Any:
+    if stype != "default":
+        return sparse.zeros(stype, tuple(shape), ctx, dtype)
     return operation("copy", legacy)(
         0, shape=tuple(shape), dtype=dtype_number(dtype), ctx=ctx.numbers
     )
@@ -396,7 +401,9 @@ def _requests(given: Any, names: Sequence[str]) -> list[str]:
     return requests
 
 
-def devices_of(symbol: Symbol, ctx: Context, groups: Mapping[str, Context]) -> dict[str, Context]:
+def devices_of_variables(
+    symbol: Symbol, ctx: Context, groups: Mapping[str, Context]
+) -> dict[str, Context]:
     """Return where the arrays of variables live: with their groups, or with who reads them."""
     found: dict[Node, str | None] = {}
     for node in symbol._nodes():
@@ -414,6 +421,7 @@ def simple_bind(
     ctx: Context | None,
     grad_req: Any,
     types: Mapping[str, Any] | None,
+    stypes: Mapping[str, Any] | None,
     shared_names: Sequence[str] | None,
     shared: Executor | None,
     buffer: dict[str, Any] | None,
@@ -425,7 +433,7 @@ def simple_bind(
     Arrays of variables of a group, by the attribute ``ctx_group``, live on its device.
     """
     ctx = ctx or current_context()
-    devices = devices_of(symbol, ctx, group2ctx or {})
+    devices = devices_of_variables(symbol, ctx, group2ctx or {})
     legacy = not is_np_array()
     arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     if arg_shapes is None:
@@ -440,6 +448,9 @@ def simple_bind(
     names, aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
     requests = _requests(grad_req, names)
     sharable = set(names if shared_names is None else shared_names)
+    nodes = symbol._nodes()
+    storage = {node.name: storage_of(node, stypes or {}) for node in nodes if node.is_variable}
+    rows = gradient_storage(nodes, stypes or {})
 
     def new(name: str, shape: Any, dtype: Any, others: Mapping[str, Any]) -> Any:
         number = dtype_number(dtype)
@@ -447,7 +458,7 @@ def simple_bind(
             found = pool.get(name)
             if found is not None and found.shape == shape and found._dtype_number == number:
                 return found
-        array = _zeros(shape, dtype, devices[name], legacy)
+        array = _zeros(shape, dtype, devices[name], legacy, storage[name])
         if buffer is not None:
             buffer[name] = array
         return array
@@ -456,7 +467,9 @@ def simple_bind(
     old_states: Any = shared.aux_dict if shared is not None else {}
     arrays = [new(*one, old) for one in zip(names, arg_shapes, arg_types, strict=True)]
     gradients = [
-        None if request == "null" else _zeros(shape, dtype, devices[name], legacy)
+        None
+        if request == "null"
+        else _zeros(shape, dtype, devices[name], legacy, rows.get(name, "default"))
         for name, shape, dtype, request in zip(names, arg_shapes, arg_types, requests, strict=True)
     ]
     states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]

@@ -531,7 +531,10 @@ class NegativeLogLikelihood(CrossEntropy, name="nll-loss"):
 
 @register
 class Perplexity(EvalMetric):
-    """e to the mean of -log of the probability given to the label."""
+    """e to the mean of -log of the probability given to the label.
+
+    Labels that are no class count as the nearest one, as in MXNet.
+    """
 
     def __init__(
         self,
@@ -550,7 +553,8 @@ class Perplexity(EvalMetric):
         label = label.astype("int64").ravel()
         scores = onp.moveaxis(pred, self.axis, -1).reshape(-1, pred.shape[self.axis])
         check_label_shapes(label, scores)
-        chosen = scores[onp.arange(label.size), label].astype("float64")
+        nearest = label.clip(0, scores.shape[1] - 1)
+        chosen = scores[onp.arange(label.size), nearest].astype("float64")
         count = label.size
         if self.ignore_label is not None:
             ignored = label == self.ignore_label

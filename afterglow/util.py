@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as onp
@@ -31,6 +32,7 @@ __all__ = [
     "np_shape",
     "reset_np",
     "restore_array",
+    "set_module",
     "set_np",
     "set_np_shape",
     "setenv",
@@ -175,6 +177,24 @@ def _wrapped_member(member: Any, scope: _Switched) -> Any:
     if callable(member) and not isinstance(member, type):
         return _with_switches(member, scope)
     return None
+
+
+def set_module(module: str | None) -> Callable[[Decorated], Decorated]:
+    """Return a decorator that says in which module a function or class is known.
+
+    >>> from afterglow import util
+    >>> @util.set_module("mxnet.numpy")
+    ... def example(): ...
+    >>> example.__module__
+    'mxnet.numpy'
+    """
+
+    def decorate(target: Decorated) -> Decorated:
+        if module is not None:
+            target.__module__ = module
+        return target
+
+    return decorate
 
 
 # --- the environment and the machine ---

@@ -19,25 +19,12 @@ import afterglow as mx
 NAMES = json.loads((Path(__file__).parent / "golden" / "names.json").read_text(encoding="utf-8"))
 
 _SPARSE = "sparse arrays"
-_INTERNAL = "internal names of ops"
 _EXTERNAL = "loads code that was compiled for MXNet"
-
-#: Namespaces that belong to parts which do not exist yet, and to which.
-LATER_NAMESPACES: dict[str, str] = {
-    "F._internal": _INTERNAL,
-}
 
 #: Names that belong to parts which do not exist yet, and to which.
 LATER: dict[str, str] = {
-    **{
-        f"{namespace}.{name}": reason
-        for namespace, reason in LATER_NAMESPACES.items()
-        for name in NAMES[namespace]
-    },
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,
-    "NDArray.tostype": _SPARSE,
-    "operator.NumpyOp": "symbols",
 }
 
 #: Names that are left out for good: made by the programs, meant for other classes or devices, or

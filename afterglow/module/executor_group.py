@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as onp
@@ -11,7 +11,7 @@ import numpy as onp
 from .. import ndarray as nd
 from ..context import Context
 from ..error import ArrayValueError
-from ..executor import devices_of
+from ..executor import devices_of_variables
 from ..io import DataDesc
 
 __all__ = ["DataParallelExecutorGroup", "described", "split_batch"]
@@ -62,14 +62,11 @@ class DataParallelExecutorGroup:
         grad_req: Any,
         fixed_param_names: Sequence[str],
         shared_group: DataParallelExecutorGroup | None = None,
-        group2ctxs: Any = None,
+        groups: Sequence[Mapping[str, Context]] = (),
     ) -> None:
         self.symbol = symbol
+        self._groups = groups or [{}] * len(contexts)
         self.contexts = contexts
-        self._devices = [
-            devices_of(symbol, ctx, groups)
-            for ctx, groups in zip(contexts, _groups(group2ctxs, len(contexts)), strict=True)
-        ]
         self.workload = workload
         self.data_names, self.label_names = names["data"], names["label"]
         self.state_names, self.param_names = names["state"], names["param"]
@@ -113,6 +110,7 @@ class DataParallelExecutorGroup:
 
     def _bound(self, number: int) -> Any:
         ctx, part = self.contexts[number], self.slices[number]
+        devices = devices_of_variables(self.symbol, ctx, self._groups[number])
         inputs = self.data_shapes + self.label_shapes
         shapes = {one.name: self._part_shape(one, part) for one in inputs}
         known = {name: shape for name, shape in shapes.items() if name in self.arg_names}
@@ -127,13 +125,11 @@ class DataParallelExecutorGroup:
         states: dict[str, Any] = {}
         for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types, strict=True):
             keeps = name in self.param_names
-            place = self._devices[number][name]
-            arguments[name] = _room(kept_arguments, name, shape, dtype, place, keeps)
+            arguments[name] = _room(kept_arguments, name, shape, dtype, devices[name], keeps)
             if self.grad_req[name] != "null":
-                gradients[name] = _room(kept_gradients, name, shape, dtype, place, keeps)
+                gradients[name] = _room(kept_gradients, name, shape, dtype, devices[name], keeps)
         for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True):
-            place = self._devices[number][name]
-            states[name] = _room(kept_states, name, shape, dtype, place, True)
+            states[name] = _room(kept_states, name, shape, dtype, devices[name], True)
         return self.symbol.bind(
             ctx, args=arguments, args_grad=gradients, grad_req=self.grad_req, aux_states=states
         )
@@ -276,21 +272,6 @@ class DataParallelExecutorGroup:
                 dict(zip(self.label_names, taken, strict=False)),
                 dict(zip(self.output_names, executor.outputs, strict=True)),
             )
-
-
-def _groups(given: Any, count: int) -> list[dict[str, Context]]:
-    """Return the devices of groups for each executor: one for all of them, or a list."""
-    if given is None:
-        return [{} for _ in range(count)]
-    if isinstance(given, dict):
-        lists = {key: [one] if isinstance(one, Context) else one for key, one in given.items()}
-        for key, devices in lists.items():
-            if len(devices) not in (1, count):
-                raise ArrayValueError(f"[group2ctxs] {key} has {len(devices)} devices, not {count}")
-        return [{key: one[i % len(one)] for key, one in lists.items()} for i in range(count)]
-    if len(given) != count:
-        raise ArrayValueError(f"[group2ctxs] {len(given)} dictionaries for {count} devices")
-    return list(given)
 
 
 def _room(

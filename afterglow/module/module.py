@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from .. import ndarray as nd
@@ -63,6 +63,29 @@ def _check_shapes(shapes: list[DataDesc], names: list[str], what: str, refuses: 
     warnings.warn(message, stacklevel=3)
 
 
+def _devices_of_groups(given: Any, count: int) -> list[dict[str, Context]]:
+    """Return for each device of a module where the groups of its symbol live.
+
+    ``given`` is a dictionary with one device, or one for each of the module's, by the names of
+    groups (attribute ``ctx_group``), or a list of dictionaries.
+    """
+    if given is None:
+        return [{}] * count
+    if isinstance(given, Mapping):
+        lists = {name: as_list(devices) for name, devices in given.items()}
+        for name, devices in lists.items():
+            need(
+                len(devices) in (1, count),
+                f"group {name!r} has {len(devices)} devices; 1 or {count} are needed",
+            )
+        return [
+            {name: devices[number % len(devices)] for name, devices in lists.items()}
+            for number in range(count)
+        ]
+    need(len(given) == count, f"{len(given)} groups of devices for {count} devices")
+    return [dict(one) for one in given]
+
+
 class Module(BaseModule):
     """Trains a symbol.
 
@@ -92,13 +115,13 @@ class Module(BaseModule):
         if compression_params is not None:
             raise ArrayNotImplementedError("[Module] nothing travels between machines")
         self._symbol = symbol
-        self._group2ctxs = group2ctxs
         self._context = as_list(cpu() if context is None else context)
         self._work_load_list = list(work_load_list or [1] * len(self._context))
         need(
             len(self._work_load_list) == len(self._context),
             f"{len(self._work_load_list)} loads for {len(self._context)} devices",
         )
+        self._groups = _devices_of_groups(group2ctxs, len(self._context))
         self._data_names = list(data_names)
         self._label_names = list(label_names or ())
         self._state_names = list(state_names or ())
@@ -273,7 +296,7 @@ class Module(BaseModule):
             grad_req,
             self._fixed_param_names,
             None if shared_module is None else shared_module._exec_group,
-            self._group2ctxs,
+            self._groups,
         )
         self.binded = True
         if shared_module is not None:

@@ -19,6 +19,7 @@ __all__ = [
     "MultiProposal",
     "Proposal",
     "ROIAlign",
+    "SparseEmbedding",
     "SyncBatchNorm",
     "arange_like",
     "bipartite_matching",
@@ -202,6 +203,16 @@ def ROIAlign(
     sample_ratio: int = -1,
     position_sensitive: bool = False,
     aligned: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SparseEmbedding(
+    data: NDArray,
+    weight: NDArray,
+    input_dim: int | None = None,
+    output_dim: int | None = None,
+    dtype: Any = "float32",
+    deterministic: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

@@ -1706,7 +1706,7 @@ def zeros(
     shape: int | tuple[int, ...],
     ctx: Any = None,
     dtype: Any = None,
-    stype: str | None = None,
+    stype: Any = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

@@ -25,6 +25,7 @@ __all__ = [
     *_contrib_ops.__all__,
     "cond",
     "foreach",
+    "getnnz",
     "isfinite",
     "isinf",
     "isnan",
@@ -122,6 +123,24 @@ def cond(
     [20.0]
     """
     return then_func() if _truth(pred) else else_func()
+
+
+def getnnz(
+    data: NDArray, axis: int | None = None, out: NDArray | None = None, name: str | None = None
+) -> NDArray:
+    """Return how many values a csr array stores: in each row (axis 1), column (0), or in all.
+
+    >>> from afterglow import nd
+    >>> print(nd.contrib.getnnz(nd.array([[0, 1], [2, 3]]).tostype("csr"), axis=1).asnumpy())
+    [1 2]
+    """
+    from .sparse import _calls
+
+    count: NDArray = _calls.getnnz(data, axis)
+    if out is None:
+        return count
+    out[:] = count
+    return out
 
 
 def isnan(data: NDArray) -> NDArray:

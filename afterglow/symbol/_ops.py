@@ -22,6 +22,7 @@ from .._arrays.worlds import WORLDS, pick_labels
 from .._core import Operation, complete_shapes, describe_node, operation
 from .._package.namespace import mxnet_ops
 from ..error import ArrayNotImplementedError, MXNetError
+from ..ndarray.sparse._named import NAMED as SPARSE
 from . import _custom, _loops, _np_ops
 from ._attributes import Attributes, as_value
 from ._names import canonical, other_names
@@ -195,6 +196,7 @@ _IN_FILES: dict[str, tuple[Function, int | None]] = {
     "_rnn_param_concat": (_rnn_param_concat, None),
     "_split_v2": (_split_v2, 1),
     "pick": (_pick, 2),
+    **SPARSE,
 }
 
 

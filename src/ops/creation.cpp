@@ -366,21 +366,16 @@ struct Filled {
   Shape shape;
   std::optional<DType> dtype;
   std::string order = "C";
-  std::optional<std::string> stype;
   static constexpr auto fields =
       std::tuple{required("shape", &Filled::shape, "of the result"),
                  field("dtype", &Filled::dtype, "of the result; float32 where none is given"),
-                 field("order", &Filled::order, "of the elements: 'C'"),
-                 field("stype", &Filled::stype, "of the storage: 'default'")};
+                 field("order", &Filled::order, "of the elements: 'C'")};
 };
 
 /// A copy of the number, which is the call's own input.
 template <std::int64_t number>
 void filled_infer(Inference& inference, const Filled& given) {
   need_row_major(inference, given.order);
-  if (given.stype && *given.stype != "default")
-    inference.refuse("arrays are dense, there is no storage type '" + *given.stype + "'",
-                     ErrorKind::not_implemented);
   const DType dtype = given.dtype.value_or(DType::float32);
   lazy::Operand& input = inference.call.inputs.emplace_back();
   lazy::set_immediate(input, number);

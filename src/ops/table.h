@@ -99,5 +99,6 @@ void declare_detection(Table& table);
 void declare_attention(Table& table);
 void declare_ctc(Table& table);
 void declare_images(Table& table);
+void declare_sparse(Table& table);
 
 }  // namespace afterglow::ops

@@ -153,3 +153,10 @@ def test_metrics_are_made_of_their_configurations(made):
     for given in (config, json.dumps(config)):
         assert metric.create(given).get_config() == config
     assert isinstance(metric.create('["acc", "ce"]'), metric.CompositeEvalMetric)
+
+
+@pytest.mark.parametrize(("ignored", "expected"), [(None, 2.2833557), (-1, 2.6726124)])
+def test_perplexity_of_labels_that_are_no_class(ignored, expected):
+    made = metric.Perplexity(ignored)
+    scores = [[0.2, 0.8], [0.3, 0.7], [0.6, 0.4]]
+    assert _value(made, ([0, 5, -1], scores))[1] == pytest.approx(expected)

@@ -563,13 +563,3 @@ def test_arrays_of_groups_live_on_their_devices(groups: Any) -> None:
             assert arrays["fc2_weight"].context == mx.cpu(3)
     for one, other in zip(*found, strict=True):
         assert one.tolist() == other.tolist()
-
-
-def test_groups_need_a_device_for_each_executor() -> None:
-    net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3)
-    for groups in ({"a": [mx.cpu(0)] * 3}, [{}] * 3):
-        module = mx.mod.Module(
-            net, label_names=None, context=[mx.cpu(0), mx.cpu(1)], group2ctxs=groups
-        )
-        with pytest.raises(ValueError, match="group2ctxs"):
-            module.bind([("data", (4, 5))])

@@ -259,3 +259,33 @@ def test_buckets_share_what_the_program_does_not_name() -> None:
 @pytest.mark.parametrize("module", [feed_forward, mx.operator], ids=lambda one: one.__name__)
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"one": mx.cpu(2), "two": [mx.cpu(3), mx.cpu(4)]},
+        [{"one": mx.cpu(2), "two": mx.cpu(3)}, {"one": mx.cpu(2), "two": mx.cpu(4)}],
+    ],
+    ids=["by group", "by device"],
+)
+def test_groups_of_symbols_live_on_devices(groups: Any) -> None:
+    with mx.AttrScope(ctx_group="one"):
+        first = sym.var("a") * 2
+    with mx.AttrScope(ctx_group="two"):
+        total = first + sym.var("b")
+    module = mx.mod.Module(
+        total, ["a", "b"], None, context=[mx.cpu(0), mx.cpu(1)], group2ctxs=groups
+    )
+    module.bind([("a", (4, 2)), ("b", (4, 2))], inputs_need_grad=True)
+    module.init_params()
+    module.forward(mx.io.DataBatch([nd.ones((4, 2)), nd.ones((4, 2))]), is_train=True)
+    module.backward([nd.ones((4, 2))])
+    assert (module.get_outputs()[0].asnumpy() == 3).all()
+    places = [[one.context for one in parts] for parts in module.get_input_grads(False)]
+    assert places == [[mx.cpu(2)] * 2, [mx.cpu(3), mx.cpu(4)]]
+    assert [float(one.mean()) for one in module.get_input_grads()] == [2, 1]
+    with pytest.raises(AssertionError, match="1 or 2 are needed"):
+        mx.mod.Module(
+            total, ["a", "b"], None, context=[mx.cpu(0), mx.cpu(1)], group2ctxs={"one": []}
+        )
