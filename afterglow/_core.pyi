@@ -3,12 +3,13 @@
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, Self, TypeAlias, TypedDict
+from typing import Any, Self, TypeAlias, TypedDict, TypeVar
 
 import numpy as onp
 from numpy.typing import NDArray
 
 Number: TypeAlias = bool | int | float
+_Result = TypeVar("_Result")
 Shape: TypeAlias = tuple[int, ...]
 
 class Array:
@@ -261,6 +262,7 @@ def describe_node(
 def complete_shapes(
     name: str, parameters: dict[str, Any], shapes: list[Shape | None]
 ) -> tuple[list[Shape | None], list[Shape]]: ...
+def infer_only(function: Callable[[], _Result]) -> _Result: ...
 def is_stand_in(object: Any) -> bool: ...
 def set_stand_in_type(type: type) -> None: ...
 def register_classes(
@@ -335,3 +337,18 @@ def shut_down() -> None: ...
 
 #: The module that introduced the core to the package.
 _started_by: ModuleType
+
+def register_sparse(
+    compressed_rows: type,
+    rows: type,
+    call: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any],
+    dense: Callable[[Any], Any],
+    add: Callable[[Any, Any], Any],
+    write: Callable[[Any, Any], None],
+    add_rows: Callable[[Any, Any, Any], Any],
+) -> None: ...
+def make_sparse(
+    shape: tuple[int, ...], data: Array, indices: Array, indptr: Array | None
+) -> Any: ...
+def sparse_parts(array: Array) -> tuple[Any, Any, Any]: ...
+def set_sparse_parts(array: Array, data: Array, indices: Array, indptr: Array | None) -> None: ...

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ._core import Scope
 from .error import ArrayValueError
-from .name import Current
+from .name import Entered, HasCurrent
 
 __all__ = ["AttrScope"]
 
 
-class AttrScope(Scope):
+class AttrScope(Scope, metaclass=HasCurrent):
     """Gives attributes to the symbols made in a ``with`` scope; scopes add up.
 
     >>> from afterglow import AttrScope, sym
@@ -23,22 +24,31 @@ class AttrScope(Scope):
     'stage1'
     """
 
-    current: ClassVar[Any]
+    #: How many graphs inside of nodes were written down, by name.
+    _subgraph_names: ClassVar[defaultdict[str, int]] = defaultdict(int)
 
     def __init__(self, **kwargs: str) -> None:
         for value in kwargs.values():
             if not isinstance(value, str):
                 raise ArrayValueError("Attributes need to be string")
-        self._attributes = kwargs
+        self._attr = kwargs
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
         """Return attributes with those of the scope; what is given goes before."""
-        return {**self._attributes, **(attr or {})}
+        return {**self._attr, **(attr or {})}
+
+    @classmethod
+    def _name_of_graph(cls, name: str) -> str:
+        """Return a new name for a graph inside of a node, after that of the graph it is in."""
+        around = cls.current.get(None).get("__subgraph_name__")
+        full = f"{around}${name}" if around else name
+        cls._subgraph_names[full] += 1
+        return f"{full}{cls._subgraph_names[full] - 1}"
 
     def _enter(self) -> Any:
         scope = type(self).__new__(type(self))
-        scope._attributes = _scopes.entered.get(self._attributes)
-        return self, [(_scopes, "entered", scope)]
+        scope._attr = AttrScope._scopes.entered.get(self._attr)
+        return self, [(AttrScope._scopes, "entered", scope)]
 
 
-_scopes = AttrScope.current = Current(AttrScope)  # with the attributes of all scopes around
+AttrScope._scopes = Entered(AttrScope)  # with the attributes of all scopes around

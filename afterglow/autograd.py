@@ -40,6 +40,9 @@ from ._core import (
 from ._mathematics.gradients import RULES, RecordedCall
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
+#: What a star import gives beside ours, as MXNet's module imports it; `dir` does not show it.
+_star_imported = ("NDArray", "Symbol", "traceback")
+
 __all__ = [
     "Function",
     "backward",
@@ -54,6 +57,7 @@ __all__ = [
     "set_recording",
     "set_training",
     "train_mode",
+    *_star_imported,
 ]
 
 _REQUESTS = {"null": 0, "write": 1, "add": 2}

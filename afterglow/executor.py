@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,15 +11,19 @@ from typing import Any
 import numpy as onp
 
 from . import autograd
-from ._arrays.dtypes import dtype_number
+from ._arrays.dtypes import FLOAT32, TYPES, dtype_number
 from ._arrays.worlds import in_world
 from ._core import Array, mark_variable, operation, origin_of
 from .context import Context, current_context
 from .error import ArrayTypeError, ArrayValueError, MXNetError
+from .ndarray import sparse
 from .symbol._graph import Node, auxiliary
+from .symbol._infer import Inference
 from .symbol._run import Plan
+from .symbol._shapes import is_complete
+from .symbol._storage import gradient_storage, storage_of
 from .symbol.symbol import Symbol
-from .util import is_np_array
+from .util import is_np_array, is_np_shape
 
 __all__ = ["Executor"]
 
@@ -79,8 +84,8 @@ class Executor:
                 mark_variable(handle, gradient, autograd.request_number(request))
             self._given[node] = handle
         self._outputs: list[Any] | None = None
-        self._heads: list[Any] | None = None
-        self._is_released = False
+        self._heads: list[Any] | None = None  # recorded, until gradients have been asked of them
+        self._was_training = False
         self._monitor: Callable[[str, Any], Any] | None = None
         self._monitor_all = False
 
@@ -103,16 +108,25 @@ class Executor:
                 value = in_world(value, target._legacy)
             with autograd.pause():
                 target[:] = value
-        heads = self._run(self._given, bool(is_train))
+        self._was_training = bool(is_train)
+        watch = None if self._monitor is None else self._watch
+        with autograd.record(True) if is_train else autograd.pause(False):
+            heads = self._plan.run(self._given, watch)
         self._heads = heads if is_train else None
-        self._is_released = False
         self._keep([head._detached() for head in heads])
         return self.outputs
 
-    def _run(self, given: Mapping[Node, Any], is_train: bool) -> list[Any]:
-        watch = None if self._monitor is None else self._watch
-        with autograd.record(True) if is_train else autograd.pause(False):
-            return self._plan.run(given, watch)
+    def _recorded(self) -> list[Any]:
+        """Return the recorded heads: once more from the same arguments where they are used up.
+
+        So it is after a pass that was not recorded, too. States move only once.
+        """
+        heads, self._heads = self._heads, None
+        if heads is None:
+            states = {node: self._given[node].copy() for node in self._states}
+            with autograd.record(self._was_training):
+                heads = self._plan.run({**self._given, **states})
+        return heads
 
     def _keep(self, results: list[Any]) -> None:
         """Write the results into the arrays that the user may hold since an earlier pass."""
@@ -122,7 +136,8 @@ class Executor:
         with autograd.pause():
             for position, result in enumerate(results):
                 kept = self._outputs[position]
-                if kept.shape == result.shape and kept._dtype_number == result._dtype_number:
+                same = [(one.shape, one._dtype_number, one.stype) for one in (kept, result)]
+                if same[0] == same[1]:
                     kept._assign(in_world(result, kept._legacy))
                 else:
                     self._outputs[position] = in_world(result, self._legacy)
@@ -150,19 +165,14 @@ class Executor:
 
         Outputs that are losses need none.
         """
-        if self._heads is None:
-            raise MXNetError("[backward] there was no forward(is_train=True) before")
-        if self._is_released:  # once more from the same arguments, but states move only once
-            given = {**self._given, **{node: self._given[node].copy() for node in self._states}}
-            self._heads = self._run(given, True)
         gradients = self._head_gradients(out_grads)
         heads, wanted = [], []
-        for position, head in enumerate(self._heads):
+        for position, head in enumerate(self._recorded()):
             if origin_of(head) is None:
                 continue
             node = self._symbol._outputs[position][0]
             gradient = gradients[position]
-            if gradient is None and not (node.is_variable or node.entry.is_loss):
+            if gradient is None and not (node.is_variable or node.is_loss):
                 raise MXNetError(
                     "Because the last operator is not Loss function, head_gradient is required "
                     f"when calling backward: output {self._output_names[position]} has none. If "
@@ -181,7 +191,6 @@ class Executor:
         for gradient, version in written:
             if gradient._version == version:  # no output depends on the argument
                 gradient._assign(0)
-        self._is_released = True
 
     def _head_gradients(self, given: Any) -> list[Any]:
         count = len(self._output_names)
@@ -191,10 +200,8 @@ class Executor:
             given = [given]
         elif isinstance(given, Mapping):
             given = [given.get(name) for name in self._output_names]
-        gradients = list(given)
-        if len(gradients) > count or any(
-            one is not None and not isinstance(one, Array) for one in gradients
-        ):
+        gradients = list(given)[:count]  # MXNet looks at no more either
+        if any(one is not None and not isinstance(one, Array) for one in gradients):
             raise ArrayTypeError("inputs must be NDArray, one for each output")
         return gradients + [None] * (count - len(gradients))
 
@@ -222,8 +229,12 @@ class Executor:
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: Any
     ) -> Executor:
-        """Return an executor for other shapes, with the same arrays where theirs stay."""
-        shapes, _, aux_shapes = self._symbol.infer_shape(**kwargs)
+        """Return an executor for other shapes that shares the memory of this one.
+
+        Arrays of arguments, gradients, states and outputs are the same where their shape stays, and
+        the beginnings of the same memory where they become smaller.
+        """
+        shapes, output_shapes, aux_shapes = self._symbol.infer_shape(**kwargs)
         if shapes is None:
             raise ArrayValueError("Insufficient argument shapes provided.")
         arrays, gradients, states = [], [], []
@@ -242,14 +253,28 @@ class Executor:
                         "executor and then down sizing it is more efficient than the reverse. If "
                         "you really want to up size, set allow_up_sizing=True."
                     )
-                array = self._zeros(shape, array.dtype)
-                gradient = None if gradient is None else self._zeros(shape, array.dtype)
+                array = self._reshaped(array, shape)
+                gradient = None if gradient is None else self._reshaped(gradient, shape)
             arrays.append(array)
             gradients.append(gradient)
         for name, shape in zip(self._aux_names, aux_shapes, strict=True):
             state = self.aux_dict[name]
-            states.append(state if state.shape == shape else self._zeros(shape, state.dtype))
-        return Executor(self._symbol, self._ctx, arrays, gradients, self._requests, states)
+            states.append(state if state.shape == shape else self._reshaped(state, shape))
+        new = Executor(self._symbol, self._ctx, arrays, gradients, self._requests, states)
+        new._outputs = [
+            self._reshaped(output, shape)
+            for output, shape in zip(self.outputs, output_shapes, strict=True)
+        ]
+        return new
+
+    def _reshaped(self, array: Any, shape: Any) -> Any:
+        """Return an array of another shape: the beginning of the same memory, if that suffices."""
+        if onp.prod(shape) > array.size:
+            return self._zeros(shape, array.dtype)
+        strides = [1]
+        for extent in shape[:0:-1]:
+            strides.insert(0, strides[0] * extent)
+        return array._view(0, tuple(shape), tuple(strides[: len(shape)]))
 
     # --- looking at it ---
 
@@ -268,12 +293,69 @@ class Executor:
                     self._monitor(f"{node.name}_{name}", self._given[source]._detached())
         self._monitor(node.output_name(index), in_world(array._detached(), self._legacy))
 
+    def get_optimized_symbol(self) -> Symbol:
+        """Return the symbol: what it says is computed, and calls are optimised as they run."""
+        return self._symbol
+
     def debug_str(self) -> str:
-        """Return a text that lists all nodes."""
-        return self._symbol.debug_str()
+        """Return a text that lists all nodes and tells what results of a pass take at once."""
+        return f"{self._symbol.debug_str()}Total {self._bytes() >> 20} MB allocated\n"
+
+    def _bytes(self) -> int:
+        """Return how many bytes of results there are at once, at most, as shapes tell.
+
+        What gradients pass through stays until they have done so; all else goes with its last
+        reader, as in :class:`Plan`.
+        """
+        found = Inference(self._symbol._outputs, is_np_shape())
+        given = [*zip(self._arguments, self.arg_arrays, strict=True)]
+        given += zip(self._states, self.aux_arrays, strict=True)
+        found.complete_types({node: array._dtype_number for node, array in given})
+        found.complete_shapes({node: array.shape for node, array in given})
+
+        def size(node: Node) -> int:
+            outputs = [(node, index) for index in range(len(node.output_names()))]
+            known = [(found.shapes.get(one), found.types.get(one)) for one in outputs]
+            return sum(
+                math.prod(shape) * onp.dtype(TYPES[kind or FLOAT32]).itemsize
+                for shape, kind in known
+                if shape is not None and is_complete(shape)
+            )
+
+        kept = self._on_the_way_back(found.nodes)
+        calls = [node for node in found.nodes if not node.is_variable]
+        last = {source: node for node in calls for source, _ in node.inputs}
+        held = kept | {node for node, _ in self._symbol._outputs}
+        now = most = 0
+        for node in calls:
+            now += size(node)
+            most = max(most, now)
+            ends = {one for one, _ in node.inputs if last[one] is node} - held
+            now -= sum(size(one) for one in ends if not one.is_variable)
+        return most
+
+    def _on_the_way_back(self, nodes: Sequence[Node]) -> set[Node]:
+        """Return the nodes between arguments that want gradients and the heads."""
+        wanting = {
+            node
+            for node, gradient, request in zip(
+                self._arguments, self.grad_arrays, self._requests, strict=True
+            )
+            if gradient is not None and request != "null"
+        }
+        for node in nodes:
+            if node.op != "BlockGrad" and any(source in wanting for source, _ in node.inputs):
+                wanting.add(node)
+        reached = {node for node, _ in self._symbol._outputs} & wanting
+        for node in reversed(nodes):
+            if node in reached:
+                reached.update(source for source, _ in node.inputs if source in wanting)
+        return reached
 
 
-def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool) -> Any:
+def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool, stype: str = "default") -> Any:
+    if stype != "default":
+        return sparse.zeros(stype, tuple(shape), ctx, dtype)
     return operation("copy", legacy)(
         0, shape=tuple(shape), dtype=dtype_number(dtype), ctx=ctx.numbers
     )
@@ -319,18 +401,39 @@ def _requests(given: Any, names: Sequence[str]) -> list[str]:
     return requests
 
 
+def devices_of_variables(
+    symbol: Symbol, ctx: Context, groups: Mapping[str, Context]
+) -> dict[str, Context]:
+    """Return where the arrays of variables live: with their groups, or with who reads them."""
+    found: dict[Node, str | None] = {}
+    for node in symbol._nodes():
+        own = node.attributes.get("__ctx_group__")
+        if node.is_variable:
+            found[node] = own
+        for source, _ in node.inputs:
+            if source.is_variable:
+                found[source] = found[source] or own
+    return {node.name: groups.get(group or "", ctx) for node, group in found.items()}
+
+
 def simple_bind(
     symbol: Symbol,
     ctx: Context | None,
     grad_req: Any,
     types: Mapping[str, Any] | None,
+    stypes: Mapping[str, Any] | None,
     shared_names: Sequence[str] | None,
     shared: Executor | None,
     buffer: dict[str, Any] | None,
     shapes: Mapping[str, Any],
+    group2ctx: Mapping[str, Context] | None = None,
 ) -> Executor:
-    """Return an executor with new arrays, or with those of another one where they fit."""
+    """Return an executor with new arrays, or with those of another one where they fit.
+
+    Arrays of variables of a group, by the attribute ``ctx_group``, live on its device.
+    """
     ctx = ctx or current_context()
+    devices = devices_of_variables(symbol, ctx, group2ctx or {})
     legacy = not is_np_array()
     arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     if arg_shapes is None:
@@ -345,6 +448,9 @@ def simple_bind(
     names, aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
     requests = _requests(grad_req, names)
     sharable = set(names if shared_names is None else shared_names)
+    nodes = symbol._nodes()
+    storage = {node.name: storage_of(node, stypes or {}) for node in nodes if node.is_variable}
+    rows = gradient_storage(nodes, stypes or {})
 
     def new(name: str, shape: Any, dtype: Any, others: Mapping[str, Any]) -> Any:
         number = dtype_number(dtype)
@@ -352,7 +458,7 @@ def simple_bind(
             found = pool.get(name)
             if found is not None and found.shape == shape and found._dtype_number == number:
                 return found
-        array = _zeros(shape, dtype, ctx, legacy)
+        array = _zeros(shape, dtype, devices[name], legacy, storage[name])
         if buffer is not None:
             buffer[name] = array
         return array
@@ -361,8 +467,10 @@ def simple_bind(
     old_states: Any = shared.aux_dict if shared is not None else {}
     arrays = [new(*one, old) for one in zip(names, arg_shapes, arg_types, strict=True)]
     gradients = [
-        None if request == "null" else _zeros(shape, dtype, ctx, legacy)
-        for shape, dtype, request in zip(arg_shapes, arg_types, requests, strict=True)
+        None
+        if request == "null"
+        else _zeros(shape, dtype, devices[name], legacy, rows.get(name, "default"))
+        for name, shape, dtype, request in zip(names, arg_shapes, arg_types, requests, strict=True)
     ]
     states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]
     return Executor(symbol, ctx, arrays, gradients, requests, states)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 import os
 import threading
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as onp
@@ -31,6 +33,7 @@ __all__ = [
     "np_shape",
     "reset_np",
     "restore_array",
+    "set_module",
     "set_np",
     "set_np_shape",
     "setenv",
@@ -94,6 +97,26 @@ class _Switched(Scope):
         return None, [(_switches, name, on) for name, on in self._switches.items()]
 
 
+class _HasSwitch(type):
+    """The class of ``_NumpyArrayScope``, whose ``_current`` is what this thread has switched."""
+
+    @property
+    def _current(cls) -> Any:
+        return _NumpyArrayScope(_switches.array)
+
+    @_current.setter
+    def _current(cls, scope: Any) -> None:
+        _switches.array = scope._is_np_array
+
+
+class _NumpyArrayScope(_Switched, metaclass=_HasSwitch):
+    """MXNet's scope of the switch for NumPy arrays, which programs set as ``_current``."""
+
+    def __init__(self, is_np_array: bool) -> None:
+        super().__init__(array=is_np_array)
+        self._is_np_array = is_np_array
+
+
 def np_shape(active: bool = True) -> Any:
     """Set the switch for NumPy shapes in a ``with`` scope."""
     return _Switched(shape=bool(active))
@@ -101,7 +124,7 @@ def np_shape(active: bool = True) -> Any:
 
 def np_array(active: bool = True) -> Any:
     """Set the switch for NumPy arrays in a ``with`` scope."""
-    return _Switched(array=bool(active))
+    return _NumpyArrayScope(bool(active))
 
 
 def _with_switches(function: Any, scope: _Switched) -> Any:
@@ -129,9 +152,12 @@ def use_np(func: Decorated) -> Decorated:
 
 
 def _decorate(target: Decorated, scope: _Switched) -> Decorated:
-    """Wrap a function, or every method and property that a class itself defines."""
+    """Wrap a function, or every method and property that a class itself defines.
+
+    Of what it inherits, that is wrapped which programs call, as ``initialize`` of a block is.
+    """
     if isinstance(target, type):
-        for name, member in vars(target).copy().items():
+        for name, member in {**_inherited(target), **vars(target)}.items():
             wrapped = _wrapped_member(member, scope)
             if wrapped is not None and name != "__class_getitem__":
                 setattr(target, name, wrapped)
@@ -142,6 +168,16 @@ def _decorate(target: Decorated, scope: _Switched) -> Decorated:
         )
     result: Decorated = _with_switches(target, scope)
     return result
+
+
+def _inherited(target: type) -> dict[str, Any]:
+    """Return the public functions of the classes above one, the nearest of each name."""
+    return {
+        name: member
+        for above in reversed(target.__mro__[1:])
+        for name, member in vars(above).items()
+        if isinstance(member, FunctionType) and (name == "__call__" or not name.startswith("_"))
+    }
 
 
 def _wrapped_member(member: Any, scope: _Switched) -> Any:
@@ -155,6 +191,24 @@ def _wrapped_member(member: Any, scope: _Switched) -> Any:
     if callable(member) and not isinstance(member, type):
         return _with_switches(member, scope)
     return None
+
+
+def set_module(module: str | None) -> Callable[[Decorated], Decorated]:
+    """Return a decorator that says in which module a function or class is known.
+
+    >>> from afterglow import util
+    >>> @util.set_module("mxnet.numpy")
+    ... def example(): ...
+    >>> example.__module__
+    'mxnet.numpy'
+    """
+
+    def decorate(target: Decorated) -> Decorated:
+        if module is not None:
+            target.__module__ = module
+        return target
+
+    return decorate
 
 
 # --- the environment and the machine ---

@@ -20,6 +20,7 @@ __all__ = ["STAR_IMPORTED", "internal"]
 #: What ``from mxnet.test_utils import *`` gives beside its functions: all that the module imports.
 STAR_IMPORTED = {
     "Context": "afterglow.context:Context",
+    "Features": "afterglow.runtime:Features",
     "OrderedDict": "collections:OrderedDict",
     "Symbol": "afterglow.symbol:Symbol",
     "array": "afterglow.ndarray:array",
@@ -128,6 +129,12 @@ _STRINGS = {
 
 #: By module, what a name stands for: a thing, or "MODULE" or "MODULE:NAME" of a thing to load.
 _INTERNALS: dict[str, dict[str, Any]] = {
+    "autograd": {
+        **_GRAD_REQUESTS,
+        "NDArray": "afterglow.ndarray:NDArray",
+        "Symbol": "afterglow.symbol:Symbol",
+        "traceback": "traceback",
+    },
     "base": {
         **_NUMBERS,
         **_HANDLES,
@@ -140,14 +147,16 @@ _INTERNALS: dict[str, dict[str, Any]] = {
     },
     "context": {"c_str": _c_str},
     "gluon.block": {
+        "_BlockScope": "afterglow.gluon._block_scope:BlockScope",
         "_flatten": "afterglow.gluon._mxnet_internals:flatten",
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
     "ndarray": {
         **_STORAGE,
+        "CachedOp": "afterglow.ndarray.cached_op:CachedOp",
         "_internal": "afterglow.ndarray._internal",
-        "op": "afterglow.ndarray._internal",
+        "op": "afterglow.ndarray",
     },
     "ndarray.ndarray": {
         **_STORAGE,
@@ -157,6 +166,7 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "np": onp,
         "py_slice": slice,
     },
+    "numpy": {"_internal": "afterglow.ndarray._internal:of_numpy"},
     "operator": {**_STRINGS, **_STORAGE, "ctypes": ctypes},
     "symbol.symbol": {**_STRINGS, **_STORAGE, **_GRAD_REQUESTS, "py_slice": slice},
     "test_utils": {**STAR_IMPORTED, **_STORAGE},

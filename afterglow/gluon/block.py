@@ -14,21 +14,23 @@ from typing import TYPE_CHECKING, Any
 from .. import autograd, ndarray, symbol
 from .._arrays.worlds import in_world
 from .._core import Array, Scope, refuse_capture, run_forward
+from .._formats.params import read, replace
 from .._package.keywords import NamedKeywords
 from ..error import (
     ArrayAttributeError,
-    ArrayNotImplementedError,
     ArrayValueError,
     MismatchError,
 )
 from ..initializer import Uniform
 from ..name import NameManager, Prefix
+from ..symbol._run import Plan
 from ..util import is_np_array
+from . import _structure
 from ._compiled import Compiled
 from ._deferred import AllKnown, Unknown
 from ._inputs import count_inputs, first_symbol, flat_symbols
 from ._layers import Layers
-from ._mxnet_internals import BlockInternals
+from ._mxnet_internals import BlockInternals, flatten, regroup
 from ._watchers import Watchers
 from .parameter import (
     DeferredInitializationError,
@@ -359,11 +361,12 @@ class Block(NamedKeywords):
         return handle
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
-        """Raise: calls are optimised together, so there is nothing to look into."""
-        raise ArrayNotImplementedError(
-            "[register_op_hook] the results of single ops cannot be looked at; use "
-            "register_forward_hook"
-        )
+        """Let ``callback(name, op, array)`` see what the ops of hybridized blocks compute.
+
+        The names are bytes, as MXNet gives them. With ``monitor_all`` it sees inputs too.
+        """
+        for child in self._children.values():
+            child.register_op_hook(callback, monitor_all)
 
     # --- files ---
 
@@ -388,11 +391,27 @@ class Block(NamedKeywords):
         """Read all parameters from a file."""
         loaded = load_file(filename)
         params = self._collect_params_with_prefix()
+        given = (ctx, allow_missing, ignore_extra)
         if not any("." in name or name in params for name in loaded):
             # Not by attributes but by full names, as ParameterDict.save and old programs have it.
-            given = (ctx, allow_missing, ignore_extra, self.prefix, filename)
-            self.collect_params().load_dict(loaded, *given, cast_dtype, dtype_source)
+            self.collect_params().load_dict(
+                loaded, *given, self.prefix, filename, cast_dtype, dtype_source
+            )
             return
+        self._block_load(loaded, filename, *given, cast_dtype, dtype_source)
+
+    def _block_load(
+        self,
+        loaded: dict[str, Any],
+        filename: str,
+        ctx: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Take arrays of a file, by the attributes that lead to the parameters."""
+        params = self._collect_params_with_prefix()
         if not allow_missing:
             found = {id(params[name]) for name in loaded if name in params}
             for name, parameter in params.items():
@@ -431,18 +450,20 @@ class Block(NamedKeywords):
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix: str) -> None:
-        """Raise: it is not known how to write any block."""
-        raise ArrayNotImplementedError(
-            "[Block.save] save_parameters writes the parameters, and export of a HybridBlock also "
-            "what it computes"
-        )
+        """Write how the block nests and its parameters: ``prefix-model.json`` and ``.params``."""
+        text = _structure.describe(self)
+        replace(f"{prefix}-model.json", lambda file: file.write(text.encode()))
+        self.save_parameters(f"{prefix}-model.params")
 
     def load(self, prefix: str) -> None:
-        """Raise: it is not known how to read any block."""
-        raise ArrayNotImplementedError(
-            "[Block.load] load_parameters reads the parameters, and SymbolBlock.imports what "
-            "export has written"
-        )
+        """Read what ``save`` has written of a block that nests in the same way.
+
+        What was hybridized there is hybridized here.
+        """
+        text = read(f"{prefix}-model.json").decode()
+        file = f"{prefix}-model.params"
+        self._block_load(_structure.renamed(self, text, load_file(file)), file)
+        _structure.restore(self, text)
 
     # --- summary ---
 
@@ -540,6 +561,7 @@ class HybridBlock(BlockInternals, Block):
         self._active = False
         self._flags: dict[str, Any] = {}
         self._block_compiled = Compiled()
+        self._block_op_hook: tuple[Callable[..., Any], bool] | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -549,6 +571,8 @@ class HybridBlock(BlockInternals, Block):
         """Call the hooks and ``forward``, or what was written down of it."""
         if not self._active:
             return super().__call__(*args)
+        if self._block_op_hook is not None:
+            return self._block_watched(args, *self._block_op_hook)
         if not self._forward_pre_hooks and not self._forward_hooks:
             return self._block_compiled(self, args)
         for hook in tuple(self._forward_pre_hooks.values()):
@@ -599,6 +623,44 @@ class HybridBlock(BlockInternals, Block):
         }
         self._flags = {"backend": backend, **flags, **kwargs}
         super().hybridize(active, **flags)
+
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Let ``callback(name, op, array)`` see what the ops of the hybridized block compute.
+
+        The names are bytes, as MXNet gives them. With ``monitor_all`` it sees inputs too. What is
+        seen is computed op by op, so remove the hook, by ``register_op_hook(None)``, to be fast.
+        """
+        self._block_op_hook = None if callback is None else (callback, monitor_all)
+
+    def _block_watched(self, args: tuple[Any, ...], see: Callable[..., Any], inputs: bool) -> Any:
+        """Compute the outputs op by op."""
+        given, form = flatten(list(args), "input")
+        arrays = [one for one in given if one is not None]
+        names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
+        legacy, place = arrays[0]._legacy, arrays[0]._context_numbers
+        variables = (symbol.var(name) for name in names)
+        made = iter(variables if legacy else (one.as_np_ndarray() for one in variables))
+        flat = [None if one is None else next(made) for one in given]
+        params = self.collect_params()
+        if any(one._deferred_init for one in params.values()):
+            with autograd.pause():
+                self.forward(*args)
+        outputs, output_form = flatten(self.forward(*regroup(flat, form)[0]), "output")
+        by_name = {name: one._at(place) for name, one in params.items()}
+        by_name.update(zip(names, arrays, strict=True))
+        plan = Plan([head for one in outputs for head in one._outputs])
+        by_node = {node: by_name[node.name] for _, node in plan.variables}
+
+        def watch(node: Any, index: int, array: Any) -> None:
+            op = str(node.op).encode()
+            if inputs and not index:
+                for name, (source, _) in zip(node.input_names(), node.inputs, strict=True):
+                    if source in by_node:
+                        see(f"{node.name}_{name}".encode(), op, by_node[source]._detached())
+            see(node.output_name(index).encode(), op, in_world(array._detached(), legacy))
+
+        found = [in_world(one, legacy) for one in plan.run(by_node, watch)]
+        return regroup(found, output_form)[0]
 
     def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
         """Hybridize, and pass one batch through the block."""

@@ -21,6 +21,7 @@ __all__ = [
     "Proposal",
     "ROIAlign",
     "RROIAlign",
+    "SparseEmbedding",
     "SyncBatchNorm",
     "adamw_update",
     "allclose",
@@ -229,6 +230,16 @@ def RROIAlign(
     pooled_size: int | tuple[int, ...] | None = None,
     spatial_scale: float | None = None,
     sampling_ratio: int = -1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SparseEmbedding(
+    data: NDArray,
+    weight: NDArray,
+    input_dim: int | None = None,
+    output_dim: int | None = None,
+    dtype: Any = "float32",
+    deterministic: bool = False,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

@@ -2155,7 +2155,7 @@ def zeros(
     shape: int | tuple[int, ...],
     ctx: Any = None,
     dtype: Any = None,
-    stype: str | None = None,
+    stype: Any = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .._core import Array
-from ..error import ArgumentError, ArrayValueError
+from .._arrays.nesting import flat, like
+from .._arrays.worlds import WORLDS
+from .._core import Array, is_recording, origin_of
+from ..error import ArrayIndexError, ArrayValueError
 from . import _contrib_ops, _contributed, _ops
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
@@ -25,6 +27,7 @@ __all__ = [
     *_contributed.__all__,
     "cond",
     "foreach",
+    "getnnz",
     "isfinite",
     "isinf",
     "isnan",
@@ -33,7 +36,10 @@ __all__ = [
 
 
 def foreach(
-    body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any
+    body: Callable[[Any, Any], tuple[Any, Any]],
+    data: Any,
+    init_states: Any,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """Call ``out, states = body(data[i], states)`` for every row; return stacked outs and states.
 
@@ -45,21 +51,24 @@ def foreach(
     >>> total.asnumpy().tolist()
     [6.0]
     """
-    arrays = _flat(data, "foreach input")
-    _flat(init_states, "foreach states")
+    arrays = _arrays(data, "foreach input")
+    _arrays(init_states, "foreach states")
     if not arrays:
         raise ArrayValueError("[foreach] there is no array to go over")
+    lengths = [len(array) for array in arrays]
+    if min(lengths) < lengths[0]:  # longer ones are read as far as the first goes
+        raise ArrayIndexError(f"[foreach] arrays have {lengths} rows; the first has too many")
     states = init_states
     steps: list[list[Any]] = []
     form: Any = None
-    for position in range(len(arrays[0])):
-        form, states = body(_like(data, iter([array[position] for array in arrays])), states)
-        steps.append(_flat(form, "foreach output"))
-        _flat(states, "foreach states")
+    for rows in zip(*map(_rows, arrays), strict=False):
+        form, states = body(like(data, iter(rows)), states)
+        steps.append(_arrays(form, "foreach output"))
+        _arrays(states, "foreach states")
     if not steps:
         raise ArrayValueError("[foreach] data has no rows, so the outputs have no shape")
     stacked = [_ops.stack(*column, axis=0) for column in zip(*steps, strict=True)]
-    return _like(form, iter(stacked)), states
+    return like(form, iter(stacked)), states
 
 
 def while_loop(
@@ -67,6 +76,7 @@ def while_loop(
     func: Callable[..., tuple[Any, Any]],
     loop_vars: Any,
     max_iterations: int | None = None,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """Call ``out, loop_vars = func(*loop_vars)`` while ``cond(*loop_vars)``; return both.
 
@@ -83,7 +93,7 @@ def while_loop(
         most = int(max_iterations)
     except (TypeError, ValueError):
         raise ArrayValueError("Cannot convert max_iteration to python int") from None
-    count = len(_flat(loop_vars, "while_loop loop_vars"))
+    count = len(_arrays(loop_vars, "while_loop loop_vars"))
     if not count:
         raise ArrayValueError("loop_vars should contain at least one element")
     variables = loop_vars
@@ -92,16 +102,21 @@ def while_loop(
     while len(steps) < most and _truth(cond(*_arguments(variables))):
         form, variables = func(*_arguments(variables))
         form = [] if form is None else form
-        steps.append(_flat(form, "while_loop output"))
-        if len(_flat(variables, "while_loop new_loop_vars")) != count:
+        steps.append(_arrays(form, "while_loop output"))
+        if len(_arrays(variables, "while_loop new_loop_vars")) != count:
             raise ArrayValueError("The length of loop_vars should be consistent during the loop")
         if len(steps[-1]) != len(steps[0]):
             raise ArrayValueError("The length of step_output should be consistent during the loop")
     filled = [_filled(column, most) for column in zip(*steps, strict=True)]
-    return _like(form, iter(filled)), variables
+    return like(form, iter(filled)), variables
 
 
-def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
+def cond(
+    pred: Any,
+    then_func: Callable[[], Any],
+    else_func: Callable[[], Any],
+    name: str | None = None,
+) -> Any:
     """Return ``then_func()`` if the array ``pred`` of one element is not 0, else ``else_func()``.
 
     >>> from afterglow import nd
@@ -110,6 +125,24 @@ def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) 
     [20.0]
     """
     return then_func() if _truth(pred) else else_func()
+
+
+def getnnz(
+    data: NDArray, axis: int | None = None, out: NDArray | None = None, name: str | None = None
+) -> NDArray:
+    """Return how many values a csr array stores: in each row (axis 1), column (0), or in all.
+
+    >>> from afterglow import nd
+    >>> print(nd.contrib.getnnz(nd.array([[0, 1], [2, 3]]).tostype("csr"), axis=1).asnumpy())
+    [1 2]
+    """
+    from .sparse import _calls
+
+    count: NDArray = _calls.getnnz(data, axis)
+    if out is None:
+        return count
+    out[:] = count
+    return out
 
 
 def isnan(data: NDArray) -> NDArray:
@@ -145,6 +178,21 @@ def isinf(data: NDArray) -> NDArray:
     return (data == data) != finite
 
 
+def _rows(array: Any) -> Any:
+    """Return what lies along the first axis, one by one.
+
+    Views cost nothing, but the gradient of each has the size of the whole array.
+    """
+    if not is_recording() or origin_of(array) is None or len(array) < 2 or array.ndim < 2:
+        return array
+    ops = WORLDS[array._legacy]
+    return ops.SliceChannel(array, num_outputs=len(array), axis=0, squeeze_axis=True)
+
+
+def _arrays(nested: Any, what: str) -> list[Any]:
+    return flat(nested, Array, what)
+
+
 def _truth(value: Any) -> bool:
     if isinstance(value, Array) and value.size != 1:
         raise ArrayValueError("The current array is not a scalar")
@@ -159,21 +207,3 @@ def _filled(column: tuple[NDArray, ...], rows: int) -> NDArray:
     """Stack the outputs of all steps; what no step has filled is 0."""
     missing = [_ops.zeros_like(column[0])] * (rows - len(column))
     return _ops.stack(*column, *missing, axis=0)
-
-
-def _flat(nested: Any, what: str) -> list[Any]:
-    """Return the arrays of nested lists in order."""
-    if isinstance(nested, Array):
-        return [nested]
-    if not isinstance(nested, (list, tuple)):
-        raise ArgumentError(
-            f"{what} must be (nested) list of NDArray, but got {nested} of type {type(nested)}"
-        )
-    return [array for item in nested for array in _flat(item, what)]
-
-
-def _like(form: Any, arrays: Any) -> Any:
-    """Return the arrays nested as ``form`` is."""
-    if isinstance(form, Array):
-        return next(arrays)
-    return [_like(item, arrays) for item in form]

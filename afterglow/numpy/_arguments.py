@@ -16,6 +16,7 @@ from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError
 #: Options of NumPy's functions, with the only values that are known here.
 _options: dict[str, Any] = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 _unknown_options = ("dtype", "signature", "extobj")
+_casts = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def need(value: Any, name: str = "a") -> Any:
@@ -33,11 +34,23 @@ def truth(where: Any) -> Any:
     return mask if mask._dtype_number == BOOL else NUMPY.not_equal(mask, 0)
 
 
+def _is_type(value: Any) -> bool:
+    try:
+        onp.dtype(value)
+    except TypeError:
+        return False
+    return True
+
+
 def check_options(name: str, options: dict[str, Any]) -> None:
     """Refuse keywords that NumPy does not know either, and values that do not exist here."""
     for option, value in options.items():
         if option not in _options and option not in _unknown_options:
             raise ArrayTypeError(f"[{name}] {option} is an invalid keyword")
+        if option == "dtype" and not _is_type(value):
+            raise ArrayTypeError(f"[{name}] dtype {value} not understood")
+        if option == "casting" and value not in _casts:
+            raise ArrayTypeError(f"[{name}] casting {value} not understood")
         is_known = option not in _unknown_options and type(value) in (str, bool)
         if not is_known or value != _options[option]:
             raise ArrayNotImplementedError(f"[{name}] {option}={value} does not exist here")

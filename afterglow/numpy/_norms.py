@@ -17,9 +17,15 @@ if TYPE_CHECKING:
     from .multiarray import ndarray
 
 
+#: MXNet's words for them.
+_infinities = {"inf": inf, "-inf": -inf}
+
+
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> ndarray:
     """Return the norm that ``ord`` names."""
     x = need(x, "x")
+    if isinstance(ord, str):
+        ord = _infinities.get(ord, ord)
     if isinstance(axis, list):
         raise ArrayTypeError("[norm] axis must be None, an integer or a tuple of integers")
     axes = as_axes(axis)

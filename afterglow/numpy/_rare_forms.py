@@ -18,7 +18,13 @@ from .._arrays.op_functions import Spelling, spellings
 from .._arrays.shapes import Shape, as_axes, normal_axis
 from .._arrays.worlds import NUMPY
 from .._core import Array
-from ..error import ArrayTypeError, ArrayValueError, UnknownFormError, as_ours
+from ..error import (
+    ArrayNotImplementedError,
+    ArrayTypeError,
+    ArrayValueError,
+    UnknownFormError,
+    as_ours,
+)
 from . import indexing
 from ._arguments import check_options, need, truth
 
@@ -34,6 +40,8 @@ def elementwise(
     chosen = options.pop("where", True)
     if options:
         check_options(name, options)
+    if chosen is False and out is None:
+        raise ArrayNotImplementedError(f"[{name}] where=False leaves all out; out is needed then")
     if chosen is not True:
         return _call_where(call, operands, out, truth(chosen))
     if any(isinstance(operand, (Array, onp.ndarray)) for operand in operands):

@@ -5,24 +5,29 @@ from __future__ import annotations
 
 import builtins
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
 from .._arrays.dtypes import FLOAT64, FLOATING, dtype_number, is_known
 from .._arrays.worlds import NUMPY
-from .._core import Array
+from .._core import Array, is_recording, is_stand_in
 from .._interoperation.host import host_array
 from .._interoperation.host_calls import Host, Spec, declare_host
 from .._mathematics.gradients import ZERO
 from ..error import ArrayTypeError, as_ours
 from ._arguments import check_options, need
 from ._rare_forms import elementwise
+from .creation import array
+
+if TYPE_CHECKING:
+    from .multiarray import ndarray
 
 __all__ = [
     "around",
     "lcm",
     "nan_to_num",
+    "polyval",
     "round",
     "round_",
 ]
@@ -63,7 +68,8 @@ def nan_to_num(
 ) -> Any:
     """Return the elements with nan and infinities replaced; without ``copy`` in place.
 
-    Infinities become the greatest and the lowest number of the type unless others are given.
+    Infinities become the greatest and the lowest number of the type unless others are given. A
+    variable (``attach_grad``) is not written to while recording; there is a copy then.
 
     >>> from afterglow import np
     >>> np.nan_to_num(np.array([np.nan, 1, np.inf]), posinf=9)
@@ -73,6 +79,7 @@ def nan_to_num(
         with as_ours("nan_to_num"):
             return onp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
     x = need(x, "x")
+    copy = copy or (is_recording() and x.grad is not None)
     target = None if copy else x
     if x._dtype_number not in FLOATING:
         return NUMPY.copy(x) if copy else x
@@ -85,6 +92,19 @@ def nan_to_num(
     if posinf is None or neginf is None:
         result = NUMPY.clip(result, -largest, largest)
     return NUMPY.where(NUMPY.not_equal(x, x), nan, result, out=target)
+
+
+def polyval(p: Any, x: Any) -> ndarray:
+    """Return the values of a polynomial whose coefficients begin with the greatest power.
+
+    >>> from afterglow import np
+    >>> np.polyval(np.array([1, 2, 3]), np.array([0, 1, 10]))
+    array([  3.,   6., 123.])
+    """
+    result: ndarray = NUMPY.polyval(
+        *(one if isinstance(one, Array) or is_stand_in(one) else array(one) for one in (p, x))
+    )
+    return result
 
 
 def lcm(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .. import random as _streams
 from .._arrays.dtypes import FLOAT32, FLOAT64, INT64
 from .._arrays.keys import contiguous_strides
 from .._arrays.shapes import Shape, as_shape
@@ -28,7 +29,6 @@ from ..error import (
     ArrayValueError,
     as_ours,
 )
-from ..random import seed
 from . import _random_ops
 from ._arguments import need
 from ._random_ops import *  # noqa: F403
@@ -47,6 +47,15 @@ __all__ = [
     "shuffle",
     *_random_ops.__all__,
 ]
+
+
+def seed(seed: int, ctx: Context | str = "all") -> None:
+    """Restart the random numbers of one device, or of all devices, from a number.
+
+    >>> np.random.seed(1)
+    """
+    _streams.seed(seed, ctx)
+
 
 # --- continuous distributions ---
 
@@ -139,9 +148,10 @@ def multinomial(n: int, pvals: Any, size: Any = None) -> ndarray:
         if (host < 0).any() or host.sum() > 1 + 1e-5:
             raise ArrayValueError(f"[multinomial] {pvals} are no probabilities with a sum up to 1")
         pvals = from_host(host, context_numbers(None), False)
-    return NUMPY.fill_counts(
-        NUMPY.copy(pvals, dtype=FLOAT64), n=_integer("multinomial", n), shape=_plain_shape(size)
-    )
+    trials, shape = _integer("multinomial", n), _plain_shape(size)
+    if pvals.shape == (0,):
+        return NUMPY.copy(0, shape=(*shape, 0), dtype=INT64, ctx=pvals._context_numbers)
+    return NUMPY.fill_counts(NUMPY.copy(pvals, dtype=FLOAT64), n=trials, shape=shape)
 
 
 # --- order ---

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from .._core import waitall
 from ..context import Context, cpu, cpu_pinned, current_context, gpu, gpu_memory_info, num_gpus
-from ..random import seed
 from ..util import (
     get_cuda_compute_capability,
     is_np_array,
@@ -19,10 +18,12 @@ from ..util import (
     use_np_array,
     use_np_shape,
 )
-from . import _ops, files, image, indexing, random, shape
+from . import _ops, checks, files, image, indexing, random, shape
 from ._ops import *  # noqa: F403
+from .checks import *  # noqa: F403
 from .files import *  # noqa: F403
 from .indexing import *  # noqa: F403
+from .random import seed
 from .shape import *  # noqa: F403
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "use_np_shape",
     "waitall",
     *_ops.__all__,
+    *checks.__all__,
     *files.__all__,
     *indexing.__all__,
     *shape.__all__,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ..random import seed
+from ..numpy.random import seed
 from . import _random_ops
 from ._random_ops import *  # noqa: F403
 

@@ -58,7 +58,16 @@ class _Internal(ModuleType):
 
 _internal = _Internal(f"{__name__}._internal")
 op = _Internal(f"{__name__}.op")
-sparse = _Internal(f"{__name__}.sparse")
+
+
+class _Sparse(ModuleType):
+    """``mx.sym.sparse``: ops that know sparse arrays, which are those of ``mx.sym``."""
+
+    def __getattr__(self, name: str) -> Any:
+        return function_of("_sparse_retain" if name == "retain" else name, self.__name__, name)
+
+
+sparse = _Sparse(f"{__name__}.sparse")
 
 
 # --- new arrays ---

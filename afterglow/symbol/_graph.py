@@ -5,26 +5,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._arrays.shapes import Shape
 from ..error import ArrayNotImplementedError, MXNetError
 from ._attributes import Attributes
+from ._custom import prop
+from ._loops import PARAMETERS, places
 from ._ops import Entry, find
+
+if TYPE_CHECKING:
+    from ._subgraph import Subgraph
 
 VARIABLE = "null"  #: the op of variables, as files have it
 
 
 class Node:
-    """A variable, or a call of an op: its name, attributes (text) and inputs."""
+    """A variable, or a call of an op: name, attributes (text), inputs, and graphs that it holds."""
 
     def __init__(
-        self, op: str, name: str, attributes: dict[str, str], inputs: Sequence[Output] = ()
+        self,
+        op: str,
+        name: str,
+        attributes: dict[str, str],
+        inputs: Sequence[Output] = (),
+        subgraphs: Sequence[Subgraph] = (),
     ) -> None:
         self.op = op
         self.name = name
         self.attributes = attributes
         self.inputs = list(inputs)
+        self.subgraphs = list(subgraphs) or _kept_as_text(op, attributes)
+
+    def copy(self, inputs: Sequence[Output]) -> Node:
+        """Return the same call of other inputs."""
+        return Node(self.op, self.name, dict(self.attributes), inputs, self.subgraphs)
 
     def open_shape(self, unknown: int) -> Shape | None:
         """Return the shape of new arrays with an extent that is left open, as -1; else none."""
@@ -40,6 +55,13 @@ class Node:
         """Whether it stands for an array to come."""
         return self.op == VARIABLE
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether its gradient starts by itself."""
+        if self.op == "Custom":
+            return not prop(self.attributes).need_top_grad_
+        return self.entry.is_loss
+
     @cached_property
     def entry(self) -> Entry:
         """What is known of the op."""
@@ -47,8 +69,9 @@ class Node:
 
     @property
     def values(self) -> Attributes:
-        """The parameters of the op, as what they mean."""
-        return self.entry.values(self.attributes)
+        """The parameters of the op, as what they mean, and the graphs that the node holds."""
+        values = self.entry.values(self.attributes)
+        return {**values, "subgraphs": self.subgraphs} if self.op in PARAMETERS else values
 
     def input_names(self) -> tuple[str, ...]:
         """Return the names of the inputs that are there."""
@@ -63,7 +86,8 @@ class Node:
         if self.is_variable:
             return self.name
         names = self.output_names()
-        return f"{self.name}_{names[index] if index < len(names) else f'output{index}'}"
+        own = names[index] if index < len(names) else f"output{index}"
+        return f"{self.name}_{own}" if self.name else own
 
     def new_input(self, name: str) -> Output:
         """Return a variable for an input that nobody has given."""
@@ -79,6 +103,15 @@ class Node:
     def count_outputs(self) -> int:
         """Return how many outputs files count."""
         return 1 if self.is_variable else self.entry.count_outputs(self.values)
+
+
+def _kept_as_text(op: str, attributes: dict[str, str]) -> list[Subgraph]:
+    """Return the graph that a node has as an attribute."""
+    if op != "_CachedOp" or "subgraph" not in attributes:
+        return []
+    from ._json import subgraph_of
+
+    return [subgraph_of(attributes["subgraph"])]
 
 
 Output = tuple[Node, int]  #: a node and the number of its output
@@ -113,6 +146,10 @@ def auxiliary(nodes: Iterable[Node]) -> set[Node]:
             for name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
                 if name in node.entry.auxiliary and source.is_variable:
                     result.add(source)
+        if node.op in PARAMETERS:
+            for graph, taken in zip(node.subgraphs, places(node.op, node.values), strict=True):
+                inputs = (node.inputs[taken[state]][0] for state in graph.states)
+                result.update(source for source in inputs if source.is_variable)
     return result
 
 
@@ -131,9 +168,7 @@ def substituted(heads: Sequence[Output], replace: Callable[[Node], Output | None
         elif node.is_variable:
             copies[node] = node
         else:
-            copies[node] = Node(
-                node.op, node.name, dict(node.attributes), [new(one) for one in node.inputs]
-            )
+            copies[node] = node.copy([new(one) for one in node.inputs])
     return [new(head) for head in heads]
 
 

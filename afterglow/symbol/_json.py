@@ -11,11 +11,14 @@ import json
 from typing import Any
 
 from ..error import ArrayValueError, MXNetError
+from . import _loops
 from ._attributes import HIDDEN, hidden
 from ._graph import VARIABLE, Node, Output, auxiliary, in_order
 from ._names import canonical
+from ._subgraph import Subgraph
 
 _VERSION = 10901  #: MXNet 1.9.1
+_MOST_NESTED = 64  #: graphs inside of nodes of graphs; deeper ones are damage
 
 
 # --- writing ---
@@ -38,12 +41,20 @@ def _layout(start: str, items: list[str], end: str, indent: int, lines: bool) ->
     return start + margin + f", {margin}".join(items) + "\n" + " " * indent + end
 
 
-def _numbers(numbers: list[int]) -> str:
-    return _layout("[", [str(number) for number in numbers], "]", 2, len(numbers) > 10)
+def _numbers(numbers: list[int], indent: int) -> str:
+    return _layout("[", [str(number) for number in numbers], "]", indent, len(numbers) > 10)
 
 
 def to_json(heads: list[Output], numpy_shapes: bool) -> str:
     """Return a graph as the text of a file."""
+    versions = [("mxnet_version", f'["int", {_VERSION}]')]
+    if numpy_shapes:
+        versions.insert(0, ("is_np_shape", '["int", 1]'))
+    return _object([*_members(heads, 0), ("attrs", _object(versions, 2))], 0)
+
+
+def _members(heads: list[Output], indent: int) -> list[tuple[str, str]]:
+    """Return the members of a graph."""
     nodes = in_order(node for node, _ in heads)
     numbers = {node: number for number, node in enumerate(nodes)}
     states = auxiliary(nodes)
@@ -57,23 +68,23 @@ def to_json(heads: list[Output], numpy_shapes: bool) -> str:
         members = [("op", _quoted(node.op)), ("name", _quoted(node.name))]
         if node.attributes:
             attributes = sorted(node.attributes.items())
-            members.append(("attrs", _object([(k, _quoted(v)) for k, v in attributes], 6)))
+            texts_of = [(key, _quoted(value)) for key, value in attributes]
+            members.append(("attrs", _object(texts_of, indent + 6)))
         members.append(("inputs", f"[{', '.join(written(one) for one in node.inputs)}]"))
-        texts.append(_object(members, 4))
+        if node.subgraphs and "subgraph" not in node.attributes:
+            graphs = [
+                _object(_members(graph.heads, indent + 8), indent + 8) for graph in node.subgraphs
+            ]
+            members.append(("subgraphs", _layout("[", graphs, "]", indent + 6, True)))
+        texts.append(_object(members, indent + 4))
         rows.append(rows[-1] + node.count_outputs())
-    versions = [("mxnet_version", f'["int", {_VERSION}]')]
-    if numpy_shapes:
-        versions.insert(0, ("is_np_shape", '["int", 1]'))
-    return _object(
-        [
-            ("nodes", _layout("[", texts, "]", 2, True)),
-            ("arg_nodes", _numbers([numbers[node] for node in nodes if node.is_variable])),
-            ("node_row_ptr", _numbers(rows)),
-            ("heads", f"[{', '.join(f'[{numbers[node]}, {i}, 0]' for node, i in heads)}]"),
-            ("attrs", _object(versions, 2)),
-        ],
-        0,
-    )
+    variables = [numbers[node] for node in nodes if node.is_variable]
+    return [
+        ("nodes", _layout("[", texts, "]", indent + 2, True)),
+        ("arg_nodes", _numbers(variables, indent + 2)),
+        ("node_row_ptr", _numbers(rows, indent + 2)),
+        ("heads", f"[{', '.join(f'[{numbers[node]}, {i}, 0]' for node, i in heads)}]"),
+    ]
 
 
 # --- reading ---
@@ -98,26 +109,31 @@ class _Reader:
             graph = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise self.wrong(str(error)) from None
-        self.need(graph, dict, "the file")
+        heads = self._graph(graph, "the file", 0)
+        attributes = graph.get("attrs") or {}
+        return heads, bool(isinstance(attributes, dict) and "is_np_shape" in attributes)
+
+    def _graph(self, graph: Any, what: str, depth: int) -> list[Output]:
+        """Return the heads of a graph."""
+        if depth > _MOST_NESTED:
+            raise self.wrong(f"graphs are nested more than {_MOST_NESTED} deep")
+        self.need(graph, dict, what)
         nodes: list[Node] = []
         for number, item in enumerate(self.need(graph.get("nodes"), list, "nodes")):
-            nodes.append(self._node(number, item, nodes))
+            nodes.append(self._node(number, item, nodes, depth))
         heads = [
             self._output(one, nodes, "a head")
             for one in self.need(graph.get("heads"), list, "heads")
         ]
         if not heads:
             raise self.wrong("there are no heads")
-        attributes = graph.get("attrs") or {}
-        return heads, bool(isinstance(attributes, dict) and "is_np_shape" in attributes)
+        return heads
 
-    def _node(self, number: int, item: Any, nodes: list[Node]) -> Node:
+    def _node(self, number: int, item: Any, nodes: list[Node], depth: int) -> Node:
         what = f"node {number}"
         self.need(item, dict, what)
         op = self.need(item.get("op"), str, f"the op of {what}")
         name = self.need(item.get("name"), str, f"the name of {what}")
-        if item.get("subgraphs"):
-            raise self.wrong(f"{what} ({name}) holds graphs of its own, which cannot be read")
         attributes: dict[str, str] = {}
         for key in ("param", "attr", "attrs"):  # what older versions of MXNet wrote, oldest first
             found = self.need(item.get(key) or {}, dict, f"{key} of {what}")
@@ -131,7 +147,11 @@ class _Reader:
             if inputs:
                 raise self.wrong(f"{what} ({name}) is a variable and has inputs")
             return Node(op, name, hidden(attributes))
-        return self._upgraded(Node(op, name, attributes, inputs))
+        subgraphs = [
+            Subgraph(self._graph(one, f"a graph in {what} ({name})", depth + 1))
+            for one in self.need(item.get("subgraphs") or [], list, f"subgraphs of {what}")
+        ]
+        return self._upgraded(Node(op, name, attributes, inputs, subgraphs))
 
     def _output(self, item: Any, nodes: list[Node], what: str) -> Output:
         self.need(item, list, what)
@@ -154,6 +174,13 @@ class _Reader:
         node.op = canonical(node.op.removesuffix("_v1"))
         self._spread_hidden(node)
         entry = node.entry
+        if node.op in _loops.PARAMETERS:
+            try:
+                _loops.check(node.op, node.values, len(node.inputs))
+            except (KeyError, TypeError, ValueError) as error:
+                raise self.wrong(f"{node.name}: {error}") from None
+        elif node.subgraphs and entry.is_known:
+            raise self.wrong(f"{node.name} is a {node.op}, which holds no graphs")
         if not entry.is_known or entry.variadic:
             return node
         try:
@@ -187,3 +214,8 @@ _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int
 def from_json(text: str, source: str) -> tuple[list[Output], bool]:
     """Return the heads of the graph in a text, and whether it has shapes as NumPy's."""
     return _Reader(source).read(text)
+
+
+def subgraph_of(text: str) -> Subgraph:
+    """Return the graph that a node keeps as text."""
+    return Subgraph(from_json(text, "the attribute subgraph")[0])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, reduce
 from typing import Any, TypeGuard
 
 from .. import ndarray
@@ -22,14 +22,18 @@ from .._arrays.worlds import WORLDS, pick_labels
 from .._core import Operation, complete_shapes, describe_node, operation
 from .._package.namespace import mxnet_ops
 from ..error import ArrayNotImplementedError, MXNetError
-from . import _custom, _np_ops
+from ..ndarray.sparse._named import NAMED as SPARSE
+from . import _custom, _loops, _np_ops
 from ._attributes import Attributes, as_value
 from ._names import canonical, other_names
+from ._shapes import merged
 
 Function = Callable[..., Any]
 #: Shapes of inputs and of results; unknown extents are -1, unknown shapes ``None``.
 Shapes = tuple[list[Shape | None], list[Shape]]
 Complete = Callable[[Attributes, list[Shape | None]], Shapes]
+#: Types of inputs and of results; unknown ones are ``None``.
+Types = Callable[[Attributes, list[int | None]], tuple[list[int | None], list[int | None]]]
 #: The names of outputs that symbols can use, and how many there are for files.
 Outputs = tuple[tuple[str, ...], int]
 #: By parameter: its kind as declarations write it, whether it is needed, and what it does.
@@ -64,6 +68,8 @@ class Entry:
     alike: bool = False  # whether the inputs that must be given and the results have one shape
     complete: Complete | None = None
     result_type: int | None = None  # where it is neither that of the inputs nor ``dtype``
+    takes_unknown: bool = True  # whether shapes that are known in part say anything of the results
+    types: Types | None = None  # where types follow in a way of its own
     own_names: Mapping[str, str] = field(default_factory=dict)  # of parameters, in the table
 
     def values(self, attributes: dict[str, str]) -> Attributes:
@@ -73,6 +79,11 @@ class Entry:
             for name, text in attributes.items()
             if name in self.parameters or (self.any_parameter and not name.startswith("__"))
         }
+
+    @property
+    def takes_parameters(self) -> bool:
+        """Whether it has any."""
+        return bool({*self.parameters} - {"num_args"})
 
     def input_names(self, given: Attributes, count: int | None = None) -> tuple[str, ...]:
         """Return the names of the inputs; ``count`` is how many there are, if that is known."""
@@ -110,7 +121,7 @@ class Entry:
         """Return the shapes of the inputs and of the results of a node, as far as they follow."""
         shapes, results = list(shapes), []
         places = self.places_alike(names)
-        known = next((shapes[place] for place in places if shapes[place] is not None), None)
+        known = reduce(merged, (shapes[place] for place in places), None)
         if known is not None:
             for place in places:
                 shapes[place] = known
@@ -168,6 +179,10 @@ def _split_v2(
     return _functions.split_v2(data, where, axis, squeeze_axis)
 
 
+def _identity_with_attr_like_rhs(lhs: Any, rhs: Any) -> Any:
+    return _functions.identity(lhs)
+
+
 def _histogram(data: Any, bins: Any = None, bin_cnt: int | None = None, range: Any = None) -> Any:
     return _functions.histogram(data, bin_cnt if bins is None else bins, range)
 
@@ -180,12 +195,14 @@ def _rnn_param_concat(*data: Any, dim: int = 1) -> Any:
 #: for None.
 _IN_FILES: dict[str, tuple[Function, int | None]] = {
     "_full": (_full, 0),
+    "_identity_with_attr_like_rhs": (_identity_with_attr_like_rhs, 2),
     "_histogram": (_histogram, 2),
     "_linalg_syevd": (_functions.linalg.syevd, 1),
     "_npx_pick": (_pick, 2),
     "_rnn_param_concat": (_rnn_param_concat, None),
     "_split_v2": (_split_v2, 1),
     "pick": (_pick, 2),
+    **SPARSE,
 }
 
 
@@ -205,6 +222,12 @@ _OUTPUTS: dict[str, Outputs] = {
     "_npi_concatenate": (("out",), 1),
     "_npi_norm": (("output0",), 4),
 }
+
+#: Functions whose arguments and results have one shape.
+_ALIKE = frozenset(["_identity_with_attr_like_rhs"])
+
+#: Ops of which MXNet says nothing before it knows the shapes of all inputs.
+_OF_KNOWN = frozenset(["where"])
 
 #: Types of results, where they are not those of the inputs.
 _TYPES = dict.fromkeys(("shape_array", "size_array", "_contrib_index_array"), INT64)
@@ -373,6 +396,7 @@ def _declares(entry: Entry, op: str) -> Entry:
         return describe_node(op, owned(given))[1:]
 
     is_drawn = description["random"] and not inputs
+    alike = description["alike"] or entry.alike
     return replace(
         entry,
         auxiliary=frozenset(inputs[len(inputs) - description["auxiliary"] :]),
@@ -380,8 +404,9 @@ def _declares(entry: Entry, op: str) -> Entry:
         is_loss=description["loss"],
         present=present if description["has_form"] and inputs else None,
         outputs=outputs if description["has_form"] else entry.outputs,
-        alike=description["alike"] or entry.alike,
+        alike=alike,
         complete=complete if description["completes"] else _drawn if is_drawn else None,
+        takes_unknown=not (description["random"] or alike or entry.name in _OF_KNOWN),
         result_type=result_type,
     )
 
@@ -447,6 +472,19 @@ def _basic(name: str) -> Entry:
             required=frozenset(("op_type",)),
             outputs=_custom.outputs,
             complete=_custom.complete,
+            takes_unknown=False,
+        )
+    if name in _loops.FUNCTIONS:
+        return Entry(
+            name,
+            parameters=(*_loops.PARAMETERS[name][0], "num_args"),
+            function=_loops.FUNCTIONS[name],
+            variadic=True,
+            required=frozenset(_loops.PARAMETERS[name][0]),
+            text=frozenset(("subgraph",)),
+            outputs=lambda given: _numbered(_loops.count_outputs(given)),
+            complete=_loops.SHAPES[name],
+            types=_loops.TYPES[name],
         )
     if name in _IN_FILES:
         return _derived(name, *_IN_FILES[name], name != "_npx_pick")
@@ -472,5 +510,6 @@ def find(op: str) -> Entry:
         entry,
         outputs=entry.outputs or _outputs(name, entry.function),
         result_type=_TYPES.get(name, entry.result_type),
+        alike=entry.alike or name in _ALIKE,
     )
     return _declares(entry, declared()[name]) if name in declared() else entry

@@ -10,7 +10,8 @@ from .._arrays.shapes import Shape
 from .._arrays.worlds import in_world
 from ..util import is_np_shape
 from ._graph import Node, Output, failed, in_order
-from ._infer import Inference, is_complete
+from ._infer import Inference
+from ._shapes import is_complete
 
 Watch = Callable[[Node, int, Any], None]
 

@@ -29,13 +29,14 @@ from ..error import (
 from ..name import NameManager
 from ..ndarray import NDArray
 from ..util import is_np_array, is_np_shape
-from ._attributes import as_text, hidden, shown
+from ._attributes import HIDDEN, as_text, as_value, hidden, shown
 from ._custom import input_names
 from ._graph import VARIABLE, Node, Output, auxiliary, in_order, substituted
-from ._infer import Inference, is_complete
+from ._infer import Inference
 from ._json import from_json, to_json
 from ._names import canonical
 from ._ops import Entry, find
+from ._shapes import is_complete
 
 __all__ = ["Group", "Symbol", "Variable", "load", "load_json", "var"]
 
@@ -208,7 +209,8 @@ class Symbol:
 
     def get_children(self) -> Self | None:
         """Return the inputs of the last op as one symbol; ``None`` for variables."""
-        inputs = [one for node, _ in self._outputs for one in node.inputs]
+        nodes = dict.fromkeys(node for node, _ in self._outputs)
+        inputs = [one for node in nodes for one in node.inputs]
         return self._new(inputs) if inputs else None
 
     # --- composition ---
@@ -243,12 +245,18 @@ class Symbol:
             )
         return self._outputs[0]
 
+    def _gen_atomic_symbol(self) -> Self:
+        """Return the op alone: without a name and without inputs."""
+        node = self._node("_gen_atomic_symbol").copy(())
+        node.name = ""
+        return self._new([(node, index) for index in range(len(node.output_names()))])
+
     def __copy__(self) -> Self:
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: Any) -> Self:
         def copied(node: Node) -> Output:
-            return Node(node.op, node.name, dict(node.attributes)), 0
+            return node.copy(()), 0
 
         return self._new(substituted(self._outputs, copied))
 
@@ -473,7 +481,16 @@ class Symbol:
         from ..executor import simple_bind
 
         return simple_bind(
-            self, ctx, grad_req, type_dict, shared_arg_names, shared_exec, shared_buffer, kwargs
+            self,
+            ctx,
+            grad_req,
+            type_dict,
+            stype_dict,
+            shared_arg_names,
+            shared_exec,
+            shared_buffer,
+            kwargs,
+            group2ctx,
         )
 
     def eval(self, ctx: Context | None = None, **kwargs: Any) -> list[Any]:
@@ -567,9 +584,7 @@ def _without_casts(heads: Sequence[Output]) -> list[Output]:
 
     for node in in_order(node for node, _ in heads):
         if node.op not in kinds:
-            copies[node] = Node(
-                node.op, node.name, dict(node.attributes), [source(one) for one in node.inputs]
-            )
+            copies[node] = node.copy([source(one) for one in node.inputs])
     return [source(head) for head in heads]
 
 
@@ -615,8 +630,8 @@ def create(
     attr = given.pop("attr", None)
     given.pop("out", None)
     symbols, parameters = _sorted(entry, function, args, given)
-    attributes = {key: as_text(key, value) for key, value in parameters.items()}
-    if entry.variadic and entry.name != "Custom":
+    attributes = hidden({key: as_text(key, value) for key, value in parameters.items()})
+    if entry.variadic and entry.name not in ("Custom", "_CachedOp"):
         attributes["num_args"] = str(len(symbols))
     for key in entry.required:
         if key not in attributes:
@@ -685,8 +700,11 @@ def _sorted(
                 raise ArgumentError(f"Argument {key} of {function} must not be a symbol: {value}")
             if value is not None or key != "dtype":  # without a type there is a default one
                 parameters[key] = value
-        elif key.startswith("__") and key.endswith("__"):
+        elif key in HIDDEN or (key.startswith("__") and key.endswith("__")):
             parameters[key] = value
+        elif not entry.takes_parameters:  # MXNet ignores them too
+            parameters[key] = value
+            _warn_of(entry.name, key)
         else:
             public = ", ".join(one for one in entry.parameters if not one.startswith("__"))
             raise MXNetError(
@@ -694,6 +712,11 @@ def _sorted(
                 f"{entry.name}"
             )
     return symbols, parameters
+
+
+@cache  # once for each
+def _warn_of(op: str, key: str) -> None:
+    warnings.warn(f"{op} has no parameters; {key} is ignored", UserWarning, stacklevel=5)
 
 
 def _need(value: Any, name: str) -> Symbol:
@@ -807,7 +830,17 @@ def load_json(json_str: str) -> Symbol:
     return _loaded(json_str, "the text")
 
 
+def _open_extents(nodes: Sequence[Node]) -> None:
+    """Let variables of a graph whose unknown extents are 0 mean the same with shapes of np."""
+    for node in nodes:
+        shape = as_value(node.attributes.get("__shape__", ""))
+        if node.is_variable and isinstance(shape, tuple):
+            node.attributes["__shape__"] = str(tuple(extent or -1 for extent in shape))
+
+
 def _loaded(text: str, source: str) -> Symbol:
     heads, numpy_shapes = from_json(text, source)
     symbol = Symbol(heads)
+    if is_np_shape() and not numpy_shapes:
+        _open_extents(symbol._nodes())
     return symbol.as_np_ndarray() if numpy_shapes and is_np_array() else symbol

@@ -27,6 +27,12 @@ inline Context to_context(std::span<const std::int64_t> numbers) {
   return {static_cast<Context::Type>(numbers[0]), static_cast<std::int16_t>(numbers[1])};
 }
 
+/// Where results of arrays of a context are: memory that is pinned or shared is for copies only.
+inline Context computing(Context context) {
+  const bool is_host = context.type == Context::cpu_pinned || context.type == Context::cpu_shared;
+  return is_host ? Context{Context::cpu, context.id} : context;
+}
+
 inline std::string to_string(Context context) {
   const char* name = context.type == Context::gpu          ? "gpu"
                      : context.type == Context::cpu_pinned ? "cpu_pinned"

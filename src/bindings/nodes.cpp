@@ -7,6 +7,7 @@
 
 #include "bindings/operations.h"
 #include "bindings/stand_ins.h"
+#include "lazy/aggregate.h"
 #include "ops/table.h"
 
 namespace afterglow::bindings {
@@ -68,6 +69,12 @@ nb::tuple complete_shapes(const char* name, const nb::dict& parameters, const nb
   return nb::make_tuple(inputs, results);
 }
 
+/// What the function issues is inferred and forgotten, so its arrays have shapes and no values.
+nb::object infer_only(nb::callable function) {
+  lazy::Diversion forgotten;
+  return function();
+}
+
 }  // namespace
 
 void bind_nodes(nb::module_& module) {
@@ -79,6 +86,9 @@ void bind_nodes(nb::module_& module) {
              nb::arg("shapes"),
              "The shapes of an op's inputs, one for each that it has, with what follows from the "
              "known ones; and those of its results, if it says them.");
+  module.def("infer_only", infer_only, nb::arg("function"),
+             "Call a function whose calls are inferred and not computed: what it returns has "
+             "shapes and types, and no values.");
 }
 
 }  // namespace afterglow::bindings

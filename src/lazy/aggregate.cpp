@@ -242,14 +242,13 @@ void DeleteAggregate::operator()(Aggregate* aggregate) const {
   delete aggregate;
 }
 
-Diversion::Diversion() {
-  current_diversion = this;
+Diversion::Diversion() : outer_(std::exchange(current_diversion, this)) {
   ++alive_;
 }
 
 Diversion::~Diversion() {
   --alive_;
-  if (current_diversion == this) current_diversion = nullptr;
+  if (current_diversion == this) current_diversion = outer_;
   for (Call* call : calls_) Call::destroy(call);
 }
 
@@ -258,7 +257,7 @@ Diversion* Diversion::of_thread() {
 }
 
 void Diversion::give_up(Window& window) {
-  current_diversion = nullptr;
+  current_diversion = outer_;
   for (Call* call : std::exchange(calls_, {})) window.append(call);
 }
 

@@ -39,6 +39,7 @@ class Diversion {
   static Diversion* of_thread();
   static inline std::atomic<int> alive_{0};  ///< in all threads
 
+  Diversion* const outer_;  ///< of this thread before
   std::vector<Call*> calls_;
 };
 

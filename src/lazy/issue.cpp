@@ -20,7 +20,8 @@ void check_out(const Inference& inference, const Operand& result, const Array& o
   }
   if (result.dtype != out.dtype) {
     inference.refuse(std::string("out has type ") + name_of(out.dtype) + ", the result has type " +
-                     name_of(result.dtype));
+                         name_of(result.dtype),
+                     ErrorKind::type);
   }
 }
 
@@ -142,7 +143,7 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options,
   // are.
   for (const Operand& input : call.inputs) {
     if (input.is_immediate() || options.out) continue;
-    inference.context = input.context();
+    inference.context = computing(input.context());
     break;
   }
   call.op->infer(inference);

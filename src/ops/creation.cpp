@@ -35,14 +35,14 @@ class NothingPass : public lazy::Pass {
 struct Arange {
   lazy::Number start = std::int64_t{0};
   std::optional<lazy::Number> stop;
-  lazy::Number step = std::int64_t{1};
+  std::optional<lazy::Number> step;
   std::int64_t repeat = 1;
   bool infer_range = false;
   std::optional<DType> dtype;
   static constexpr auto fields = std::tuple{
       required("start", &Arange::start, "the first number; without stop the end, from 0"),
       field("stop", &Arange::stop, "the end, which does not belong to them"),
-      field("step", &Arange::step, "from one number to the next"),
+      field("step", &Arange::step, "from one number to the next; 1 without it"),
       field("repeat", &Arange::repeat, "how often each of them comes"),
       field("infer_range", &Arange::infer_range, "is taken and has no effect"),
       field("dtype", &Arange::dtype, "of the result")};
@@ -261,17 +261,18 @@ std::int64_t range_length(const Inference& inference, const lazy::Number& start,
 void arange_infer(Inference& inference, const Arange& given) {
   const lazy::Number start = given.stop ? given.start : lazy::Number(std::int64_t{0});
   const lazy::Number& stop = given.stop ? *given.stop : given.start;
-  if (as_double(given.step) == 0)
+  const lazy::Number step = given.step.value_or(std::int64_t{1});
+  if (as_double(step) == 0)
     inference.refuse("the step must not be 0",
                      inference.legacy ? ErrorKind::value : ErrorKind::zero_division);
   // Integers of more than 64 bits come as floats, in which their distance is lost.
   if (const auto* first = std::get_if<double>(&start);
       first && given.dtype && !is_floating(*given.dtype) && std::abs(*first) >= 0x1p63)
     inference.refuse("the first number is beyond 64 bits", ErrorKind::overflow);
-  const std::int64_t steps = range_length(inference, start, stop, given.step);
+  const std::int64_t steps = range_length(inference, start, stop, step);
   if (inference.legacy && (!steps || given.repeat < 1))
     inference.refuse("nothing lies between " + told(start) + " and " + told(stop) +
-                     " by steps of " + told(given.step));
+                     " by steps of " + told(step));
   const std::int64_t shape[] = {extent_product(steps, std::max<std::int64_t>(given.repeat, 0))};
   inference.add_output(shape,
                        given.dtype.value_or(inference.legacy ? DType::float64 : DType::float32));
@@ -282,7 +283,7 @@ void arange_infer(Inference& inference, const Arange& given) {
     if (!real || is_floating(inference.call.outputs[0].dtype)) return number;
     return static_cast<std::int64_t>(*real);
   };
-  count_from(inference, counted(start), counted(given.step), steps, given.repeat);
+  count_from(inference, counted(start), counted(step), steps, given.repeat);
 }
 
 void linspace_infer(Inference& inference, const Linspace& given) {
@@ -372,21 +373,16 @@ struct Filled {
   Shape shape;
   std::optional<DType> dtype;
   std::string order = "C";
-  std::optional<std::string> stype;
   static constexpr auto fields =
       std::tuple{required("shape", &Filled::shape, "of the result"),
                  field("dtype", &Filled::dtype, "of the result; float32 where none is given"),
-                 field("order", &Filled::order, "of the elements: 'C'"),
-                 field("stype", &Filled::stype, "of the storage: 'default'")};
+                 field("order", &Filled::order, "of the elements: 'C'")};
 };
 
 /// A copy of the number, which is the call's own input.
 template <std::int64_t number>
 void filled_infer(Inference& inference, const Filled& given) {
   need_row_major(inference, given.order);
-  if (given.stype && *given.stype != "default")
-    inference.refuse("arrays are dense, there is no storage type '" + *given.stype + "'",
-                     ErrorKind::not_implemented);
   const DType dtype = given.dtype.value_or(DType::float32);
   lazy::Operand& input = inference.call.inputs.emplace_back();
   lazy::set_immediate(input, number);

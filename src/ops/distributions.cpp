@@ -286,7 +286,7 @@ Value numpy_exponential(Composition& c, const Sized& given) {
 }
 
 Value numpy_gamma(Composition& c, const Sized& given) {
-  const Value shape = within(c, 0, positive), scale = within(c, 1);
+  const Value shape = within(c, 0, positive), scale = within(c, 1, positive);
   return gamma(target_of(c, given), shape, scale);
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/compositions.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 #include "ops/views.h"
 
@@ -31,6 +32,33 @@ bool has_floats(const Value& x) {
 Value hard_sigmoid(Composition& c, const HardSigmoid& given) {
   if (!has_floats(c[0])) c.refuse("is for floats only", ErrorKind::type);
   return clip(c[0] * given.alpha + given.beta, 0, 1);
+}
+
+/// Integers are scaled as floats, so that negative exponents divide them, and cut.
+Value ldexp(Composition& c) {
+  const auto is_whole = [](const Value& x) {
+    return x.is_number() ? x.is_integer() : !has_floats(x);
+  };
+  const bool whole = is_whole(c[0]) && is_whole(c[1]);
+  const auto exact = [&](const Value& x) {
+    return whole && !x.is_number() ? copy(x, DType::float64) : x;
+  };
+  const Value scale = power(2.0, exact(c[1]));
+  if (scale.is_number() && std::isinf(scale.number()))
+    c.refuse("the exponent is too large for any number", ErrorKind::overflow);
+  if (!whole) return c[0] * scale;
+  const Value product = exact(c[0]) * scale;
+  return product.is_number() ? product : copy(product, (c[0] * c[1]).array.dtype);
+}
+
+/// By Horner's scheme, the greatest power first.
+Value polyval(Composition& c) {
+  const Value &coefficients = c[0], &x = c[1];
+  if (rank_of(coefficients) != 1)
+    c.refuse("p must have one dimension, but has shape " + to_string(shape_of(coefficients)));
+  Value result = full(0, shape_of(x), x.array.dtype, x.array.context());
+  for (const Value& each : views_along(coefficients, 0)) result = result * x + each;
+  return result;
 }
 
 Value amp_cast(Composition& c, const Cast& given) {
@@ -147,7 +175,8 @@ array([0, 2], dtype=int32))",
 >>> nd.amp_cast(nd.array([1, 2]), "float16").dtype
 <class 'numpy.float16'>)",
                        .inputs = {"data"},
-                       .compose = amp_cast});
+                       .compose = amp_cast,
+                       .in_graphs = {.alike = true}});
   table.add({.name = "positive",
              .spellings = {"np.positive(x, out=None, **kwargs)"},
              .doc = R"(Return a copy.
@@ -165,12 +194,7 @@ array([-1.,  2.]))",
 array([4. , 1.5]))",
              .inputs = {"x1", "x2"},
              .takes_numbers = true,
-             .compose = [](Composition& c) {
-               const Value scale = power(2.0, c[1]);
-               if (scale.is_number() && std::isinf(scale.number()))
-                 c.refuse("the exponent is too large for any number", ErrorKind::overflow);
-               return c[0] * scale;
-             }});
+             .compose = ldexp});
   table.add({.name = "add_n",
              .mxnet_names = {"add_n", "ElementWiseSum"},
              .doc = R"(Return the sums of any number of arrays of one shape.
@@ -227,6 +251,11 @@ array([ True, False]))",
 array([ True, False, False]))",
              .inputs = {"x"},
              .compose = is_finite});
+
+  table.add({.name = "polyval",
+             .mxnet_names = {"_npi_polyval"},
+             .inputs = {"p", "x"},
+             .compose = polyval});
 
   table.add(
       {.name = "where",

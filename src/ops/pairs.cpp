@@ -94,9 +94,10 @@ void of_one_shape(Inference& inference) {
   infer(inference);
 }
 
-/// Remainders of integers jump: they have no slope.
-bool is_of_integers(const Gradient& c) {
-  return !is_floating(c.saved(0).dtype) && !is_floating(c.saved(1).dtype);
+/// An operand in the type of the result: functions of integers would be cut to integers.
+Value as_result(const Gradient& c, const Value& operand) {
+  const DType dtype = c.output().array.dtype;
+  return operand.is_number() || operand.array.dtype == dtype ? operand : copy(operand, dtype);
 }
 
 }  // namespace
@@ -235,12 +236,13 @@ array([1., 1.])
 [[1. 2.]
  [1. 1.]])",
        .infer = arithmetic,
-       .gradients = {reading_nothing([](Gradient& c) {
-                       return is_of_integers(c) ? zeros(c, 0) : fit(c, 0, c.g);
+       .gradients = {// Remainders of integers have no slope, as in MXNet.
+                     reading_nothing([](Gradient& c) {
+                       return is_floating(c.saved(0).dtype) ? fit(c, 0, c.g) : zeros(c, 0);
                      }),
                      reading_output_and({0, 1}, [](Gradient& c) {
-                       return is_of_integers(c) ? zeros(c, 1)
-                                                : fit(c, 1, -c.g * ((c[0] - c.output()) / c[1]));
+                       if (!is_floating(c.saved(1).dtype)) return zeros(c, 1);
+                       return fit(c, 1, -c.g * ((c[0] - c.output()) / c[1]));
                      })}});
   add({.name = "power",
        .mxnet_names = {"broadcast_power", "_power", "_npi_power", "_power_scalar", "_rpower_scalar",
@@ -259,8 +261,9 @@ array([ 1., 25.])
        .gradients = {
            reading({0, 1},
                    [](Gradient& c) { return fit(c, 0, c.g * c[1] * power(c[0], c[1] - 1)); }),
-           reading_output_and(
-               {0}, [](Gradient& c) { return fit(c, 1, c.g * c.output() * log(c[0])); })}});
+           reading_output_and({0}, [](Gradient& c) {
+             return fit(c, 1, c.g * c.output() * log(as_result(c, c[0])));
+           })}});
   add({.name = "maximum",
        .mxnet_names = {"broadcast_maximum", "_maximum", "_npi_maximum", "_maximum_scalar",
                        "_npi_maximum_scalar"},

@@ -420,9 +420,7 @@ Value diagonal_matrix(const Composition& c, const Value& x, std::int64_t offset)
   if (offset == std::numeric_limits<std::int64_t>::min()) c.refuse("k is out of reach");
   const std::int64_t extent = extent_sum(x.array.size(), std::abs(offset));
   Value result = full(0, {extent, extent}, x.array.dtype, x.array.context());
-  if (x.array.size())
-    write(result, shaped(x, {x.array.size()}),
-          diagonal_part(c, *result.array.layout, offset, 0, 1));
+  write(result, shaped(x, {x.array.size()}), diagonal_part(c, *result.array.layout, offset, 0, 1));
   return result;
 }
 

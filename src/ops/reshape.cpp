@@ -305,7 +305,9 @@ struct Squeeze {
 Value squeeze(Composition& c, const Squeeze& given) {
   Shape extents = shape_of(c[0]);
   if (given.axis) {
-    const int rank = rank_of(c[0]);
+    // One number has one axis to be asked for, as in NumPy.
+    if (extents.empty() && !given.axis->empty()) extents = {1};
+    const int rank = static_cast<int>(extents.size());
     for (const std::int64_t one : *given.axis) {
       const std::int64_t axis = normal_axis(c, one, rank);
       std::int64_t& extent = extents[static_cast<std::size_t>(axis)];
@@ -391,9 +393,16 @@ Value broadcast_to(Composition& c, const BroadcastTo& given) {
   return stretch(c[0], shape);
 }
 
+/// -2 keeps the extent of the array there, counted from the last axis.
 Value numpy_broadcast_to(Composition& c, const BroadcastTo& given) {
   if (c[0].is_number()) return full(c[0], given.shape, DType::float32, {});
-  return stretch(c[0], given.shape);
+  Shape shape = given.shape;
+  const Shape own = shape_of(c[0]);
+  for (std::size_t back = 1; back <= std::min(shape.size(), own.size()); ++back) {
+    std::int64_t& extent = shape[shape.size() - back];
+    if (extent == -2) extent = own[own.size() - back];
+  }
+  return stretch(c[0], shape);
 }
 
 Value broadcast_along(Composition& c, const Shape& axes, const Shape& sizes) {
@@ -431,6 +440,7 @@ Value broadcast_like(Composition& c, const BroadcastLike& given) {
   if (!given.lhs_axes && !given.rhs_axes) return broadcast_to(c, {shape_of(c[1])});
   if (!given.lhs_axes || !given.rhs_axes)
     c.refuse("needs both of lhs_axes and rhs_axes, or none", ErrorKind::type);
+  if (given.lhs_axes->empty()) c.refuse("got no axes; lhs_axes and rhs_axes need at least one");
   Shape sizes;
   for (const std::int64_t axis : *given.rhs_axes)
     sizes.push_back(
@@ -644,19 +654,20 @@ array([[1., 3.],
 
        .inputs = {"data"},
        .compose = broadcast_to});
-  table.compose<BroadcastTo>({.name = "np_broadcast_to",
-                              .mxnet_names = {"_npi_broadcast_to"},
-                              .spellings = {"np.broadcast_to(array, shape)"},
-                              .doc = R"(Return a copy stretched to a shape; also a number.
+  table.compose<BroadcastTo>(
+      {.name = "np_broadcast_to",
+       .mxnet_names = {"_npi_broadcast_to"},
+       .spellings = {"np.broadcast_to(array, shape)"},
+       .doc = R"(Return a copy stretched to a shape; also a number. -2 keeps an extent.
 
 >>> from afterglow import np
 >>> np.broadcast_to(np.array([1, 2]), (2, 2))
 array([[1., 2.],
        [1., 2.]]))",
 
-                              .inputs = {"array"},
-                              .takes_numbers = true,
-                              .compose = numpy_broadcast_to});
+       .inputs = {"array"},
+       .takes_numbers = true,
+       .compose = numpy_broadcast_to});
   table.compose<BroadcastAxis>(
       {.name = "broadcast_axis",
        .mxnet_names = {"broadcast_axis", "broadcast_axes"},

@@ -41,7 +41,8 @@ Table& the_table() {
           declare_deformable,  declare_pooling,    declare_sampling,
           declare_recurrence,  declare_detection,  declare_attention,
           declare_ctc,         declare_images,     declare_updates,
-          declare_columns,     declare_densities,  declare_contributed})
+          declare_columns,     declare_densities,  declare_contributed,
+          declare_sparse})
       declare(*all);
     return all;
   }();

@@ -209,3 +209,118 @@ def test_freshness_of_gradients() -> None:
     x._fresh_grad = True
     assert x._fresh_grad
     assert onp.array_equal(x.grad.asnumpy(), [2, 2])
+
+
+# --- graphs and structures ---
+
+
+def test_a_cached_op() -> None:
+    x, y = mx.sym.var("x"), mx.sym.var("y")
+    op = nd.CachedOp(mx.sym.Group([x + 2 * y, x * y]))  # type: ignore[attr-defined]
+    a, b = nd.array([1, 2]), nd.array([3, 4])
+    a.attach_grad()
+    with autograd.record():
+        total, product = op(a, b)
+    autograd.backward([total, product])
+    assert total.asnumpy().tolist() == [7, 10]
+    assert a.grad.asnumpy().tolist() == [4, 5]
+    alone, target = nd.CachedOp(x + 1), nd.zeros((2,))  # type: ignore[attr-defined]
+    assert alone(a, out=target) is target
+    assert target.asnumpy().tolist() == [2, 3]
+    with pytest.raises(TypeError, match="got 1 arrays; 2 are needed: x, y"):
+        op(a)
+
+
+@pytest.mark.parametrize("legacy", [True, False])
+def test_a_hook_sees_the_ops_of_a_hybridized_block(legacy: bool) -> None:
+    net = gluon.nn.HybridSequential(prefix="net_")
+    with net.name_scope():
+        net.add(gluon.nn.Dense(2), gluon.nn.Activation("relu"))
+    net.initialize("ones")
+    seen: list[tuple[bytes, bytes, list[Any]]] = []
+
+    def see(name: bytes, op: bytes, array: Any) -> None:
+        seen.append((name, op, array.asnumpy().tolist()))
+
+    net.register_op_hook(see, monitor_all=True)
+    x = (nd if legacy else mx.np).ones((1, 3))
+    net(x)
+    assert seen == []  # as in MXNet, before it is hybridized
+    net.hybridize()
+    x.attach_grad()
+    with autograd.record():
+        y = net(x)
+    y.backward()
+    assert y.asnumpy().tolist() == [[3, 3]]
+    assert x.grad.asnumpy().tolist() == [[2, 2, 2]]
+    assert [name for name, _, _ in seen] == [
+        b"net_dense0_fwd_data",
+        b"net_dense0_fwd_weight",
+        b"net_dense0_fwd_bias",
+        b"net_dense0_fwd_output",
+        b"net_relu0_fwd_output",
+    ]
+    assert seen[-1][1:] == (b"Activation", [[3, 3]])
+    net.register_op_hook(None)
+    seen.clear()
+    net(x)
+    assert seen == []
+
+
+def nested(units: int = 4) -> Any:
+    net = gluon.nn.Sequential()
+    inner = gluon.nn.HybridSequential()
+    inner.add(gluon.nn.Dense(units, in_units=3), gluon.nn.BatchNorm(in_channels=units))
+    net.add(inner, gluon.nn.Dense(2, in_units=units))
+    return net
+
+
+def test_whole_blocks_in_files(tmp_path: Path) -> None:
+    net, other = nested(), nested()
+    net.initialize()
+    net[0].hybridize()
+    net.save(str(tmp_path / "net"))
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["net-model.json", "net-model.params"]
+    other.load(str(tmp_path / "net"))
+    x = nd.array(onp.random.RandomState(0).randn(5, 3))
+    onp.testing.assert_array_equal(net(x).asnumpy(), other(x).asnumpy())
+    assert other[0]._active
+    other[0].add(gluon.nn.Dense(1))
+    with pytest.raises(mx.MXNetError, match=r"has 3 children, in the file .* has 2"):
+        other.load(str(tmp_path / "net"))
+    (tmp_path / "net-model.json").write_text("3")
+    with pytest.raises(mx.MXNetError, match="does not tell how blocks nest"):
+        other.load(str(tmp_path / "net"))
+
+
+def test_what_mxnet_has_written_of_a_block(tmp_path: Path) -> None:
+    entry = '{"orig_name": "%s", "hybridized": false, "children": {%s}%s}'
+    inner = entry % ("b", '"c": "c0"', ', "dense1": ' + entry % ("c", "", ""))
+    text = '{"net0": %s}' % (entry % ("a", '"b": "b0"', f', "block2": {inner}'))
+    (tmp_path / "net-model.json").write_text(text)
+    weights = {"b0.c0.weight": nd.full((2, 3), 7), "b0.c0.bias": nd.zeros((2,))}
+    nd.save(str(tmp_path / "net-model.params"), weights)
+    net, below = gluon.nn.Sequential(), gluon.nn.Sequential()
+    below.add(gluon.nn.Dense(2, in_units=3))
+    net.add(below)
+    net.load(str(tmp_path / "net"))
+    assert net(nd.ones((1, 3))).asnumpy().tolist() == [[21, 21]]
+
+
+@pytest.mark.parametrize("options", [{}, {"num_workers": 2}, {"thread_pool": True}])
+def test_batches_in_pinned_memory(options: dict[str, Any]) -> None:
+    samples = gluon.data.ArrayDataset(onp.ones((6, 3), "float32"), onp.arange(6))
+    net = dense()
+    loader = gluon.data.DataLoader(samples, 4, pin_memory=True, pin_device_id=0, **options)
+    assert loader._pin_memory
+    sizes = []
+    for x, y in loader:
+        assert x.context == y.context == mx.cpu_pinned(0)
+        result = net(x)  # its parameters are on cpu(0), and so is what it computes
+        assert result.context == (x + x).context == mx.cpu(0)
+        assert x.as_in_context(mx.cpu_pinned(0)) is x
+        sizes.append(len(result))
+    assert sizes == [4, 2]
+    for x, _ in loader:
+        assert x.context == mx.cpu_pinned(0)
+        break

@@ -618,6 +618,33 @@ def test_variational_dropout_has_one_mask() -> None:
         assert not onp.array_equal(again.asnumpy()[0] == 0, dropped)
 
 
+@pytest.mark.parametrize("layout", ["TNC", "NTC"])
+@pytest.mark.parametrize("lengths", [None, [2, 3]])
+def test_dynamic_unroll_of_symbols(layout: str, lengths: list[int] | None) -> None:
+    """A graph whose number of steps follows from its input."""
+    cell = gluon.rnn.LSTMCell(3)
+    cell.initialize()
+    names = ["x", "h", "c"] if lengths is None else ["x", "h", "c", "n"]
+    inputs = [mx.sym.var(name) for name in names]
+    outputs, states = gluon.contrib.rnn.rnn_cell.dynamic_unroll(
+        cell,
+        inputs[0],
+        inputs[1:3],
+        layout=layout,
+        valid_length=None if lengths is None else inputs[3],
+    )
+    block = gluon.SymbolBlock([outputs, *states], inputs, cell.collect_params())
+    for steps in (4, 5):
+        x = nd.random.normal(shape=(steps, 2, 2) if layout == "TNC" else (2, steps, 2))
+        begin = [nd.ones((2, 3)), nd.zeros((2, 3))]
+        more = [] if lengths is None else [nd.array(lengths)]
+        out, last = gluon.contrib.rnn.rnn_cell.dynamic_unroll(
+            cell, x, begin, layout=layout, valid_length=more[0] if more else None
+        )
+        for one, other in zip(block(x, *begin, *more), [out, *last], strict=True):
+            assert onp.allclose(one.asnumpy(), other.asnumpy(), atol=1e-6)
+
+
 def test_dynamic_unroll() -> None:
     cell = rnn.LSTMCell(3, input_size=2)
     cell.initialize()

@@ -31,6 +31,22 @@ SYMBOLS: dict[str, tuple[str, dict[str, Any]]] = {
         )
         for kind in ("leaky", "elu", "selu", "gelu", "prelu")
     },
+    "loop over rows": (
+        "(lambda w: sym.Group([one for part in sym.contrib.foreach(lambda row, s: ([row * w + "
+        "s[0], sym.FullyConnected(row, num_hidden=2, name='fc')], [row + s[0]]), sym.var('x'), "
+        "[sym.var('s')]) for one in part]))(sym.var('w') * 2)",
+        {"x": (3, 2, 4), "s": (2, 4), "w": (2, 4)},
+    ),
+    "loop over rows of one number": (
+        "sym.contrib.foreach(lambda row, s: (row * s, s + row), sym.var('x'), sym.var('s'))[0]",
+        {"x": (4,), "s": (1,)},
+    ),
+    "loop in a loop": (
+        "(lambda w: sym.Group(sym.contrib.foreach(lambda rows, s: sym.contrib.foreach(lambda row, "
+        "t: (sym.tanh(row * w + t), t + row), rows, s), sym.var('x'), sym.var('s'))))"
+        "(sym.var('w'))",
+        {"x": (2, 3, 4), "s": (4,), "w": (4,)},
+    ),
     "dense without bias": (
         "sym.FullyConnected(sym.var('x'), num_hidden=3, no_bias=True, name='fc')",
         {"x": (2, 3, 2)},
@@ -479,6 +495,7 @@ def shape_of(given: Any) -> tuple[int, ...]:
 def make_symbol(mx: Any, name: str) -> Any:
     """Return one of the symbols above, with names that start anew."""
     code = {**SYMBOLS, **DRAWN}[name][0]
+    mx.AttrScope._subgraph_names.clear()
     with mx.name.NameManager():
         return eval(code, {"sym": mx.sym, "mx": mx})
 

@@ -46,8 +46,22 @@ def test_backward_again() -> None:
         run.backward([nd.ones((2,)) * scale])
         assert run.grad_dict["x"].asnumpy().tolist() == [6 * scale] * 2
     run.forward(is_train=False)
-    with pytest.raises(mx.MXNetError, match="forward"):
-        run.backward(nd.ones((2,)))
+    run.backward([nd.ones((2,)), nd.ones((5,))])  # more than there are outputs are not looked at
+    assert run.grad_dict["x"].asnumpy().tolist() == [6, 6]
+
+
+def test_backward_without_training() -> None:
+    """Gradients are those of what the pass before computed: dropout keeps all elements."""
+    x = sym.var("x")
+    run = (sym.Dropout(x, p=0.5) * x).simple_bind(mx.cpu(), x=(100,))
+    run.arg_dict["x"][:] = 3
+    run.forward()
+    run.backward(nd.ones((100,)))
+    assert run.grad_dict["x"].asnumpy().tolist() == [6] * 100
+    fresh = (x * x).simple_bind(mx.cpu(), x=(2,))
+    fresh.arg_dict["x"][:] = 2
+    fresh.backward(nd.ones((2,)))
+    assert fresh.grad_dict["x"].asnumpy().tolist() == [4, 4]
 
 
 def test_backward_again_moves_states_once() -> None:
@@ -91,7 +105,6 @@ def test_bind_by_list_and_what_is_refused() -> None:
         (lambda: run.forward(x=nd.ones((3,))), ValueError),
         (lambda: run.forward(nothing=one), TypeError),
         (lambda: run.forward(x=3), ValueError),
-        (lambda: run.backward(), mx.MXNetError),
         (lambda: run.copy_params_from({"nothing": one}), ValueError),
     ):
         with pytest.raises(kind):
@@ -101,7 +114,7 @@ def test_bind_by_list_and_what_is_refused() -> None:
     with pytest.raises(mx.MXNetError, match="not Loss function"):
         run.backward()
     with pytest.raises(TypeError):
-        run.backward([one, one])
+        run.backward([3])
 
 
 def test_params_and_reshape() -> None:
@@ -112,6 +125,9 @@ def test_params_and_reshape() -> None:
     small = run.reshape(data=(2, 3))
     assert small.arg_dict["fc_weight"] is run.arg_dict["fc_weight"]
     assert small.forward(data=nd.ones((2, 3)))[0].asnumpy().tolist() == [[4, 5]] * 2
+    # Smaller arrays are the beginnings of the same memory.
+    assert run.arg_dict["data"].asnumpy().tolist() == [[1] * 3] * 2 + [[0] * 3] * 2
+    assert run.outputs[0].asnumpy()[:2].tolist() == [[4, 5]] * 2
     with pytest.raises(AssertionError):
         run.reshape(data=(8, 3))
     assert run.reshape(allow_up_sizing=True, data=(8, 3)).outputs[0].shape == (8, 2)
@@ -256,3 +272,18 @@ def test_random_networks_equal_eager_calls(number: int, seed: int) -> None:
         for name, array in (("x", x), ("y", y)):
             found, eager = gradients[name].asnumpy(), array.grad.asnumpy()
             assert onp.allclose(found, eager, rtol=1e-4, atol=1e-5)
+
+
+def test_what_results_take_at_once() -> None:
+    """Without gradients a chain needs two of its results, with them all."""
+
+    def megabytes(symbol: mx.sym.Symbol, **given: object) -> int:
+        text = symbol.simple_bind(mx.cpu(), x=(1024, 1024), **given).debug_str()
+        return int(text.split("Total ")[1].split(" MB")[0])
+
+    chain = sym.var("x")
+    for _ in range(5):
+        chain = chain * chain
+    assert megabytes(chain) == 20
+    assert megabytes(chain, grad_req="null") == 8
+    assert megabytes(sym.stop_gradient(chain)) == 8

@@ -212,7 +212,7 @@ def test_refusals() -> None:
         (lambda: sym.var("v", attr={"a": 1}), ValueError),
         (lambda: mx.AttrScope(a=1), ValueError),
         (lambda: x.gradient(["x"]), mx.MXNetError),
-        (lambda: sym.contrib.foreach(None, x, []), NotImplementedError),
+        (lambda: sym.contrib.foreach(lambda row, s: (row, s), [], []), ValueError),
         (lambda: sym.load_json(3), TypeError),
         (lambda: sym.Group([x, x + 1]).list_attr(), mx.MXNetError),
         (lambda: x.list_attr(recursive=True), DeprecationWarning),

@@ -7,13 +7,15 @@ import multiprocessing
 import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, wait
 from itertools import islice
 from typing import Any
 
+from ..._arrays.base import ArrayBase
 from ..._package.background import Background
 from ..._package.keywords import NamedKeywords
+from ...context import Context, cpu_pinned
 from ...error import ArrayTypeError, ArrayValueError
 from ...util import is_np_array, is_np_shape, np_array, np_shape
 from ._workers import Workers, late
@@ -105,6 +107,7 @@ class DataLoader(NamedKeywords):
         self._num_workers = max(0, num_workers)
         self._thread_pool = thread_pool
         self._timeout = timeout
+        self._pin_memory, self._pin_device_id = pin_memory, pin_device_id
         assert timeout > 0, f"[DataLoader] the timeout must be positive, but it is {timeout}"
         self._prefetch = max(
             1 if self._num_workers else 0,
@@ -141,6 +144,18 @@ class DataLoader(NamedKeywords):
         """Do nothing: nothing is made ahead between loops."""
 
     def __iter__(self) -> Iterator[Any]:
+        batches = self._made()
+        if not self._pin_memory:
+            yield from batches
+            return
+        context = cpu_pinned(self._pin_device_id)
+        try:
+            for batch in batches:
+                yield _as_in_context(batch, context)
+        finally:  # also when the loop over the batches is left early
+            batches.close()
+
+    def _made(self) -> Generator[Any]:
         make = _Maker(self._dataset, self._batchify_fn)
         if not self._num_workers:
             yield from map(make, self._batch_sampler)
@@ -169,6 +184,15 @@ class DataLoader(NamedKeywords):
         finally:  # also when the loop over the batches is left early
             workers.close()
             waiting.clear()  # whoever keeps the traceback does not keep batches
+
+
+def _as_in_context(data: Any, ctx: Context) -> Any:
+    """Return arrays, also those in nested lists, in another context."""
+    if isinstance(data, ArrayBase):
+        return data.as_in_ctx(ctx)
+    if isinstance(data, (list, tuple)):
+        return [_as_in_context(one, ctx) for one in data]
+    return data
 
 
 def _check_pickles(make: _Maker, method: str) -> None:

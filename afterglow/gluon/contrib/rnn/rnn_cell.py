@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from .... import symbol
 from ...._package.constructors import handed_on
-from ..._functions import functions
+from ..._functions import functions, has_shape
 from ...parameter import Parameter, ParameterDict
 from ...rnn import BidirectionalCell, ModifierCell, _sequences
 from ...rnn.rnn_cell import Info, _GatedCell
 
 __all__ = ["LSTMPCell", "VariationalDropoutCell"]
+
+_symbols: Any = symbol
 
 
 class VariationalDropoutCell(ModifierCell):
@@ -194,9 +197,36 @@ def dynamic_unroll(
     axis, f = layout.find("T"), functions(inputs)
     if drop_inputs:
         inputs = f.Dropout(inputs, p=drop_inputs, axes=(axis,))
-    outputs, states = cell.unroll(
-        inputs.shape[axis], inputs, begin_state, layout, True, valid_length
-    )
+    if has_shape(inputs):
+        outputs, states = cell.unroll(
+            inputs.shape[axis], inputs, begin_state, layout, True, valid_length
+        )
+    else:
+        outputs, states = _looped(cell, inputs, begin_state, axis, valid_length)
     if drop_outputs:
         outputs = f.Dropout(outputs, p=drop_outputs, axes=(axis,))
     return outputs, states
+
+
+def _looped(
+    cell: Any, inputs: Any, states: Any, axis: int, valid_length: Any
+) -> tuple[Any, list[Any]]:
+    """Return the outputs of all steps over a symbol, which does not say how many there are."""
+    steps = inputs.swapaxes(0, axis) if axis else inputs
+    if valid_length is None:
+        outputs, states = symbol.contrib.foreach(cell, steps, states)
+        return outputs.swapaxes(0, axis) if axis else outputs, states
+
+    def step(row: Any, before: Any) -> Any:
+        states, number = before
+        out, new = cell(row, states)
+        goes_on = _symbols.broadcast_greater(valid_length, number)
+        kept = zip(new, states, strict=True)
+        return out, [[_symbols.where(goes_on, one, old) for one, old in kept], number + 1]
+
+    begin = [list(states), symbol.zeros((1,))]
+    outputs, (states, _) = symbol.contrib.foreach(step, steps, begin)
+    outputs = outputs.swapaxes(0, axis) if axis else outputs
+    return _symbols.SequenceMask(
+        outputs, sequence_length=valid_length, use_sequence_length=True, axis=axis
+    ), states
