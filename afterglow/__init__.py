@@ -64,13 +64,17 @@ if TYPE_CHECKING:
     from . import (
         callback,
         contrib,
+        executor_manager,
         image,
         io,
+        libinfo,
         module,
         monitor,
         onnx,
         profiler,
         recordio,
+        rnn,
+        runtime,
         test_utils,
         trace,
         visualization,
@@ -107,6 +111,7 @@ __all__ = [
     "engine",
     "error",
     "executor",
+    "executor_manager",
     "gluon",
     "gpu",
     "image",
@@ -118,6 +123,7 @@ __all__ = [
     "is_np_shape",
     "kv",
     "kvstore",
+    "libinfo",
     "log",
     "lr_scheduler",
     "memory",
@@ -145,6 +151,8 @@ __all__ = [
     "recordio",
     "registry",
     "rnd",
+    "rnn",
+    "runtime",
     "set_np_shape",
     "sym",
     "symbol",
@@ -165,7 +173,8 @@ __version__: str
 #: Parts that not every program uses; they are imported when they are first asked for.
 _LATER = {"img": "image", "mod": "module", "mon": "monitor", "viz": "visualization"}
 _LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
-_LATER |= {part: part for part in ("profiler", "recordio", "test_utils", "trace")}
+_LATER |= {part: part for part in ("executor_manager", "libinfo", "profiler", "recordio")}
+_LATER |= {part: part for part in ("rnn", "runtime", "test_utils", "trace")}
 
 #: Functions of such parts, and where they are.
 _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from ._core import Scope
 from .error import ArrayValueError
-from .name import Current
+from .name import Entered, HasCurrent
 
 __all__ = ["AttrScope"]
 
 
-class AttrScope(Scope):
+class AttrScope(Scope, metaclass=HasCurrent):
     """Gives attributes to the symbols made in a ``with`` scope; scopes add up.
 
     >>> from afterglow import AttrScope, sym
@@ -24,7 +24,6 @@ class AttrScope(Scope):
     'stage1'
     """
 
-    current: ClassVar[Any]
     #: How many graphs inside of nodes were written down, by name.
     _subgraph_names: ClassVar[defaultdict[str, int]] = defaultdict(int)
 
@@ -32,11 +31,11 @@ class AttrScope(Scope):
         for value in kwargs.values():
             if not isinstance(value, str):
                 raise ArrayValueError("Attributes need to be string")
-        self._attributes = kwargs
+        self._attr = kwargs
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
         """Return attributes with those of the scope; what is given goes before."""
-        return {**self._attributes, **(attr or {})}
+        return {**self._attr, **(attr or {})}
 
     @classmethod
     def _name_of_graph(cls, name: str) -> str:
@@ -48,8 +47,8 @@ class AttrScope(Scope):
 
     def _enter(self) -> Any:
         scope = type(self).__new__(type(self))
-        scope._attributes = _scopes.entered.get(self._attributes)
-        return self, [(_scopes, "entered", scope)]
+        scope._attr = AttrScope._scopes.entered.get(self._attr)
+        return self, [(AttrScope._scopes, "entered", scope)]
 
 
-_scopes = AttrScope.current = Current(AttrScope)  # with the attributes of all scopes around
+AttrScope._scopes = Entered(AttrScope)  # with the attributes of all scopes around

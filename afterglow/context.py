@@ -38,11 +38,21 @@ class _Scopes(threading.local):
         self.outermost = _cpu
 
 
-class _DefaultContext:
-    """``Context.default_ctx``: the context of this thread, read from the class."""
+class _HasDefault(type):
+    """The class of ``Context``, whose ``default_ctx`` is the context of this thread."""
 
-    def __get__(self, instance: object, owner: type) -> Context:
+    @property
+    def default_ctx(cls) -> Context:
+        """The context in which this thread makes new arrays; it can be set."""
         return current_context()
+
+    @default_ctx.setter
+    def default_ctx(cls, ctx: Context) -> None:
+        _use_scopes()
+        if _scopes.entered is None:
+            _scopes.outermost = ctx
+        else:
+            _scopes.entered = ctx
 
 
 class _UnknownDeviceError(ArrayValueError, KeyError):
@@ -51,14 +61,13 @@ class _UnknownDeviceError(ArrayValueError, KeyError):
     __str__ = BaseException.__str__  # a KeyError would put its message into quotes
 
 
-class Context(Scope):
+class Context(Scope, metaclass=_HasDefault):
     """A device: a type and a number. As a ``with`` scope it is where new arrays are made."""
 
     __slots__ = ("device_id", "device_typeid", "numbers")
 
     devtype2str: ClassVar[dict[int, str]] = {1: "cpu", 2: "gpu", 3: "cpu_pinned", 5: "cpu_shared"}
     devstr2type: ClassVar[dict[str, int]] = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
-    default_ctx = _DefaultContext()
 
     device_typeid: int
     device_id: int

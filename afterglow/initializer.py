@@ -21,7 +21,6 @@ import numpy as onp
 from ._core import Array, operation
 from ._interoperation.host_calls import Host, declare_host
 from ._package.keywords import NamedKeywords
-from .error import ArrayNotImplementedError
 
 __all__ = [
     "Bilinear",
@@ -120,6 +119,13 @@ def create(initializer: Any, *args: Any, **kwargs: Any) -> Any:
     return _registry[initializer.lower()](*args, **kwargs)
 
 
+def _plain(value: Any) -> Any:
+    """Return arrays and numbers of NumPy as JSON knows them."""
+    if isinstance(value, Array):
+        return value.asnumpy().tolist()
+    return value.tolist() if isinstance(value, (onp.ndarray, onp.generic)) else value
+
+
 def _assign(arr: Any, value: Any) -> None:
     """Write a number, an array of either world, or nested lists of numbers."""
     if isinstance(value, Array):
@@ -168,6 +174,7 @@ class Initializer(NamedKeywords):
 
     def dumps(self) -> str:
         """Return name and arguments as JSON."""
+        self._kwargs = {name: _plain(value) for name, value in self._kwargs.items()}
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __eq__(self, other: object) -> bool:
@@ -334,15 +341,6 @@ class Constant(Initializer):
 
     def _init_weight(self, name: str, arr: Any) -> None:
         _assign(arr, self.value)
-
-    def dumps(self) -> str:
-        """Return name and value as JSON."""
-        value = self.value
-        if isinstance(value, Array):
-            value = value.asnumpy()
-        if not isinstance(value, (int, float)):
-            value = onp.asarray(value).tolist()
-        return json.dumps([type(self).__name__.lower(), {"value": value}])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and self.dumps() == other.dumps()
@@ -524,7 +522,17 @@ class LSTMBias(Initializer):
 
 @register
 class FusedRNN(Initializer):
-    """Raises: there are no fused parameters of recurrent layers."""
+    """The vector of all weights of ``rnn.FusedRNNCell``, each filled by ``init``.
+
+    Without ``init`` the initializer of the whole network fills them. The biases of forget gates are
+    ``forget_bias``.
+
+    >>> from afterglow import init, nd
+    >>> weights = nd.zeros((16,))  # of one LSTM unit with one input
+    >>> init.FusedRNN(init.One(), 1, 1, "lstm")(init.InitDesc("weight"), weights)
+    >>> print(weights.asnumpy())
+    [1. 1. 1. 1. 1. 1. 1. 1. 0. 1. 0. 0. 0. 1. 0. 0.]
+    """
 
     def __init__(
         self,
@@ -535,10 +543,29 @@ class FusedRNN(Initializer):
         bidirectional: bool = False,
         forget_bias: float = 1.0,
     ) -> None:
-        raise ArrayNotImplementedError(
-            "[FusedRNN] parameters of recurrent layers are not kept in one array; initialize the "
-            "weights and biases of each layer"
+        self._init = create(init)
+        super().__init__(
+            init=None if self._init is None else self._init.dumps(),
+            num_hidden=num_hidden,
+            num_layers=num_layers,
+            mode=mode,
+            bidirectional=bidirectional,
+            forget_bias=forget_bias,
         )
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        from .rnn import FusedRNNCell
+
+        own = {key: value for key, value in self._kwargs.items() if key != "init"}
+        cell = FusedRNNCell(**own, prefix="")
+        whole: Any = getattr(name, "global_init", None)
+        parts = cell.unpack_weights({"parameters": arr})
+        for part, values in parts.items():
+            if own["mode"] == "lstm" and part.endswith("_f_bias"):
+                values[:] = own["forget_bias"]
+            else:
+                (self._init or whole)(InitDesc(part, global_init=whole), values)
+        _assign(arr, cell.pack_weights(parts)["parameters"])
 
 
 @register

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import exp, nan, sqrt
 from typing import Any, ClassVar
@@ -93,7 +94,16 @@ def alias(*names: str) -> Callable[[type[EvalMetric]], type[EvalMetric]]:
 
 
 def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
-    """Return a metric by name, from a function, or of several in a list."""
+    """Return a metric by name, from a function, of several in a list, or of its configuration.
+
+    That is what ``get_config`` returns, as a dictionary or as JSON.
+
+    >>> import json
+    >>> from afterglow import metric
+    >>> text = json.dumps(metric.TopKAccuracy(3).get_config())
+    >>> metric.create(text).get_config()["top_k"]
+    3
+    """
     if callable(metric):
         return CustomMetric(metric, *args, **kwargs)
     if isinstance(metric, EvalMetric):
@@ -103,6 +113,10 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
         for one in metric:
             several.add(create(one, *args, **kwargs))
         return several
+    if isinstance(metric, str) and metric.startswith(("{", "[")):
+        return create(json.loads(metric), *args, **kwargs)
+    if isinstance(metric, dict):
+        return create(**metric)
     klass = _registry.get(str(metric).lower())
     if klass is None:
         known = ", ".join(sorted(_registry))
@@ -517,7 +531,10 @@ class NegativeLogLikelihood(CrossEntropy, name="nll-loss"):
 
 @register
 class Perplexity(EvalMetric):
-    """e to the mean of -log of the probability given to the label."""
+    """e to the mean of -log of the probability given to the label.
+
+    Labels that are no class count as the nearest one, as in MXNet.
+    """
 
     def __init__(
         self,
@@ -536,7 +553,8 @@ class Perplexity(EvalMetric):
         label = label.astype("int64").ravel()
         scores = onp.moveaxis(pred, self.axis, -1).reshape(-1, pred.shape[self.axis])
         check_label_shapes(label, scores)
-        chosen = scores[onp.arange(label.size), label].astype("float64")
+        nearest = label.clip(0, scores.shape[1] - 1)
+        chosen = scores[onp.arange(label.size), nearest].astype("float64")
         count = label.size
         if self.ignore_label is not None:
             ignored = label == self.ignore_label

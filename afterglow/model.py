@@ -6,13 +6,16 @@ from __future__ import annotations
 import logging
 from collections import namedtuple
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import ndarray, symbol
 from .context import cpu
-from .error import ArrayValueError
+from .error import ArrayValueError, MissingNameError
 
-__all__ = ["BatchEndParam", "load_checkpoint", "load_params", "save_checkpoint"]
+__all__ = ["BatchEndParam", "FeedForward", "load_checkpoint", "load_params", "save_checkpoint"]
+
+if TYPE_CHECKING:
+    from .module.feed_forward import FeedForward
 
 #: What callbacks get after each batch.
 BatchEndParam = namedtuple("BatchEndParam", ["epoch", "nbatch", "eval_metric", "locals"])
@@ -75,3 +78,12 @@ def load_checkpoint(
     """Return a graph, its arguments and its states, from the files of an epoch."""
     loaded = symbol.load(f"{prefix}-symbol.json")
     return (loaded, *load_params(prefix, epoch))
+
+
+def __getattr__(name: str) -> Any:
+    """Return what is made of modules, which not every program uses."""
+    if name != "FeedForward":
+        raise MissingNameError(__name__, name)
+    from .module.feed_forward import FeedForward
+
+    return FeedForward

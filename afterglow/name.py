@@ -5,24 +5,36 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from ._core import Scope
 
 __all__ = ["NameManager", "Prefix"]
 
 
-class Current(threading.local):
-    """The scope that this thread has entered, read from its class as ``current``."""
+class Entered(threading.local):
+    """The scope that this thread has entered."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self.entered = make()
 
-    def __get__(self, instance: object, owner: type) -> Any:
-        return self.entered
+
+class HasCurrent(type):
+    """The class of scopes whose ``current`` is the one of this thread: entered, or set."""
+
+    _scopes: Entered
+
+    @property
+    def current(cls) -> Any:
+        """The scope that this thread is in."""
+        return cls._scopes.entered
+
+    @current.setter
+    def current(cls, scope: Any) -> None:
+        cls._scopes.entered = scope
 
 
-class NameManager(Scope):
+class NameManager(Scope, metaclass=HasCurrent):
     """Counts what is made by kind: fc0, fc1, pool0. As a ``with`` scope it starts anew.
 
     >>> from afterglow.name import NameManager
@@ -31,21 +43,19 @@ class NameManager(Scope):
     ['fc0', 'fc1', 'mine']
     """
 
-    current: ClassVar[Any]
-
     def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
+        self._counter: dict[str, int] = {}
 
     def get(self, name: str | None, hint: str) -> str:
         """Return ``name``, or the next name for that kind of thing."""
         if name:
             return name
-        count = self._counts.get(hint, 0)
-        self._counts[hint] = count + 1
+        count = self._counter.get(hint, 0)
+        self._counter[hint] = count + 1
         return f"{hint}{count}"
 
     def _enter(self) -> Any:
-        return self, [(_scopes, "entered", self)]
+        return self, [(NameManager._scopes, "entered", self)]
 
 
 class Prefix(NameManager):
@@ -65,4 +75,4 @@ class Prefix(NameManager):
         return self._prefix + super().get(name, hint)
 
 
-_scopes = NameManager.current = Current(NameManager)
+NameManager._scopes = Entered(NameManager)

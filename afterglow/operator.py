@@ -20,8 +20,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 
 import numpy as onp
@@ -31,7 +33,16 @@ from ._arrays.dtypes import dtype_number
 from ._core import Array, record_call
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
-__all__ = ["CustomOp", "CustomOpProp", "custom", "get_all_registered_operators", "register"]
+__all__ = [
+    "CustomOp",
+    "CustomOpProp",
+    "NDArrayOp",
+    "NumpyOp",
+    "PythonOp",
+    "custom",
+    "get_all_registered_operators",
+    "register",
+]
 
 Shapes = Sequence[Sequence[int]]
 _registered: dict[str, type[CustomOpProp]] = {}
@@ -206,3 +217,136 @@ def _zeros(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return like._copy(
         0, shape=shape, dtype=dtype_number(onp.dtype(dtype)), ctx=like._context_numbers
     )
+
+
+# --- ops of symbols, as they were written before CustomOp ---
+
+_numbers = count()
+
+
+class PythonOp:
+    """The base class of :class:`NumpyOp` and :class:`NDArrayOp`. Calling an op makes a symbol."""
+
+    def __init__(self, need_top_grad: bool = True) -> None:
+        warnings.warn(
+            f"{type(self).__name__} has been deprecated. Please use CustomOp", stacklevel=2
+        )
+        self.need_top_grad_ = need_top_grad
+        self._op_type: str | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a symbol, as :meth:`get_symbol` does."""
+        return self.get_symbol(*args, **kwargs)
+
+    def get_symbol(self, *args: Any, **kwargs: Any) -> Any:
+        """Return a symbol that computes what ``forward`` does."""
+        from . import symbol
+
+        if self._op_type is None:
+            self._op_type = f"{type(self).__name__}{next(_numbers)}"
+            _registered[self._op_type] = partial(_PythonOpProp, self)  # type: ignore[assignment]
+        custom: Any = symbol.Custom
+        return custom(*args, op_type=self._op_type, **kwargs)
+
+    def forward(self, in_data: Any, out_data: Any) -> None:
+        """Write the outputs to ``out_data``. Subclasses define it."""
+        out_data[0][:] = in_data[0]
+
+    def backward(self, out_grad: Any, in_data: Any, out_data: Any, in_grad: Any) -> None:
+        """Write the gradients of the inputs to ``in_grad``. Subclasses define it."""
+        in_grad[0][:] = 1.0
+
+    def infer_shape(self, in_shape: Any) -> tuple[Any, Any]:
+        """Return the shapes of inputs and outputs: one output, shaped as the first input."""
+        return in_shape, [in_shape[0]]
+
+    def list_outputs(self) -> list[str]:
+        """Return the names of the outputs."""
+        return ["output"]
+
+    def list_arguments(self) -> list[str]:
+        """Return the names of the inputs."""
+        return ["data"]
+
+    def need_top_grad(self) -> bool:
+        """Tell whether gradients of the outputs are needed: not by losses."""
+        return self.need_top_grad_
+
+
+class NumpyOp(PythonOp):
+    """An op whose ``forward`` and ``backward`` read and write NumPy arrays.
+
+    >>> import warnings
+    >>> from afterglow import nd, operator, sym
+    >>> class Cube(operator.NumpyOp):
+    ...     def forward(self, in_data, out_data):
+    ...         out_data[0][:] = in_data[0] ** 3
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     cube = Cube()
+    >>> cube(sym.var("x")).eval(x=nd.array([2, 3]))[0].asnumpy()
+    array([ 8., 27.], dtype=float32)
+    """
+
+
+class NDArrayOp(PythonOp):
+    """An op whose ``forward`` and ``backward`` read and write arrays of ``nd``."""
+
+    def declare_backward_dependency(
+        self, out_grad: list[int], in_data: list[int], out_data: list[int]
+    ) -> list[int]:
+        """Return what ``backward`` reads. It is asked by nobody: everything is kept."""
+        return [*(out_grad if self.need_top_grad() else []), *in_data, *out_data]
+
+
+class _PythonOpProp(CustomOpProp):
+    """What is known of an op of the old kind."""
+
+    def __init__(self, op: PythonOp) -> None:
+        super().__init__(need_top_grad=op.need_top_grad())
+        self._op = op
+
+    def list_arguments(self) -> list[str]:
+        return self._op.list_arguments()
+
+    def list_outputs(self) -> list[str]:
+        return self._op.list_outputs()
+
+    def infer_shape(self, in_shape: Any) -> Any:
+        inputs, outputs = self._op.infer_shape(in_shape)
+        return inputs, outputs, []
+
+    def create_operator(self, ctx: Any, in_shapes: Shapes, in_dtypes: Sequence[Any]) -> CustomOp:
+        return _PythonOpCall(self._op)
+
+
+class _PythonOpCall(CustomOp):
+    """Calls an op of the old kind, with arrays of the kind that it wants."""
+
+    def __init__(self, op: PythonOp) -> None:
+        self._op = op
+
+    def _call(self, method: Callable[..., None], written: str, **arrays: list[Any]) -> None:
+        if not isinstance(self._op, NumpyOp):
+            method(**arrays)
+            return
+        hosts = {name: [one.asnumpy() for one in group] for name, group in arrays.items()}
+        method(**hosts)
+        for array, host in zip(arrays[written], hosts[written], strict=True):
+            array[:] = host
+
+    def forward(
+        self, is_train: bool, req: list[str], in_data: Any, out_data: Any, aux: Any
+    ) -> None:
+        self._call(self._op.forward, "out_data", in_data=in_data, out_data=out_data)
+
+    def backward(
+        self, req: list[str], out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any
+    ) -> None:
+        self._call(
+            self._op.backward,
+            "in_grad",
+            out_grad=out_grad,
+            in_data=in_data,
+            out_data=out_data,
+            in_grad=in_grad,
+        )

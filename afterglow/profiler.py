@@ -294,9 +294,9 @@ def dumps(
     if reset:
         _reset()
     sections = _sections(recording)
-    for rows in sections.values():
-        rows.sort(key=lambda row: row.figures()[sort_by.capitalize()], reverse=not ascending)
     memory = _rows(["cpu/0"] * len(recording.memory["bytes"]), recording.memory["bytes"] / 1e3)
+    for rows in (*sections.values(), memory):
+        rows.sort(key=lambda row: row.figures()[sort_by.capitalize()], reverse=not ascending)
     if format == "json":
         return json.dumps(
             {
@@ -304,7 +304,7 @@ def dumps(
                     title: {row.name: row.figures() for row in rows}
                     for title, rows in sections.items()
                 },
-                "Memory": {row.name: row.figures() for row in memory},
+                "Memory": {"Device Storage": {row.name: row.figures() for row in memory}},
                 "Unit": {"Time": "ms", "Memory": "kB"},
             },
             indent=4,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -32,6 +33,7 @@ __all__ = [
     "np_shape",
     "reset_np",
     "restore_array",
+    "set_module",
     "set_np",
     "set_np_shape",
     "setenv",
@@ -95,6 +97,26 @@ class _Switched(Scope):
         return None, [(_switches, name, on) for name, on in self._switches.items()]
 
 
+class _HasSwitch(type):
+    """The class of ``_NumpyArrayScope``, whose ``_current`` is what this thread has switched."""
+
+    @property
+    def _current(cls) -> Any:
+        return _NumpyArrayScope(_switches.array)
+
+    @_current.setter
+    def _current(cls, scope: Any) -> None:
+        _switches.array = scope._is_np_array
+
+
+class _NumpyArrayScope(_Switched, metaclass=_HasSwitch):
+    """MXNet's scope of the switch for NumPy arrays, which programs set as ``_current``."""
+
+    def __init__(self, is_np_array: bool) -> None:
+        super().__init__(array=is_np_array)
+        self._is_np_array = is_np_array
+
+
 def np_shape(active: bool = True) -> Any:
     """Set the switch for NumPy shapes in a ``with`` scope."""
     return _Switched(shape=bool(active))
@@ -102,7 +124,7 @@ def np_shape(active: bool = True) -> Any:
 
 def np_array(active: bool = True) -> Any:
     """Set the switch for NumPy arrays in a ``with`` scope."""
-    return _Switched(array=bool(active))
+    return _NumpyArrayScope(bool(active))
 
 
 def _with_switches(function: Any, scope: _Switched) -> Any:
@@ -169,6 +191,24 @@ def _wrapped_member(member: Any, scope: _Switched) -> Any:
     if callable(member) and not isinstance(member, type):
         return _with_switches(member, scope)
     return None
+
+
+def set_module(module: str | None) -> Callable[[Decorated], Decorated]:
+    """Return a decorator that says in which module a function or class is known.
+
+    >>> from afterglow import util
+    >>> @util.set_module("mxnet.numpy")
+    ... def example(): ...
+    >>> example.__module__
+    'mxnet.numpy'
+    """
+
+    def decorate(target: Decorated) -> Decorated:
+        if module is not None:
+            target.__module__ = module
+        return target
+
+    return decorate
 
 
 # --- the environment and the machine ---

@@ -271,6 +271,8 @@ def test_csv_goes_round(table: tuple[str, str]) -> None:
     batch = iterator.next()
     assert batch.label[0].asnumpy().tolist() == [0, 0, 0]
     assert batch.data[0].dtype is onp.float32
+    assert iterator.getdata().shape == (3, 3)  # an array: there is one
+    assert iterator.getlabel().asnumpy().tolist() == [0, 0, 0]
 
 
 def test_csv_without_going_round(table: tuple[str, str]) -> None:
@@ -353,8 +355,3 @@ def test_damaged_mnist(digits: dict[str, str], content: bytes, text: str) -> Non
     Path(digits["image"]).write_bytes(content)
     with pytest.raises(OSError, match=text):
         mx.io.MNISTIter(**digits)
-
-
-def test_what_is_not_there() -> None:
-    with pytest.raises(NotImplementedError):
-        mx.io.LibSVMIter(data_libsvm="x")

@@ -20,6 +20,7 @@ __all__ = ["STAR_IMPORTED", "internal"]
 #: What ``from mxnet.test_utils import *`` gives beside its functions: all that the module imports.
 STAR_IMPORTED = {
     "Context": "afterglow.context:Context",
+    "Features": "afterglow.runtime:Features",
     "OrderedDict": "collections:OrderedDict",
     "Symbol": "afterglow.symbol:Symbol",
     "array": "afterglow.ndarray:array",
@@ -146,6 +147,7 @@ _INTERNALS: dict[str, dict[str, Any]] = {
     },
     "context": {"c_str": _c_str},
     "gluon.block": {
+        "_BlockScope": "afterglow.gluon._block_scope:BlockScope",
         "_flatten": "afterglow.gluon._mxnet_internals:flatten",
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },

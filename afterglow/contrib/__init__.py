@@ -6,8 +6,10 @@ from __future__ import annotations
 from .._package.namespace import tend
 from ..ndarray import contrib as nd
 from ..ndarray import contrib as ndarray
-from . import io, onnx, text
+from ..symbol import contrib as sym
+from ..symbol import contrib as symbol
+from . import amp, autograd, io, onnx, tensorboard, text
 
-__all__ = ["io", "nd", "ndarray", "onnx", "text"]
+__all__ = ["amp", "autograd", "io", "nd", "ndarray", "onnx", "sym", "symbol", "tensorboard", "text"]
 
 tend(__name__)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as onp
 
+from .._core import Array
 from ..error import ArgumentError
 
 __all__ = ["DataBatch", "DataDesc", "DataIter", "MXDataIter"]
@@ -134,7 +135,10 @@ class DataIter:
         if not self.iter_next():
             raise StopIteration
         return DataBatch(
-            data=self.getdata(), label=self.getlabel(), pad=self.getpad(), index=self.getindex()
+            data=_as_list(self.getdata()),
+            label=_as_list(self.getlabel()),
+            pad=self.getpad(),
+            index=self.getindex(),
         )
 
     def iter_next(self) -> bool:
@@ -155,4 +159,11 @@ class DataIter:
 
 
 class MXDataIter(DataIter):
-    """The base class of iterators over files, as MXNet calls those that are written in C++."""
+    """The base class of iterators over files, as MXNet calls those that are written in C++.
+
+    ``getdata`` and ``getlabel`` return arrays, those of other iterators lists of them.
+    """
+
+
+def _as_list(arrays: Any) -> Any:
+    return [arrays] if isinstance(arrays, Array) else arrays

@@ -611,13 +611,13 @@ class ImageRecordIter(MXDataIter):
         self._begin(0)
         return mean.asnumpy()
 
-    def getdata(self) -> list[Any]:
+    def getdata(self) -> Any:
         """Return the pictures of the batch."""
-        return [*self._current().data]
+        return self._current().data[0]
 
-    def getlabel(self) -> list[Any]:
+    def getlabel(self) -> Any:
         """Return the labels of the batch."""
-        return [*(self._current().label or ())]
+        return (self._current().label or [None])[0]
 
     def getindex(self) -> Any:
         """Return the numbers that the records of the batch have in their headers."""

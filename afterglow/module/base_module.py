@@ -49,6 +49,11 @@ def parameter_dictionaries(
     return parts["arg"], parts["aux"]
 
 
+def _labels(batch: Any) -> Any:
+    """Return the labels of a batch, or of each of a list of batches, one for each device."""
+    return [one.label for one in batch] if isinstance(batch, list) else batch.label
+
+
 class BaseModule:
     """The base class of modules.
 
@@ -95,7 +100,7 @@ class BaseModule:
                 break
             self.prepare(batch, sparse_row_id_fn=sparse_row_id_fn)
             self.forward(batch, is_train=False)
-            self._count(eval_metric, batch)
+            self._count(eval_metric, _labels(batch), isinstance(batch, list))
             for callback in as_list(batch_end_callback):
                 callback(BatchEndParam(epoch, number, eval_metric, locals()))
             count += 1
@@ -244,11 +249,12 @@ class BaseModule:
                 monitor.tic()
             self.forward_backward(data_batch)
             self.update()
+            labels = _labels(data_batch)  # before the iterator may use its memory again
             # The next batch is made while this one is computed: the metric waits for its values.
             following = next(batches, None)
             if following is not None:
                 self.prepare(following, sparse_row_id_fn=sparse_row_id_fn)
-            self._count(eval_metric, data_batch)
+            self._count(eval_metric, labels, isinstance(data_batch, list))
             if monitor is not None:
                 monitor.toc_print()
             for callback in as_list(batch_end_callback):
@@ -256,11 +262,11 @@ class BaseModule:
             data_batch = following
             nbatch += 1
 
-    def _count(self, eval_metric: Any, batch: Any) -> None:
-        if isinstance(batch, list):
-            self.update_metric(eval_metric, [one.label for one in batch], pre_sliced=True)
+    def _count(self, eval_metric: Any, labels: Any, is_sliced: bool) -> None:
+        if is_sliced:
+            self.update_metric(eval_metric, labels, pre_sliced=True)
         else:
-            self.update_metric(eval_metric, batch.label)
+            self.update_metric(eval_metric, labels)
 
     def _need_parameters(self) -> None:
         need(

@@ -12,6 +12,7 @@ from .. import ndarray as nd
 from .. import symbol as symbols
 from ..error import ArrayValueError
 from ..initializer import Uniform
+from ..name import NameManager
 from .base_module import (
     DEFAULT_OPTIMIZER_PARAMS,
     BaseModule,
@@ -73,8 +74,14 @@ class BucketingModule(BaseModule):
         self._loaded: tuple[dict[str, Any], dict[str, Any]] | None = None
 
     def _make(self, key: Any) -> Module:
-        symbol, data_names, label_names = self._sym_gen(key)
+        symbol, data_names, label_names = self._generated(key)
         return Module(symbol, data_names, label_names, *self._options)
+
+    def _generated(self, key: Any) -> tuple[Any, Any, Any]:
+        """Return the symbol of a key; what it does not name has the same names for all keys."""
+        with NameManager():
+            symbol, data_names, label_names = self._sym_gen(key)
+        return symbol, data_names, label_names
 
     @property
     def _current(self) -> Module:
@@ -89,14 +96,14 @@ class BucketingModule(BaseModule):
         """The names of the inputs."""
         if self.binded:
             return self._current.data_names
-        return list(self._sym_gen(self._default_bucket_key)[1])
+        return list(self._generated(self._default_bucket_key)[1])
 
     @property
     def output_names(self) -> list[str]:
         """The names of the outputs."""
         if self.binded:
             return self._current.output_names
-        names: list[str] = self._sym_gen(self._default_bucket_key)[0].list_outputs()
+        names: list[str] = self._generated(self._default_bucket_key)[0].list_outputs()
         return names
 
     @property

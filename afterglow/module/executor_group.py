@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as onp
@@ -11,6 +11,7 @@ import numpy as onp
 from .. import ndarray as nd
 from ..context import Context
 from ..error import ArrayValueError
+from ..executor import devices_of_variables
 from ..io import DataDesc
 
 __all__ = ["DataParallelExecutorGroup", "described", "split_batch"]
@@ -61,8 +62,10 @@ class DataParallelExecutorGroup:
         grad_req: Any,
         fixed_param_names: Sequence[str],
         shared_group: DataParallelExecutorGroup | None = None,
+        groups: Sequence[Mapping[str, Context]] = (),
     ) -> None:
         self.symbol = symbol
+        self._groups = groups or [{}] * len(contexts)
         self.contexts = contexts
         self.workload = workload
         self.data_names, self.label_names = names["data"], names["label"]
@@ -107,6 +110,7 @@ class DataParallelExecutorGroup:
 
     def _bound(self, number: int) -> Any:
         ctx, part = self.contexts[number], self.slices[number]
+        devices = devices_of_variables(self.symbol, ctx, self._groups[number])
         inputs = self.data_shapes + self.label_shapes
         shapes = {one.name: self._part_shape(one, part) for one in inputs}
         known = {name: shape for name, shape in shapes.items() if name in self.arg_names}
@@ -121,11 +125,11 @@ class DataParallelExecutorGroup:
         states: dict[str, Any] = {}
         for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types, strict=True):
             keeps = name in self.param_names
-            arguments[name] = _room(kept_arguments, name, shape, dtype, ctx, keeps)
+            arguments[name] = _room(kept_arguments, name, shape, dtype, devices[name], keeps)
             if self.grad_req[name] != "null":
-                gradients[name] = _room(kept_gradients, name, shape, dtype, ctx, keeps)
+                gradients[name] = _room(kept_gradients, name, shape, dtype, devices[name], keeps)
         for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True):
-            states[name] = _room(kept_states, name, shape, dtype, ctx, True)
+            states[name] = _room(kept_states, name, shape, dtype, devices[name], True)
         return self.symbol.bind(
             ctx, args=arguments, args_grad=gradients, grad_req=self.grad_req, aux_states=states
         )
@@ -216,8 +220,26 @@ class DataParallelExecutorGroup:
             heads = out_grads
             if heads is not None:
                 ctx, part = self.contexts[number], self.slices[number]
-                heads = [self._part(one, "N", part).as_in_context(ctx) for one in heads]
+                heads = [
+                    self._part(one, layout, part).as_in_context(ctx)
+                    for one, layout in zip(heads, self._output_layouts, strict=False)
+                ]
             executor.backward(heads)
+
+    @property
+    def _output_layouts(self) -> list[str]:
+        """The layouts that outputs state, by which they are cut and joined; N where none is."""
+        return [one.attr("__layout__") or "N" for one in self.symbol]
+
+    @property
+    def output_axes(self) -> list[int]:
+        """The axes of the batch in the outputs; -1 where there is none."""
+        return [DataDesc.get_batch_axis(layout) for layout in self._output_layouts]
+
+    @property
+    def input_axes(self) -> list[int]:
+        """The axes of the batch in the inputs; -1 where there is none."""
+        return [DataDesc.get_batch_axis(one.layout) for one in self.data_shapes]
 
     def outputs(self) -> list[list[Any]]:
         """Return for each output a list with that of each device."""

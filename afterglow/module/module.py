@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from .. import kvstore as kvstores
 from .. import ndarray as nd
 from .. import optimizer as optimizers
 from .._formats import params as _files
@@ -16,6 +15,7 @@ from ..context import Context, cpu
 from ..error import ArrayNotImplementedError, ArrayValueError, MXNetError
 from ..initializer import InitDesc, Uniform
 from ..io import DataDesc
+from ..kvstore.base import store_for
 from ..model import load_checkpoint
 from .base_module import (
     DEFAULT_OPTIMIZER_PARAMS,
@@ -29,8 +29,6 @@ from .executor_group import DataParallelExecutorGroup, described
 
 __all__ = ["Module"]
 
-#: Weights of more elements than this are updated on their devices, not in the store.
-_MOST_IN_STORE = 16 * 1024 * 1024
 _PARAMETER_ENDINGS = ("_weight", "_bias", "_gamma", "_beta")
 
 
@@ -65,6 +63,29 @@ def _check_shapes(shapes: list[DataDesc], names: list[str], what: str, refuses: 
     warnings.warn(message, stacklevel=3)
 
 
+def _devices_of_groups(given: Any, count: int) -> list[dict[str, Context]]:
+    """Return for each device of a module where the groups of its symbol live.
+
+    ``given`` is a dictionary with one device, or one for each of the module's, by the names of
+    groups (attribute ``ctx_group``), or a list of dictionaries.
+    """
+    if given is None:
+        return [{}] * count
+    if isinstance(given, Mapping):
+        lists = {name: as_list(devices) for name, devices in given.items()}
+        for name, devices in lists.items():
+            need(
+                len(devices) in (1, count),
+                f"group {name!r} has {len(devices)} devices; 1 or {count} are needed",
+            )
+        return [
+            {name: devices[number % len(devices)] for name, devices in lists.items()}
+            for number in range(count)
+        ]
+    need(len(given) == count, f"{len(given)} groups of devices for {count} devices")
+    return [dict(one) for one in given]
+
+
 class Module(BaseModule):
     """Trains a symbol.
 
@@ -91,8 +112,6 @@ class Module(BaseModule):
         compression_params: Any = None,
     ) -> None:
         super().__init__(logger)
-        if group2ctxs is not None:
-            raise ArrayNotImplementedError("[Module] one device computes a whole symbol")
         if compression_params is not None:
             raise ArrayNotImplementedError("[Module] nothing travels between machines")
         self._symbol = symbol
@@ -102,6 +121,7 @@ class Module(BaseModule):
             len(self._work_load_list) == len(self._context),
             f"{len(self._work_load_list)} loads for {len(self._context)} devices",
         )
+        self._groups = _devices_of_groups(group2ctxs, len(self._context))
         self._data_names = list(data_names)
         self._label_names = list(label_names or ())
         self._state_names = list(state_names or ())
@@ -276,6 +296,7 @@ class Module(BaseModule):
             grad_req,
             self._fixed_param_names,
             None if shared_module is None else shared_module._exec_group,
+            self._groups,
         )
         self.binded = True
         if shared_module is not None:
@@ -365,7 +386,8 @@ class Module(BaseModule):
     def get_states(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the states: arguments that neither batches nor optimizers set."""
         self._need_parameters()
-        return self._merged(self._exec_group.state_arrays, merge_multi_context)
+        arrays = self._exec_group.state_arrays
+        return self._merged(arrays, [0] * len(arrays), merge_multi_context)
 
     def set_states(self, states: Any = None, value: Any = None) -> None:
         """Set the states from arrays, or all of them to a number."""
@@ -390,7 +412,8 @@ class Module(BaseModule):
             self.logger.warning("optimizer already initialized, ignoring...")
             return
         group = self._exec_group
-        self._kvstore, self._update_on_kvstore = self._store(kvstore)
+        largest = max((one[0].size for one in self._exec_group.param_arrays), default=0)
+        self._kvstore, self._update_on_kvstore = store_for(kvstore, len(self._context), largest)
         devices = 1 if self._update_on_kvstore else len(self._context)
         numbers = dict(enumerate(name for name in group.param_names for _ in range(devices)))
         scale = 1.0 / group.batch_size
@@ -412,8 +435,8 @@ class Module(BaseModule):
         self._optimizer = optimizer
         self._updater = None
         if self._kvstore is not None:
-            for name, (first, *_) in zip(group.param_names, group.param_arrays, strict=True):
-                self._kvstore.init(name, first)
+            for name, weights in zip(group.param_names, group.param_arrays, strict=True):
+                self._kvstore.broadcast(name, weights[0], weights)
         if self._update_on_kvstore:
             self._kvstore.set_optimizer(optimizer)
         else:
@@ -422,19 +445,6 @@ class Module(BaseModule):
         if self._preload_opt_states is not None:
             self.load_optimizer_states(self._preload_opt_states)
             self._preload_opt_states = None
-
-    def _store(self, kvstore: Any) -> tuple[Any, bool]:
-        """Return the store, if one is needed, and whether it updates the weights."""
-        if kvstore is None:
-            return None, False
-        if isinstance(kvstore, str):
-            if len(self._context) == 1 and "dist" not in kvstore:
-                return None, False
-            name, kvstore = kvstore, kvstores.create(kvstore)
-            largest = max((one[0].size for one in self._exec_group.param_arrays), default=0)
-            updates = name != "local" or largest <= _MOST_IN_STORE
-            return kvstore, updates and kvstores.updates_weights()
-        return kvstore, kvstores.updates_weights()
 
     def borrow_optimizer(self, shared_module: Self) -> None:
         """Update with the optimizer of another module, and its states."""
@@ -456,8 +466,7 @@ class Module(BaseModule):
                 continue
             if self._kvstore is not None:
                 pulled = weights if self._update_on_kvstore else gradients
-                self._kvstore.push(name, gradients, priority=-index)
-                self._kvstore.pull(name, pulled, priority=-index)
+                self._kvstore.pushpull(name, gradients, out=pulled, priority=-index)
             if self._update_on_kvstore:
                 continue
             for device, (weight, gradient) in enumerate(zip(weights, gradients, strict=True)):
@@ -502,23 +511,25 @@ class Module(BaseModule):
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the outputs: joined, or a list with those of each device."""
         self._need_parameters()
-        return self._merged(self._exec_group.outputs(), merge_multi_context)
+        group = self._exec_group
+        return self._merged(group.outputs(), group.output_axes, merge_multi_context)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
         """Return the gradients of the inputs."""
         self._need_parameters()
         need(self.inputs_need_grad, "bind with inputs_need_grad=True first")
-        return self._merged(self._exec_group.input_grad_arrays, merge_multi_context)
+        group = self._exec_group
+        return self._merged(group.input_grad_arrays, group.input_axes, merge_multi_context)
 
-    def _merged(self, arrays: list[list[Any]], merge: bool) -> list[Any]:
+    def _merged(self, arrays: list[list[Any]], axes: list[int], merge: bool) -> list[Any]:
         if not merge:
             return arrays
         place = self._context[0]
         return [
             parts[0]
-            if len(parts) == 1
-            else nd.concat(*(part.as_in_context(place) for part in parts), dim=0)
-            for parts in arrays
+            if len(parts) == 1 or axis < 0
+            else nd.concat(*(part.as_in_context(place) for part in parts), dim=axis)
+            for parts, axis in zip(arrays, axes, strict=True)
         ]
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:

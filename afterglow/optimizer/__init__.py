@@ -7,7 +7,7 @@ into one pass over weight, gradient and state.
 
 from __future__ import annotations
 
-from . import adaptive, base, large_batch, layerwise, sgd, updater
+from . import adaptive, base, contrib, large_batch, layerwise, sgd, updater
 from .adaptive import *  # noqa: F403
 from .base import Optimizer, create, register
 from .large_batch import *  # noqa: F403
@@ -19,6 +19,7 @@ __all__ = [
     "Optimizer",
     "Updater",
     "base",
+    "contrib",
     "create",
     "get_updater",
     "register",

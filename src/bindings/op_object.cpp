@@ -16,6 +16,7 @@
 #include "bindings/held.h"
 #include "bindings/operations.h"
 #include "bindings/plain.h"
+#include "bindings/sparse.h"
 #include "bindings/stand_ins.h"
 #include "lazy/composing.h"
 #include "lazy/spelling.h"
@@ -601,10 +602,10 @@ class CallArguments {
     return is_op && signature_.legacy && signature_.is_function;
   }
 
-  void warn_of(PyObject* name) const {
-    const std::string op = this->name();
-    if (PyErr_WarnFormat(PyExc_UserWarning, 1, "[%s] has no parameters; %R is ignored", op.c_str(),
-                         name) < 0)
+  /// Python shows a warning once for each place.
+  void warn_of(PyObject* argument) const {
+    if (PyErr_WarnFormat(PyExc_UserWarning, 1, "%s has no parameters; %U is ignored",
+                         name().c_str(), argument) < 0)
       throw nb::python_error();
   }
 
@@ -672,11 +673,17 @@ PyObject* call_with_arrays(const OperationObject& operation, std::span<PyObject*
   return wrap_results(std::move(result), more);
 }
 
+std::size_t named_count(PyObject* names) {
+  return names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
+}
+
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
                          PyObject* names) {
   const auto& operation = *reinterpret_cast<OperationObject*>(self);
   const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
   const Signature& signature = *operation.signature;
+  if (SparseParts::any() && has_sparse(values, positional + named_count(names)))
+    return call_sparse(self, values, flags, names);
   if (positional && positional == signature.arrays_alone && !names) {
     const std::span arrays(values, positional);
     if (std::ranges::all_of(arrays,

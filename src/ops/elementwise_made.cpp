@@ -175,7 +175,8 @@ array([0, 2], dtype=int32))",
 >>> nd.amp_cast(nd.array([1, 2]), "float16").dtype
 <class 'numpy.float16'>)",
                        .inputs = {"data"},
-                       .compose = amp_cast});
+                       .compose = amp_cast,
+                       .in_graphs = {.alike = true}});
   table.add({.name = "positive",
              .spellings = {"np.positive(x, out=None, **kwargs)"},
              .doc = R"(Return a copy.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as onp
@@ -187,8 +188,15 @@ def test_refusals() -> None:
         filled(init.Xavier(factor_type="z"), (3, 3))
     with pytest.raises(ValueError, match="random type"):
         filled(init.Xavier(rnd_type="z"), (3, 3))
-    with pytest.raises(NotImplementedError):
-        init.FusedRNN(None, 1, 1, "lstm")
+
+
+def test_initializers_with_arrays_are_text() -> None:
+    for value in (nd.array([1, 2]), onp.array([1.0, 2.0], "float32"), [1.0, 2.0]):
+        maker = init.Constant(value)
+        assert maker.dumps() == '["constant", {"value": [1.0, 2.0]}]'
+        assert json.dumps(["constant", maker._kwargs]) == maker.dumps()
+        assert init.create(maker.dumps()) == maker
+    assert init.Normal(onp.float32(0.5)).dumps() == '["normal", {"sigma": 0.5}]'
 
 
 def test_what_is_logged(caplog: pytest.LogCaptureFixture) -> None:

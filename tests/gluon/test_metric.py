@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as onp
@@ -140,3 +141,22 @@ def test_metric_aliases():
 
     assert isinstance(metric.create("mine", "x"), Measure)
     assert isinstance(metric.create("my_own", "x"), Measure)
+
+
+@pytest.mark.parametrize(
+    "made", ["acc", "f1", "mcc", "nll_loss", "pcc", ["acc", "ce"], "perplexity"]
+)
+def test_metrics_are_made_of_their_configurations(made):
+    arguments = {"ignore_label": 3} if made == "perplexity" else {}
+    first = metric.create(made, **arguments)
+    config = first.get_config()
+    for given in (config, json.dumps(config)):
+        assert metric.create(given).get_config() == config
+    assert isinstance(metric.create('["acc", "ce"]'), metric.CompositeEvalMetric)
+
+
+@pytest.mark.parametrize(("ignored", "expected"), [(None, 2.2833557), (-1, 2.6726124)])
+def test_perplexity_of_labels_that_are_no_class(ignored, expected):
+    made = metric.Perplexity(ignored)
+    scores = [[0.2, 0.8], [0.3, 0.7], [0.6, 0.4]]
+    assert _value(made, ([0, 5, -1], scores))[1] == pytest.approx(expected)

@@ -116,8 +116,8 @@ def test_step_by_step(rec: str) -> None:
     assert iterator.provide_data[0] == ("x", (4, 3, 8, 9))
     assert iterator.provide_label[0] == ("y", (4,))
     assert iterator.iter_next()
-    assert iterator.getdata()[0].shape == (4, 3, 8, 9)
-    assert iterator.getlabel()[0].asnumpy().tolist() == [0, 1, 2, 3]
+    assert iterator.getdata().shape == (4, 3, 8, 9)
+    assert iterator.getlabel().asnumpy().tolist() == [0, 1, 2, 3]
     assert (iterator.getpad(), iterator.getindex().tolist()) == (0, [100, 101, 102, 103])
     ahead = io.PrefetchingIter(io.ImageRecordIter(**options(rec)))
     assert [batch.pad for batch in ahead] == [0, 0, 1]
