@@ -602,10 +602,10 @@ class CallArguments {
     return is_op && signature_.legacy && signature_.is_function;
   }
 
-  void warn_of(PyObject* name) const {
-    const std::string op = this->name();
-    if (PyErr_WarnFormat(PyExc_UserWarning, 1, "[%s] has no parameters; %R is ignored", op.c_str(),
-                         name) < 0)
+  /// Python shows a warning once for each place.
+  void warn_of(PyObject* argument) const {
+    if (PyErr_WarnFormat(PyExc_UserWarning, 1, "%s has no parameters; %U is ignored",
+                         name().c_str(), argument) < 0)
       throw nb::python_error();
   }
 

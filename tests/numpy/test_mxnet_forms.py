@@ -277,7 +277,7 @@ def test_graphs_as_functions_of_arrays() -> None:
 
 def test_keywords_of_functions_without_parameters_are_ignored() -> None:
     x = nd.array([1, -2])
-    with pytest.warns(UserWarning, match="broadcast_maximum.*'axis' is ignored"):
+    with pytest.warns(UserWarning, match="broadcast_maximum.*axis.* is ignored"):
         assert nd.broadcast_maximum(x, nd.zeros((1,)), axis=1).asnumpy().tolist() == [1, 0]
     with pytest.raises(TypeError, match="unexpected argument 'other'"):
         nd.sum(x, other=1)
