@@ -26,8 +26,9 @@ def _function_of(entry: Entry, name: str) -> Callable[..., Any]:
 
     def function(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         kwargs.pop("name", None)
+        names: tuple[str, ...] = ()
         if entry.variadic:
-            arrays, names, parameters = list(args), (), kwargs
+            arrays, parameters = list(args), kwargs
         else:
             if len(args) > len(order):
                 raise ArrayTypeError(f"[{name}] takes {len(order)} arguments, not {len(args)}")
