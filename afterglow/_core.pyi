@@ -337,3 +337,18 @@ def shut_down() -> None: ...
 
 #: The module that introduced the core to the package.
 _started_by: ModuleType
+
+def register_sparse(
+    compressed_rows: type,
+    rows: type,
+    call: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any],
+    dense: Callable[[Any], Any],
+    add: Callable[[Any, Any], Any],
+    write: Callable[[Any, Any], None],
+    add_rows: Callable[[Any, Any, Any], Any],
+) -> None: ...
+def make_sparse(
+    shape: tuple[int, ...], data: Array, indices: Array, indptr: Array | None
+) -> Any: ...
+def sparse_parts(array: Array) -> tuple[Any, Any, Any]: ...
+def set_sparse_parts(array: Array, data: Array, indices: Array, indptr: Array | None) -> None: ...

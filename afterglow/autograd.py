@@ -142,6 +142,8 @@ def _head_gradients(heads: list[Any], given: Any) -> list[Any]:
             raise ArrayValueError(
                 f"[backward] the head gradient has shape {gradient.shape}, its head {head.shape}"
             )
+        elif gradient._dtype_number != head._dtype_number:
+            gradient = operation("copy", head._legacy)(gradient, dtype=head._dtype_number)
         result.append(gradient)
     return result
 

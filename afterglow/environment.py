@@ -112,6 +112,12 @@ SETTINGS: dict[str, Setting] = {
         "unless they are told to; read when they are made",
         _SWITCH,
     ),
+    "MXNET_STORAGE_FALLBACK_LOG_VERBOSE": Setting(
+        "`0`, `1`",
+        "`1`",
+        "`0`: nothing is said when an op without a form for sparse arrays is given dense copies",
+        _SWITCH,
+    ),
     "MXNET_PROFILER_AUTOSTART": Setting(
         "`0`, `1`",
         "`0`",
@@ -266,11 +272,6 @@ _IDLE: list[tuple[str, str, str]] = [
         "a recording always has calls, runs, waits and memory",
         _ANY,
         "MXNET_PROFILER_MODE",
-    ),
-    (
-        "there are no sparse arrays to fall back from",
-        _ANY,
-        "MXNET_STORAGE_FALLBACK_LOG_VERBOSE",
     ),
     (
         "graphs are not handed to other backends",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,15 +11,19 @@ from typing import Any
 import numpy as onp
 
 from . import autograd
-from ._arrays.dtypes import dtype_number
+from ._arrays.dtypes import FLOAT32, TYPES, dtype_number
 from ._arrays.worlds import in_world
 from ._core import Array, mark_variable, operation, origin_of
 from .context import Context, current_context
 from .error import ArrayTypeError, ArrayValueError, MXNetError
+from .ndarray import sparse
 from .symbol._graph import Node, auxiliary
+from .symbol._infer import Inference
 from .symbol._run import Plan
+from .symbol._shapes import is_complete
+from .symbol._storage import gradient_storage, storage_of
 from .symbol.symbol import Symbol
-from .util import is_np_array
+from .util import is_np_array, is_np_shape
 
 __all__ = ["Executor"]
 
@@ -131,7 +136,8 @@ class Executor:
         with autograd.pause():
             for position, result in enumerate(results):
                 kept = self._outputs[position]
-                if kept.shape == result.shape and kept._dtype_number == result._dtype_number:
+                same = [(one.shape, one._dtype_number, one.stype) for one in (kept, result)]
+                if same[0] == same[1]:
                     kept._assign(in_world(result, kept._legacy))
                 else:
                     self._outputs[position] = in_world(result, self._legacy)
@@ -292,11 +298,64 @@ class Executor:
         return self._symbol
 
     def debug_str(self) -> str:
-        """Return a text that lists all nodes."""
-        return self._symbol.debug_str()
+        """Return a text that lists all nodes and tells what results of a pass take at once."""
+        return f"{self._symbol.debug_str()}Total {self._bytes() >> 20} MB allocated\n"
+
+    def _bytes(self) -> int:
+        """Return how many bytes of results there are at once, at most, as shapes tell.
+
+        What gradients pass through stays until they have done so; all else goes with its last
+        reader, as in :class:`Plan`.
+        """
+        found = Inference(self._symbol._outputs, is_np_shape())
+        given = [*zip(self._arguments, self.arg_arrays, strict=True)]
+        given += zip(self._states, self.aux_arrays, strict=True)
+        found.complete_types({node: array._dtype_number for node, array in given})
+        found.complete_shapes({node: array.shape for node, array in given})
+
+        def size(node: Node) -> int:
+            outputs = [(node, index) for index in range(len(node.output_names()))]
+            known = [(found.shapes.get(one), found.types.get(one)) for one in outputs]
+            return sum(
+                math.prod(shape) * onp.dtype(TYPES[kind or FLOAT32]).itemsize
+                for shape, kind in known
+                if shape is not None and is_complete(shape)
+            )
+
+        kept = self._on_the_way_back(found.nodes)
+        calls = [node for node in found.nodes if not node.is_variable]
+        last = {source: node for node in calls for source, _ in node.inputs}
+        held = kept | {node for node, _ in self._symbol._outputs}
+        now = most = 0
+        for node in calls:
+            now += size(node)
+            most = max(most, now)
+            ends = {one for one, _ in node.inputs if last[one] is node} - held
+            now -= sum(size(one) for one in ends if not one.is_variable)
+        return most
+
+    def _on_the_way_back(self, nodes: Sequence[Node]) -> set[Node]:
+        """Return the nodes between arguments that want gradients and the heads."""
+        wanting = {
+            node
+            for node, gradient, request in zip(
+                self._arguments, self.grad_arrays, self._requests, strict=True
+            )
+            if gradient is not None and request != "null"
+        }
+        for node in nodes:
+            if node.op != "BlockGrad" and any(source in wanting for source, _ in node.inputs):
+                wanting.add(node)
+        reached = {node for node, _ in self._symbol._outputs} & wanting
+        for node in reversed(nodes):
+            if node in reached:
+                reached.update(source for source, _ in node.inputs if source in wanting)
+        return reached
 
 
-def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool) -> Any:
+def _zeros(shape: Any, dtype: Any, ctx: Context, legacy: bool, stype: str = "default") -> Any:
+    if stype != "default":
+        return sparse.zeros(stype, tuple(shape), ctx, dtype)
     return operation("copy", legacy)(
         0, shape=tuple(shape), dtype=dtype_number(dtype), ctx=ctx.numbers
     )
@@ -362,6 +421,7 @@ def simple_bind(
     ctx: Context | None,
     grad_req: Any,
     types: Mapping[str, Any] | None,
+    stypes: Mapping[str, Any] | None,
     shared_names: Sequence[str] | None,
     shared: Executor | None,
     buffer: dict[str, Any] | None,
@@ -388,6 +448,9 @@ def simple_bind(
     names, aux_names = symbol.list_arguments(), symbol.list_auxiliary_states()
     requests = _requests(grad_req, names)
     sharable = set(names if shared_names is None else shared_names)
+    nodes = symbol._nodes()
+    storage = {node.name: storage_of(node, stypes or {}) for node in nodes if node.is_variable}
+    rows = gradient_storage(nodes, stypes or {})
 
     def new(name: str, shape: Any, dtype: Any, others: Mapping[str, Any]) -> Any:
         number = dtype_number(dtype)
@@ -395,7 +458,7 @@ def simple_bind(
             found = pool.get(name)
             if found is not None and found.shape == shape and found._dtype_number == number:
                 return found
-        array = _zeros(shape, dtype, devices[name], legacy)
+        array = _zeros(shape, dtype, devices[name], legacy, storage[name])
         if buffer is not None:
             buffer[name] = array
         return array
@@ -404,7 +467,9 @@ def simple_bind(
     old_states: Any = shared.aux_dict if shared is not None else {}
     arrays = [new(*one, old) for one in zip(names, arg_shapes, arg_types, strict=True)]
     gradients = [
-        None if request == "null" else _zeros(shape, dtype, devices[name], legacy)
+        None
+        if request == "null"
+        else _zeros(shape, dtype, devices[name], legacy, rows.get(name, "default"))
         for name, shape, dtype, request in zip(names, arg_shapes, arg_types, requests, strict=True)
     ]
     states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]

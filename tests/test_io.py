@@ -355,8 +355,3 @@ def test_damaged_mnist(digits: dict[str, str], content: bytes, text: str) -> Non
     Path(digits["image"]).write_bytes(content)
     with pytest.raises(OSError, match=text):
         mx.io.MNISTIter(**digits)
-
-
-def test_what_is_not_there() -> None:
-    with pytest.raises(NotImplementedError):
-        mx.io.LibSVMIter(data_libsvm="x")

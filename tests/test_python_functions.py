@@ -18,9 +18,7 @@ from afterglow.cli import _inventory
 
 #: Functions that stay in Python all the same, and why.
 STILL_PYTHON = {
-    "nd.crop": "finds its block as keys of arrays do, and copies that",
     "nd.identity": "is an op that also casts, moves and stretches, which it shows nobody",
-    "nd.slice": "finds its block as keys of arrays do, and copies that",
     "np.copy": "is an op that also casts, moves and stretches, which it shows nobody",
     "np.random.rand": "takes the extents of the shape one by one",
     "np.random.randn": "takes the extents of the shape one by one",

@@ -154,8 +154,11 @@ def test_random_inputs() -> None:
     assert 3 <= uniform.min() <= uniform.max() <= 4
     assert tu.rand_ndarray((2, 3), dtype="int32").dtype is onp.int32
     assert tu.random_sample([3, 1, 2], 3) == [3, 1, 2]
-    with pytest.raises(NotImplementedError):
-        tu.rand_ndarray((2, 3), stype="csr")
+    assert tu.rand_ndarray((2, 3), stype="csr").stype == "csr"
+    rows = tu.create_sparse_array_zd((4, 2), "row_sparse", 0.5, data_init=2, rsp_indices=[3, 1])
+    assert rows.asnumpy()[:, 0].tolist() == [0, 2, 0, 2]
+    counts, _ = tu.rand_sparse_ndarray((5, 16), "csr", density=0.5, distribution="powerlaw")
+    assert onp.diff(counts.indptr.asnumpy()).tolist() == [2, 4, 8, 16, 10]
 
 
 def test_made_inputs() -> None:
@@ -378,6 +381,8 @@ def test_consistency() -> None:
     truth = {name: value + 1 for name, value in found.items()}
     with pytest.raises(AssertionError):
         tu.check_consistency(net, places, ground_truth=truth)
+    shapes = tu.check_consistency(sym.shape_array(X, name="s"), [places[0]] * 2, grad_req="null")
+    assert shapes["s_output"].tolist() == [2, 5]
 
 
 def test_speed() -> None:

@@ -25,7 +25,6 @@ _EXTERNAL = "loads code that was compiled for MXNet"
 LATER: dict[str, str] = {
     "NDArray.data": _SPARSE,
     "NDArray.indices": _SPARSE,
-    "NDArray.tostype": _SPARSE,
 }
 
 #: Names that are left out for good: made by the programs, meant for other classes or devices, or

@@ -57,7 +57,7 @@ class ArrayBase(Array):
 
     @property
     def stype(self) -> str:
-        """The storage type: always dense."""
+        """The storage type: "default" is dense."""
         return "default"
 
     @property
@@ -113,8 +113,14 @@ class ArrayBase(Array):
         """Make the array a variable: ``backward`` leaves its gradient in ``grad``.
 
         ``grad_req`` is "write", "add", or "null": then there is no gradient, ``grad`` is None.
+        ``stype`` may be "row_sparse" or "csr", for gradients that are mostly zero.
         """
         request = autograd.request_number(grad_req)
+        if request and stype not in (None, "default"):
+            from ..ndarray.sparse import attach_gradient
+
+            attach_gradient(self, request, stype)
+            return
         mark_variable(self, self._filled_like(0) if request else None, request)
 
     def _filled_like(self, value: float) -> Any:

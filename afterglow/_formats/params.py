@@ -9,6 +9,10 @@ A file is a list of arrays and a list of names, which is empty or as long::
         int32 device type, int32 device id, int32 type number, the elements in C order
     uint64 count, then per name: uint64 length, UTF-8
 
+A sparse array (storage type 1: row_sparse, 2: csr) has the shape of its data before its own, and
+behind the type number those of its indices (of csr first of where rows begin) with their shapes,
+then the data and the indices.
+
 The magic says whose rules of shapes hold. MXNet reads arrays of one kind only, depending on its
 mode. Older files have no storage type, and the oldest no magic: the rank stands in its place, and
 ranks and extents are uint32. Numbers are little-endian.
@@ -30,7 +34,7 @@ import numpy as onp
 
 from .._arrays.dtypes import DTYPES, dtype_number, is_known
 from .._arrays.shapes import Shape, is_possible
-from .._core import from_buffer
+from .._core import from_buffer, make_sparse, sparse_parts
 from ..error import (
     ArrayMemoryError,
     ArrayNotImplementedError,
@@ -99,12 +103,35 @@ def needs_numpy_shapes(arrays: Iterable[Any]) -> bool:
     return any(0 in array.shape or not array.ndim for array in arrays)
 
 
+def _shape_bytes(shape: Shape) -> bytes:
+    return struct.pack(f"<i{len(shape)}q", len(shape), *shape)
+
+
+def _memory(array: Any) -> Any:
+    return array.asnumpy().data.cast("B") if array.size else b""
+
+
+def _sparse_pieces(array: Any, magic: int) -> tuple[Any, ...]:
+    data, indices, indptr = sparse_parts(array)
+    others = [indices] if indptr is None else [indptr, indices]
+    return (
+        struct.pack("<Ii", magic, 1 if indptr is None else 2),
+        _shape_bytes(data.shape),
+        _shape_bytes(array.shape),
+        struct.pack("<3i", *_CPU, array._dtype_number),
+        *(struct.pack("<i", one._dtype_number) + _shape_bytes(one.shape) for one in others),
+        *map(_memory, (data, *others)),
+    )
+
+
 def _pieces(array: Any, numpy_shapes: bool) -> tuple[Any, ...]:
     shape, magic = array.shape, _NUMPY if numpy_shapes else _CLASSIC
+    if array.stype != "default":
+        return _sparse_pieces(array, magic)
     return (
         struct.pack(f"<Iii{len(shape)}q", magic, 0, len(shape), *shape),
         struct.pack("<3i", *_CPU, array._dtype_number),
-        array.asnumpy().data.cast("B") if array.size else b"",
+        _memory(array),
     )
 
 
@@ -275,10 +302,7 @@ class _Reader:
         if magic in (_CLASSIC, _NUMPY):
             (storage,) = self._numbers("i", "a storage type")
             if storage in _STORAGE_TYPES:
-                raise ArrayNotImplementedError(
-                    f"[load] {self._name} holds a {_STORAGE_TYPES[storage]} array; only dense "
-                    "arrays can be loaded: save it with tostype('default')"
-                )
+                return self._sparse(_STORAGE_TYPES[storage])
             if storage != 0:
                 raise self._damaged(f"storage type {storage} does not exist")
         if magic in (_FIRST, _CLASSIC, _NUMPY):
@@ -290,11 +314,47 @@ class _Reader:
         if rank == 0 and magic != _NUMPY:
             raise self._damaged("one of its arrays was never given a shape")
         _, _, number = self._numbers("3i", "device and type")
+        return self._elements(shape, self._known(number))
+
+    def _known(self, number: int) -> int:
         if not 0 <= number < len(DTYPES):
             raise self._damaged(f"type number {number} is not one of 0 to {len(DTYPES) - 1}")
+        return number
+
+    def _elements(self, shape: Shape, number: int) -> Any:
         length = math.prod(shape) * DTYPES[number].itemsize
         data = self._bytes(length, f"an array of shape {shape} and type {DTYPES[number]}")
         return from_buffer(data, shape, number, _CPU, self._legacy)
+
+    def _sparse(self, stype: str) -> Any:
+        """Return a sparse array, whose indices are checked."""
+        data_shape, shape = self._ranked_shape(), self._ranked_shape()
+        _, _, number = self._numbers("3i", "device and type")
+        kinds = []
+        for _ in range(1 if stype == "row_sparse" else 2):
+            (kind,) = self._numbers("i", "a type of indices")
+            kinds.append((self._ranked_shape(), self._known(kind)))
+        data = self._elements(data_shape, self._known(number))
+        others = [self._elements(*kind) for kind in kinds]
+        if not self._legacy:
+            raise ArrayNotImplementedError(
+                f"[load] {self._name} holds a {stype} array, which np does not have; use nd.load"
+            )
+        rank = 1 if stype == "csr" else len(shape)
+        if data.ndim != rank or not shape or any(one.ndim != 1 for one in others):
+            raise self._damaged(f"a {stype} array of shape {shape} with data {data_shape}")
+        array = make_sparse(
+            shape, data, *(one.astype("int64") for one in others[::-1]), *[None] * (2 - len(others))
+        )
+        try:
+            array.check_format()
+        except MXNetError as error:
+            raise self._damaged(str(error)) from None
+        return array
+
+    def _ranked_shape(self) -> Shape:
+        (rank,) = self._numbers("i", "a rank")
+        return self._shape(rank, "q")
 
     def _shape(self, rank: int, code: str) -> Shape:
         if not 0 <= rank <= _MOST_RANK:

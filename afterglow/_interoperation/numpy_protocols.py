@@ -107,10 +107,16 @@ def call_function(
     return _on_host(array, function, args, kwargs)
 
 
+#: What NumPy leaves to a method, which answers in ``nd`` with indices as floats.
+_METHODS_OF_ND = ("argmax", "argmin")
+
+
 def _called_in_nd(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Call a function of ``np`` with arrays of ``nd``, and return such arrays."""
+    if function.__name__ in _METHODS_OF_ND and isinstance(args[0], Array):
+        return getattr(args[0], function.__name__)(*args[1:], **kwargs)
     given = {key: _in_np(value) for key, value in kwargs.items() if key != "out"}
     result = function(*map(_in_np, args), **given)
     out = kwargs.get("out")

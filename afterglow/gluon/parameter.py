@@ -104,6 +104,8 @@ class Parameter(ParameterInternals):
                 f"{what} for Parameter '{name}' must be one of 'default', 'row_sparse', or 'csr', "
                 f"but got '{given}'"
             )
+        self._stype = stype
+        self._grad_stype = grad_stype
         #: hybridized blocks that hold the arrays
         self._parameter_watchers = Watchers()
         self._parameter_arrays: dict[tuple[int, int], Any] | None = None
@@ -179,8 +181,13 @@ class Parameter(ParameterInternals):
 
     @property
     def stype(self) -> str:
-        """The storage type: always dense."""
-        return "default"
+        """The storage type: "default" is dense."""
+        return self._stype
+
+    @property
+    def grad_stype(self) -> str:
+        """The storage type of the gradient."""
+        return self._grad_stype
 
     @property
     def grad_req(self) -> str:
@@ -232,7 +239,7 @@ class Parameter(ParameterInternals):
             if self._grad_req == "null":
                 self._parameter_arrays[place] = array.detach()
             else:
-                array.attach_grad(self._grad_req)
+                array.attach_grad(self._grad_req, self._grad_stype)
 
     # --- values ---
 
@@ -290,6 +297,10 @@ class Parameter(ParameterInternals):
 
     def _set_copies(self, value: Any, contexts: list[Context]) -> None:
         """Keep an array of our own, and copies of it on the other devices."""
+        if self._stype != "default":
+            value = _in_storage(value, self._stype)
+        elif value.stype != "default":
+            value = value.tostype("default")
         self._parameter_arrays = {ctx.numbers: value.as_in_ctx(ctx) for ctx in contexts}
         self._mark()
 
@@ -322,7 +333,8 @@ class Parameter(ParameterInternals):
                 )
             self._parameter_deferred = None
             with autograd.pause():
-                value = data._as_class(not is_np_array())
+                sparse = data.stype != "default"
+                value = data if sparse else data._as_class(not is_np_array())
                 self._set_copies(value.copyto(contexts[0]), contexts)
             return
         if contexts is not None and set(contexts) != set(self.list_ctx()):
@@ -372,11 +384,20 @@ class Parameter(ParameterInternals):
 
     def data(self, ctx: Context | None = None) -> Any:
         """Return the array on a device; without one, the only array there is."""
+        self._need_dense("data")
         return self._at(self._place(ctx))
 
     def list_data(self) -> list[Any]:
         """Return the arrays of all devices."""
+        self._need_dense("list_data")
         return list(self._initialized().values())
+
+    def _need_dense(self, name: str) -> None:
+        if self._stype != "default":
+            raise RuntimeError(
+                f"Cannot return a copy of Parameter '{self.name}' via {name}() because its storage "
+                f"type is {self._stype}. Please use row_sparse_data() instead."
+            )
 
     def list_ctx(self) -> list[Context]:
         """Return the devices."""
@@ -399,12 +420,15 @@ class Parameter(ParameterInternals):
                 _write(value, data)
             self._parameter_deferred = (init, contexts, default_init, value)
             return
-        with autograd.pause():
-            for array in self._parameter_arrays.values():
-                _write(array, data)
         trainer = self._trainer
         if trainer is not None and trainer._update_on_kvstore:
             trainer._reset_kvstore()  # the store has the values from before
+        with autograd.pause():
+            for array in self._parameter_arrays.values():
+                if self._stype != "default":
+                    array[:] = _in_storage(data, self._stype)
+                    continue
+                _write(array, data)
 
     def cast(self, dtype: Any) -> None:
         """Change the type of the elements."""
@@ -434,6 +458,8 @@ class Parameter(ParameterInternals):
 
     def _reduce(self) -> Any:
         """Return the mean over all devices, in the memory of the processor."""
+        if self._stype != "default":
+            return self._every_row().as_in_context(cpu())
         arrays = [array.detach().as_in_ctx(cpu()) for array in self.list_data()]
         if len(arrays) == 1:
             return arrays[0]
@@ -450,11 +476,11 @@ class Parameter(ParameterInternals):
 
     def grad(self, ctx: Context | None = None) -> Any:
         """Return the gradient on a device; without one, the only gradient there is."""
-        return self._gradient_of(self.data(ctx))
+        return self._gradient_of(self._at(self._place(ctx)))
 
     def list_grad(self) -> list[Any]:
         """Return the gradients of all devices."""
-        return [self._gradient_of(array) for array in self.list_data()]
+        return [self._gradient_of(array) for array in self._initialized().values()]
 
     def zero_grad(self) -> None:
         """Set the gradients of all devices to zero."""
@@ -474,30 +500,79 @@ class Parameter(ParameterInternals):
                 lr_mult=self.lr_mult,
                 wd_mult=self.wd_mult,
                 init=init,
-                stype="default",
+                stype=self._stype,
             )
             self._var = made = (self.shape, variable)
         return made[1].as_np_ndarray() if is_np_array() else made[1]
 
-    # --- what is not here ---
+    # --- rows ---
+
+    def _set_trainer(self, trainer: Any) -> None:
+        """Note who updates it; a row_sparse parameter is updated by one trainer alone."""
+        known = (None, trainer)
+        if self._stype != "default" and trainer is not None and self._trainer not in known:
+            raise RuntimeError(
+                f"Failed to set the trainer for Parameter '{self.name}' because it was already "
+                "set. More than one trainers for a sparse Parameter is not supported."
+            )
+        super()._set_trainer(trainer)
+
+    def _every_row(self) -> Any:
+        """Return all rows: a device has those that were last asked for."""
+        array = next(iter(self._initialized().values())).detach()
+        if self._trainer is None:
+            return array
+        whole = ndarray.sparse.zeros(self._stype, array.shape, array.context, array.dtype)
+        rows = ndarray.arange(array.shape[0], ctx=array.context, dtype="int64")
+        self._trainer._row_sparse_pull(self, whole, rows)
+        return whole
+
+    def _take_every_row(self) -> None:
+        """Give all devices all rows, before the store that has them is forgotten."""
+        whole = self._every_row()
+        for array in self._initialized().values():
+            array[:] = whole.as_in_context(array.context)
 
     def row_sparse_data(self, row_id: Any) -> Any:
-        """Raise: parameters are dense."""
-        raise RuntimeError(
-            f"Cannot return a copy of Parameter {self.name} via row_sparse_data() because its "
-            "storage type is default. Please use data() instead."
-        )
+        """Return the array with the rows of these numbers, on the device that they are on."""
+        return self._with_rows(row_id, self._place(row_id.context), "row_sparse_data")
 
     def list_row_sparse_data(self, row_id: Any) -> list[Any]:
-        """Raise: parameters are dense."""
-        raise RuntimeError(
-            f"Cannot return copies of Parameter '{self.name}' on all contexts via "
-            "list_row_sparse_data() because its storage type is default. Please use data() instead."
-        )
+        """Return the arrays of all devices with the rows of these numbers."""
+        name = "list_row_sparse_data"
+        return [self._with_rows(row_id, place, name) for place in self._initialized()]
+
+    def _with_rows(self, row_id: Any, place: tuple[int, int], name: str) -> Any:
+        if self._stype != "row_sparse":
+            raise RuntimeError(
+                f"Cannot return a copy of Parameter {self.name} via {name}() because its storage "
+                "type is default. Please use data() instead."
+            )
+        array = self._at(place)
+        if self._trainer is None:
+            raise RuntimeError(
+                f"Cannot get row_sparse data for Parameter '{self.name}' when no Trainer is "
+                "created with it."
+            )
+        self._trainer._row_sparse_pull(self, array, row_id)
+        return array
+
+
+def _in_storage(value: Any, stype: str) -> Any:
+    """Return a value in a storage type; row_sparse has all rows, so that updates find them."""
+    if value.stype == stype:
+        return value
+    if stype == "row_sparse" and value.stype == "default":
+        from ..ndarray.sparse._calls import rows_of_dense
+
+        return rows_of_dense(value, onp.arange(value.shape[0]))
+    return value.tostype(stype)
 
 
 def _write(target: Any, value: Any) -> None:
     """Write an array of either world, or NumPy's, wherever it is."""
+    if isinstance(value, ndarray.NDArray) and value.stype != "default":
+        value = value.tostype("default")
     if isinstance(value, ArrayBase):
         value = value._as_class(target._legacy)
         if value._context_numbers != target._context_numbers:

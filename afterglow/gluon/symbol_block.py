@@ -64,6 +64,12 @@ class SymbolBlock(HybridBlock):
 
     def _add_parameters(self) -> None:
         """Make a parameter of every variable that is no input."""
+        for name, attributes in self._symbol.attr_dict().items():
+            stype = attributes.get("__storage_type__", "0")
+            assert stype in ("0", "-1") or name in self._input_names, (
+                f"SymbolBlock doesn't support Parameter '{name}' because its storage type is not "
+                "'default'."
+            )
         graph, inputs = self._symbol, set(self._input_names)
         known = {
             str(one.name): int(one.list_attr()["__dtype__"])

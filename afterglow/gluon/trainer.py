@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .. import autograd
 from .. import optimizer as opt
 from .._core import first_stale, set_stale
 from .._formats import params as _files
 from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
-from ..kvstore.base import store_for
+from ..kvstore.base import create, store_for
 from .parameter import Parameter
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ class Trainer(NamedKeywords):
         self._scale = self._optimizer.rescale_grad
         self._updaters: list[opt.Updater] = []
         self._trained: tuple[int, list[_Device]] | None = None
+        self._kv_initialized = False
+        self._params_to_init: list[Any] = []
         self._reset_kvstore()
 
     def _init_optimizer(self, optimizer: str | opt.Optimizer, arguments: dict[str, Any]) -> None:
@@ -101,7 +104,11 @@ class Trainer(NamedKeywords):
     # --- the store ---
 
     def _reset_kvstore(self) -> None:
-        """Forget the store: parameters have got other values, or there has been none yet."""
+        """Forget the store: parameters get other values, or there has been none yet."""
+        if self._kv_initialized:
+            for _, parameter in self._wanting_gradients(sparse=True):
+                if parameter not in self._params_to_init:
+                    parameter._take_every_row()
         self._kv_initialized = False
         self._kvstore: Any = None
         self._update_on_kvstore: bool | None = None
@@ -111,13 +118,21 @@ class Trainer(NamedKeywords):
         """Make the store, where one is needed, and say who updates the weights."""
         wanted, updates = self._kvstore_params.values()
         devices = max(1, len(self._params[0].list_ctx() if self._params else ()))
+        has_rows = any(one.stype != "default" for one in self._params)
+        if has_rows and updates is False:
+            raise ArrayValueError(
+                "Cannot set update_on_kvstore=False when sparse weights are present."
+            )
+        if has_rows and (wanted is None or isinstance(wanted, str)):
+            wanted = create(wanted or "local")  # which has the rows that devices have not
         largest = max((prod(one.shape or ()) for one in self._params), default=0)
         store, usual = store_for(wanted, devices, largest)
         self._kv_initialized = True
         if store is None:
             return
         if updates is None:
-            updates = usual
+            sparse = any(one.grad_stype != "default" for one in self._params)
+            updates = has_rows or (usual and not sparse)
         elif updates and not store.is_capable("optimizer"):
             raise ArrayValueError(
                 f"[Trainer] update_on_kvstore=True needs a kvstore that runs optimizers; "
@@ -129,23 +144,29 @@ class Trainer(NamedKeywords):
             store.set_optimizer(self._optimizer)
         self._kvstore, self._update_on_kvstore = store, bool(updates)
 
-    def _init_params(self) -> None:
-        """Give the store the first values of the parameters that have some."""
+    def _init_params(self, rows_alone: bool = False) -> None:
+        """Give the store the first values of the parameters that have some.
+
+        With ``rows_alone`` of those whose weights are sparse: others may be in use.
+        """
         waiting = []
         for parameter in self._params_to_init:
-            if parameter._deferred_init:
+            if parameter._deferred_init or (rows_alone and parameter.stype == "default"):
                 waiting.append(parameter)
+            elif parameter.stype != "default":
+                whole = next(iter(parameter._initialized().values()))
+                self._kvstore.init(self._param2idx[parameter.name], whole.detach())
             elif self._kvstore is not None:
                 weights = parameter.list_data()
                 self._kvstore.broadcast(self._param2idx[parameter.name], weights[0], out=weights)
         self._params_to_init = waiting
 
-    def _prepare(self) -> None:
+    def _prepare(self, rows_alone: bool = False) -> None:
         """Have a store, if one is needed, that knows all parameters."""
         if not self._kv_initialized:
             self._init_kvstore()
         if self._params_to_init:
-            self._init_params()
+            self._init_params(rows_alone)
 
     # --- steps ---
 
@@ -174,11 +195,26 @@ class Trainer(NamedKeywords):
         if self._kvstore is None:
             return
         for index, parameter in self._wanting_gradients():
+            if parameter.stype != "default":  # whose rows are pulled when they are asked for
+                self._kvstore.push(index, parameter.list_grad(), priority=-index)
+                continue
             pulled = parameter.list_data() if self._update_on_kvstore else None
             self._kvstore.pushpull(index, parameter.list_grad(), out=pulled, priority=-index)
 
-    def _wanting_gradients(self) -> list[tuple[int, Any]]:
-        return [pair for pair in enumerate(self._params) if pair[1].grad_req != "null"]
+    def _wanting_gradients(self, sparse: bool | None = None) -> list[tuple[int, Any]]:
+        """Return the parameters with gradients; all, or those with dense or sparse weights."""
+        return [
+            (index, one)
+            for index, one in enumerate(self._params)
+            if one.grad_req != "null" and sparse in (None, one.stype != "default")
+        ]
+
+    def _row_sparse_pull(self, parameter: Any, out: Any, row_id: Any) -> None:
+        """Write rows of a parameter into an array, which then has those alone."""
+        index = self._param2idx[parameter.name]
+        with autograd.pause():
+            self._prepare(rows_alone=True)
+            self._kvstore.row_sparse_pull(index, out=out, row_ids=row_id, priority=-index)
 
     def update(self, batch_size: int, ignore_stale_grad: bool = False) -> None:
         """Queue the updates alone, after ``allreduce_grads``."""
@@ -224,7 +260,7 @@ class Trainer(NamedKeywords):
         """Return what has gradients; the same lists as long as no parameter has changed."""
         if self._trained is None or self._trained[0] != Parameter.changes:
             devices: list[_Device] = []
-            for index, parameter in self._wanting_gradients():
+            for index, parameter in self._wanting_gradients(sparse=False):
                 for number, weight in enumerate(parameter.list_data()):
                     if number == len(devices):
                         devices.append(_Device([], []))

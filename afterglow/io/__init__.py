@@ -7,7 +7,7 @@ from .._package.namespace import tend
 from .arrays import NDArrayIter
 from .batches import DataBatch, DataDesc, DataIter, MXDataIter
 from .detection_records import ImageDetRecordIter
-from .files import CSVIter, LibSVMIter, MNISTIter
+from .files import CSVIter, MNISTIter
 from .image_records import (
     ImageRecordInt8Iter,
     ImageRecordIter,
@@ -15,6 +15,7 @@ from .image_records import (
     ImageRecordUInt8Iter,
     ImageRecordUInt8Iter_v1,
 )
+from .libsvm import LibSVMIter
 from .wrappers import PrefetchingIter, ResizeIter
 
 __all__ = [

@@ -10,7 +10,7 @@ import numpy as onp
 from .. import ndarray as nd
 from .. import numpy as np
 from .._core import Array
-from ..error import ArgumentError, ArrayTypeError, ArrayValueError
+from ..error import ArgumentError, ArrayNotImplementedError, ArrayTypeError, ArrayValueError
 from .batches import DataDesc, DataIter
 
 __all__ = ["NDArrayIter"]
@@ -43,11 +43,20 @@ def named_arrays(source: Any, allow_empty: bool, default_name: str) -> Named:
 def _as_array(name: str, value: Any) -> Any:
     if isinstance(value, Array):
         return value
+    if hasattr(value, "tocsr"):
+        return nd.sparse.array(value)
     if not isinstance(value, (list, tuple)) and not hasattr(value, "__array__"):
         raise ArrayTypeError(
             f"Invalid type '{type(value)}' for {name}, should be NDArray or numpy.ndarray"
         )
     return nd.array(value)
+
+
+def _reordered(array: Any, rows: Any) -> Any:
+    """Return the rows of an array in another order."""
+    if array.stype == "default":
+        return array[rows]
+    return nd.take(array, nd.array(rows, dtype="int64"))
 
 
 class NDArrayIter(DataIter):
@@ -86,6 +95,11 @@ class NDArrayIter(DataIter):
                 raise ArrayValueError(
                     f"[NDArrayIter] {name} has {array.shape[0]} rows, {self.data[0][0]} "
                     f"{self.num_data}; every array must have a row for each"
+                )
+            if array.stype != "default" and last_batch_handle != "discard":
+                raise ArrayNotImplementedError(
+                    f"[NDArrayIter] {name} is a {array.stype} array; sparse arrays need "
+                    "last_batch_handle='discard'"
                 )
         self.idx = onp.arange(self.num_data)
         self.shuffle = shuffle
@@ -175,6 +189,6 @@ class NDArrayIter(DataIter):
 
     def _shuffle(self) -> None:
         onp.random.shuffle(self.idx)
-        self.data = [(name, array[self.idx]) for name, array in self.data]
-        self.label = [(name, array[self.idx]) for name, array in self.label]
+        self.data = [(name, _reordered(array, self.idx)) for name, array in self.data]
+        self.label = [(name, _reordered(array, self.idx)) for name, array in self.label]
         self.data_list = [array for _, array in self.data + self.label]

@@ -8,17 +8,17 @@ import os
 import warnings
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as onp
 
 from .. import ndarray as nd
 from .._formats import idx
 from .._formats import params as _files
-from ..error import ArrayNotImplementedError, ArrayValueError, MXNetError
+from ..error import ArrayValueError, MXNetError
 from .batches import DataDesc, MXDataIter
 
-__all__ = ["CSVIter", "LibSVMIter", "MNISTIter"]
+__all__ = ["CSVIter", "MNISTIter"]
 
 Host = onp.ndarray[Any, Any]
 
@@ -212,8 +212,3 @@ class MNISTIter(_HostIter):
             return False
         self._rows = onp.arange(begin, self._next_row)
         return True
-
-
-def LibSVMIter(**kwargs: Any) -> NoReturn:  # noqa: N802 - a class in MXNet
-    """Raise: there are no sparse arrays."""
-    raise ArrayNotImplementedError("[LibSVMIter] there are no sparse arrays")

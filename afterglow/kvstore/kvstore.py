@@ -74,21 +74,44 @@ class KVStore(KVStoreBase):
         for one, targets in self._pairs(key, out):
             stored = self._stored(one, "pull")
             for target in targets:
+                if ignore_sparse and target.stype != "default":
+                    continue
                 target[:] = stored.as_in_context(target.context)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
         """Push, then pull into the same arrays or into others."""
         self.push(key, value, priority)
-        self.pull(key, value if out is None else out, priority)
+        self.pull(key, value if out is None else out, priority, ignore_sparse=False)
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """Set a first value and copy it out."""
         self.init(key, value)
         self.pull(key, out, priority)
 
-    def row_sparse_pull(self, *args: Any, **kwargs: Any) -> None:
-        """Refuse: there are no sparse arrays."""
-        raise ArrayNotImplementedError("[row_sparse_pull] there are no sparse arrays")
+    def row_sparse_pull(
+        self, key: Any, out: Any = None, priority: int = 0, row_ids: Any = None
+    ) -> None:
+        """Copy some rows of the value of a key to each of the row_sparse arrays.
+
+        ``row_ids`` are the numbers of rows, one array for all of ``out`` or one for each.
+        """
+        from ..ndarray.sparse import retain
+
+        if out is None or row_ids is None:
+            raise ArrayTypeError("[row_sparse_pull] needs out and row_ids")
+        ids = as_list(row_ids)
+        for number, (one, targets) in enumerate(self._pairs(key, out)):
+            stored = self._stored(one, "row_sparse_pull")
+            own = ids[number % len(ids)] if isinstance(key, (tuple, list)) else ids
+            rows = as_list(own)
+            for position, target in enumerate(targets):
+                if target.stype != "row_sparse" or stored.stype != "row_sparse":
+                    raise ArrayTypeError(
+                        f"[row_sparse_pull] the value of {one!r} is {stored.stype}, out is "
+                        f"{target.stype}; both must be row_sparse"
+                    )
+                wanted = rows[position if len(rows) > 1 else 0]
+                target[:] = retain(stored, wanted).as_in_context(target.context)
 
     def set_updater(self, updater: Callable[[Any, Any, Any], None]) -> None:
         """Let ``updater(key, sum, stored)`` decide what a push does to the stored value."""

@@ -19,6 +19,7 @@ from . import (
     shape,
     sharing,
     sorting,
+    sparse,
 )
 from ._ops import *  # noqa: F403
 from .creation import *  # noqa: F403
@@ -33,14 +34,17 @@ from .reduce import *  # noqa: F403
 from .shape import *  # noqa: F403
 from .sharing import *  # noqa: F403
 from .sorting import *  # noqa: F403
+from .sparse import cast_storage
 
 __all__ = [
     "NDArray",
+    "cast_storage",
     "contrib",
     "image",
     "linalg",
     "ndarray",
     "random",
+    "sparse",
     "waitall",
     *_ops.__all__,
     *creation.__all__,

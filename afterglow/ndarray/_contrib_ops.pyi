@@ -17,9 +17,14 @@ __all__ = [
     "MultiBoxPrior",
     "MultiBoxTarget",
     "MultiProposal",
+    "PSROIPooling",
     "Proposal",
     "ROIAlign",
+    "RROIAlign",
+    "SparseEmbedding",
     "SyncBatchNorm",
+    "adamw_update",
+    "allclose",
     "arange_like",
     "bipartite_matching",
     "box_decode",
@@ -27,15 +32,19 @@ __all__ = [
     "box_iou",
     "box_nms",
     "box_non_maximum_suppression",
+    "count_sketch",
     "ctc_loss",
     "div_sqrt_dim",
     "gradientmultiplier",
+    "group_adagrad_update",
     "index_array",
     "index_copy",
     "interleaved_matmul_encdec_qk",
     "interleaved_matmul_encdec_valatt",
     "interleaved_matmul_selfatt_qk",
     "interleaved_matmul_selfatt_valatt",
+    "mp_adamw_update",
+    "quadratic",
     "round_ste",
     "sign_ste",
 ]
@@ -178,6 +187,16 @@ def MultiProposal(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def PSROIPooling(
+    data: NDArray,
+    rois: NDArray,
+    spatial_scale: float | None = None,
+    output_dim: int | None = None,
+    pooled_size: int | None = None,
+    group_size: int = 0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def Proposal(
     cls_prob: NDArray,
     bbox_pred: NDArray,
@@ -205,6 +224,25 @@ def ROIAlign(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def RROIAlign(
+    data: NDArray,
+    rois: NDArray,
+    pooled_size: int | tuple[int, ...] | None = None,
+    spatial_scale: float | None = None,
+    sampling_ratio: int = -1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def SparseEmbedding(
+    data: NDArray,
+    weight: NDArray,
+    input_dim: int | None = None,
+    output_dim: int | None = None,
+    dtype: Any = "float32",
+    deterministic: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def SyncBatchNorm(
     data: NDArray,
     gamma: NDArray,
@@ -221,6 +259,31 @@ def SyncBatchNorm(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> Any: ...
+def adamw_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    rescale_grad: NDArray,
+    lr: float,
+    eta: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    clip_gradient: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def allclose(
+    a: NDArray,
+    b: NDArray,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def arange_like(
     data: NDArray,
     start: float = 0.0,
@@ -283,6 +346,15 @@ def box_nms(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def count_sketch(
+    data: NDArray,
+    h: NDArray,
+    s: NDArray,
+    out_dim: int | None = None,
+    processing_batch_size: int = 32,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def div_sqrt_dim(
     data: NDArray,
     out: NDArray | None = None,
@@ -291,6 +363,17 @@ def div_sqrt_dim(
 def gradientmultiplier(
     data: NDArray,
     scalar: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def group_adagrad_update(
+    weight: NDArray,
+    grad: NDArray,
+    history: NDArray,
+    lr: float | None = None,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    epsilon: float = 1e-05,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -331,6 +414,31 @@ def interleaved_matmul_selfatt_valatt(
     queries_keys_values: NDArray,
     attention: NDArray,
     heads: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def mp_adamw_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    weight32: NDArray,
+    rescale_grad: NDArray,
+    lr: float,
+    eta: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    clip_gradient: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def quadratic(
+    data: NDArray,
+    a: float = 0.0,
+    b: float = 0.0,
+    c: float = 0.0,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

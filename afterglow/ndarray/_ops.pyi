@@ -53,6 +53,7 @@ __all__ = [
     "SwapAxis",
     "UpSampling",
     "abs",
+    "adam_update",
     "add",
     "add_n",
     "amp_cast",
@@ -98,6 +99,7 @@ __all__ = [
     "ceil",
     "choose_element_0index",
     "clip",
+    "col2im",
     "concat",
     "cos",
     "cosh",
@@ -125,13 +127,18 @@ __all__ = [
     "flatten",
     "flip",
     "floor",
+    "ftml_update",
+    "ftrl_update",
     "gamma",
     "gammaln",
     "gather_nd",
     "greater",
     "greater_equal",
     "hard_sigmoid",
+    "im2col",
     "khatri_rao",
+    "lamb_update_phase1",
+    "lamb_update_phase2",
     "lesser",
     "lesser_equal",
     "linalg_det",
@@ -167,7 +174,19 @@ __all__ = [
     "minimum",
     "modulo",
     "moveaxis",
+    "mp_lamb_update_phase1",
+    "mp_lamb_update_phase2",
+    "mp_nag_mom_update",
+    "mp_sgd_mom_update",
+    "mp_sgd_update",
+    "multi_lars",
+    "multi_mp_sgd_mom_update",
+    "multi_mp_sgd_update",
+    "multi_sgd_mom_update",
+    "multi_sgd_update",
+    "multi_sum_sq",
     "multiply",
+    "nag_mom_update",
     "negative",
     "normal",
     "not_equal",
@@ -177,6 +196,10 @@ __all__ = [
     "pad",
     "pick",
     "power",
+    "preloaded_multi_mp_sgd_mom_update",
+    "preloaded_multi_mp_sgd_update",
+    "preloaded_multi_sgd_mom_update",
+    "preloaded_multi_sgd_update",
     "prod",
     "radians",
     "random_exponential",
@@ -184,6 +207,14 @@ __all__ = [
     "random_generalized_negative_binomial",
     "random_negative_binomial",
     "random_normal",
+    "random_pdf_dirichlet",
+    "random_pdf_exponential",
+    "random_pdf_gamma",
+    "random_pdf_generalized_negative_binomial",
+    "random_pdf_negative_binomial",
+    "random_pdf_normal",
+    "random_pdf_poisson",
+    "random_pdf_uniform",
     "random_poisson",
     "random_randint",
     "random_uniform",
@@ -192,10 +223,13 @@ __all__ = [
     "reciprocal",
     "relu",
     "repeat",
+    "reset_arrays",
     "reshape",
     "reshape_like",
     "reverse",
     "rint",
+    "rmsprop_update",
+    "rmspropalex_update",
     "round",
     "rsqrt",
     "sample_exponential",
@@ -207,9 +241,13 @@ __all__ = [
     "sample_poisson",
     "sample_uniform",
     "scatter_nd",
+    "sgd_mom_update",
+    "sgd_update",
     "shuffle",
     "sigmoid",
     "sign",
+    "signsgd_update",
+    "signum_update",
     "sin",
     "sinh",
     "slice_axis",
@@ -633,6 +671,22 @@ def abs(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def adam_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    lr: float | None = None,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def add(
     lhs: NDArray,
     rhs: NDArray,
@@ -776,6 +830,16 @@ def clip(
     data: NDArray,
     a_min: float,
     a_max: float,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def col2im(
+    data: NDArray,
+    output_size: int | tuple[int, ...] | None = None,
+    kernel: int | tuple[int, ...] | None = None,
+    stride: int | tuple[int, ...] = (),
+    dilate: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -942,6 +1006,37 @@ def floor(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def ftml_update(
+    weight: NDArray,
+    grad: NDArray,
+    d: NDArray,
+    v: NDArray,
+    z: NDArray,
+    lr: float | None = None,
+    beta1: float = 0.6,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    t: int | None = None,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_grad: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def ftrl_update(
+    weight: NDArray,
+    grad: NDArray,
+    z: NDArray,
+    n: NDArray,
+    lr: float | None = None,
+    lamda1: float = 0.01,
+    beta: float = 1.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def gamma(
     data: NDArray,
     out: NDArray | None = None,
@@ -1013,6 +1108,15 @@ def broadcast_hypot(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def im2col(
+    data: NDArray,
+    kernel: int | tuple[int, ...] | None = None,
+    stride: int | tuple[int, ...] = (),
+    dilate: int | tuple[int, ...] = (),
+    pad: int | tuple[int, ...] = (),
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def linalg_inverse(
     A: NDArray,
     out: NDArray | None = None,
@@ -1020,6 +1124,33 @@ def linalg_inverse(
 ) -> NDArray: ...
 def khatri_rao(
     *args: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def lamb_update_phase1(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    t: int | None = None,
+    bias_correction: bool = True,
+    wd: float | None = None,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def lamb_update_phase2(
+    weight: NDArray,
+    g: NDArray,
+    r1: NDArray,
+    r2: NDArray,
+    lr: float | None = None,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1192,6 +1323,133 @@ def moveaxis(
     source: int | tuple[int, ...],
     destination: int | tuple[int, ...],
 ) -> NDArray: ...
+def mp_lamb_update_phase1(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    weight32: NDArray,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    t: int | None = None,
+    bias_correction: bool = True,
+    wd: float | None = None,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def mp_lamb_update_phase2(
+    weight: NDArray,
+    g: NDArray,
+    r1: NDArray,
+    r2: NDArray,
+    weight32: NDArray,
+    lr: float | None = None,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def mp_nag_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    weight32: NDArray,
+    lr: float | None = None,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def mp_sgd_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    weight32: NDArray,
+    lr: float | None = None,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def mp_sgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    weight32: NDArray,
+    lr: float | None = None,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def multi_lars(
+    lrs: NDArray,
+    weights_sum_sq: NDArray,
+    grads_sum_sq: NDArray,
+    wds: NDArray,
+    eta: float | None = None,
+    eps: float | None = None,
+    rescale_grad: float = 1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def multi_mp_sgd_mom_update(
+    *data: NDArray,
+    lrs: float | tuple[float, ...] | None = None,
+    wds: float | tuple[float, ...] | None = None,
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def multi_mp_sgd_update(
+    *data: NDArray,
+    lrs: float | tuple[float, ...] | None = None,
+    wds: float | tuple[float, ...] | None = None,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def multi_sgd_mom_update(
+    *data: NDArray,
+    lrs: float | tuple[float, ...] | None = None,
+    wds: float | tuple[float, ...] | None = None,
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def multi_sgd_update(
+    *data: NDArray,
+    lrs: float | tuple[float, ...] | None = None,
+    wds: float | tuple[float, ...] | None = None,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def multi_sum_sq(
+    *data: NDArray,
+    num_arrays: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def multiply(
     lhs: NDArray,
     rhs: NDArray,
@@ -1199,6 +1457,18 @@ def multiply(
 def broadcast_mul(
     lhs: NDArray,
     rhs: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def nag_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float | None = None,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1280,6 +1550,40 @@ def broadcast_power(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def preloaded_multi_mp_sgd_mom_update(
+    *data: NDArray,
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def preloaded_multi_mp_sgd_update(
+    *data: NDArray,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def preloaded_multi_sgd_mom_update(
+    *data: NDArray,
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def preloaded_multi_sgd_update(
+    *data: NDArray,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def prod(
     data: NDArray,
     axis: int | tuple[int, ...] | None = None,
@@ -1337,6 +1641,67 @@ def random_normal(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def random_pdf_dirichlet(
+    sample: NDArray,
+    alpha: NDArray,
+    is_log: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_pdf_exponential(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_pdf_gamma(
+    sample: NDArray,
+    alpha: NDArray,
+    beta: NDArray,
+    is_log: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_pdf_generalized_negative_binomial(
+    sample: NDArray,
+    mu: NDArray,
+    alpha: NDArray,
+    is_log: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_pdf_negative_binomial(
+    sample: NDArray,
+    k: NDArray,
+    p: NDArray,
+    is_log: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_pdf_normal(
+    sample: NDArray,
+    mu: NDArray,
+    sigma: NDArray,
+    is_log: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_pdf_poisson(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def random_pdf_uniform(
+    sample: NDArray,
+    low: NDArray,
+    high: NDArray,
+    is_log: bool = False,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def random_poisson(
     lam: float = 1.0,
     shape: int | tuple[int, ...] = (),
@@ -1391,6 +1756,12 @@ def repeat(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def reset_arrays(
+    *data: NDArray,
+    num_arrays: int | None = None,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def reshape_like(
     lhs: NDArray,
     rhs: NDArray,
@@ -1403,6 +1774,37 @@ def reshape_like(
 ) -> NDArray: ...
 def rint(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def rmsprop_update(
+    weight: NDArray,
+    grad: NDArray,
+    n: NDArray,
+    lr: float | None = None,
+    gamma1: float = 0.95,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    clip_weights: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def rmspropalex_update(
+    weight: NDArray,
+    grad: NDArray,
+    n: NDArray,
+    g: NDArray,
+    delta: NDArray,
+    lr: float | None = None,
+    gamma1: float = 0.95,
+    gamma2: float = 0.9,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    clip_weights: float = -1.0,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1485,6 +1887,30 @@ def scatter_nd(
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
+def sgd_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float | None = None,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def sgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    lr: float | None = None,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
 def shuffle(
     data: NDArray,
     out: NDArray | None = None,
@@ -1497,6 +1923,29 @@ def sigmoid(
 ) -> NDArray: ...
 def sign(
     data: NDArray,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def signsgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    lr: float | None = None,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    out: NDArray | None = None,
+    name: str | None = None,
+) -> NDArray: ...
+def signum_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float | None = None,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    wd_lh: float = 0.0,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...
@@ -1706,7 +2155,7 @@ def zeros(
     shape: int | tuple[int, ...],
     ctx: Any = None,
     dtype: Any = None,
-    stype: str | None = None,
+    stype: Any = None,
     out: NDArray | None = None,
     name: str | None = None,
 ) -> NDArray: ...

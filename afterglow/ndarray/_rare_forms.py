@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as onp
 
+from .._arrays.dtypes import dtype_number
+from .._arrays.shapes import as_shape
 from .._arrays.worlds import LEGACY
+from ..context import context_numbers
 from ..error import ArrayTypeError, as_ours
 
 Function = Callable[[Any, Any], Any]
@@ -61,6 +64,21 @@ def _of_numbers(name: str, op: str, host: Function) -> Callable[..., Any]:
     return function
 
 
+def _zeros(
+    shape: Any, ctx: Any = None, dtype: Any = None, stype: Any = None, out: Any = None, **_: Any
+) -> Any:
+    """Return zeros in a storage type."""
+    if stype in (None, "default"):
+        return LEGACY.zeros(
+            shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx), out=out
+        )
+    from . import sparse
+
+    return sparse.zeros(stype, shape, ctx, dtype)
+
+
 def forms() -> dict[str, Callable[..., Any]]:
     """Return the functions by name."""
-    return {name: _of_numbers(name, op, host) for name, (op, host) in _FUNCTIONS.items()}
+    return {"zeros": _zeros} | {
+        name: _of_numbers(name, op, host) for name, (op, host) in _FUNCTIONS.items()
+    }

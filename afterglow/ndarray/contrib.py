@@ -13,9 +13,10 @@ from .._arrays.nesting import flat, like
 from .._arrays.worlds import WORLDS
 from .._core import Array, is_recording, origin_of
 from ..error import ArrayIndexError, ArrayValueError
-from . import _contrib_ops, _ops
+from . import _contrib_ops, _contributed, _ops
 from ._arguments import need
 from ._contrib_ops import *  # noqa: F403
+from ._contributed import *  # noqa: F403
 from .indexing import boolean_mask  # noqa: F401 - MXNet has it here as well
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     *_contrib_ops.__all__,
+    *_contributed.__all__,
     "cond",
     "foreach",
+    "getnnz",
     "isfinite",
     "isinf",
     "isnan",
@@ -122,6 +125,24 @@ def cond(
     [20.0]
     """
     return then_func() if _truth(pred) else else_func()
+
+
+def getnnz(
+    data: NDArray, axis: int | None = None, out: NDArray | None = None, name: str | None = None
+) -> NDArray:
+    """Return how many values a csr array stores: in each row (axis 1), column (0), or in all.
+
+    >>> from afterglow import nd
+    >>> print(nd.contrib.getnnz(nd.array([[0, 1], [2, 3]]).tostype("csr"), axis=1).asnumpy())
+    [1 2]
+    """
+    from .sparse import _calls
+
+    count: NDArray = _calls.getnnz(data, axis)
+    if out is None:
+        return count
+    out[:] = count
+    return out
 
 
 def isnan(data: NDArray) -> NDArray:

@@ -13,7 +13,7 @@ from .._arrays.worlds import LEGACY
 from .._core import Array, from_plain
 from .._interoperation.host import from_host, host_array
 from ..context import Context, context_numbers
-from ..error import ArrayNotImplementedError, ArrayTypeError, ArrayValueError
+from ..error import ArrayTypeError, ArrayValueError
 from ._arguments import need
 from ._ops import stack
 
@@ -37,6 +37,11 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
            [3., 4.]], dtype=float32)
     """
     result: NDArray
+    if getattr(source_array, "stype", "default") != "default" or hasattr(source_array, "tocsr"):
+        from . import sparse
+
+        result = sparse.array(source_array, ctx, dtype)
+        return result
     context = context_numbers(ctx)
     copied = from_plain(source_array, dtype, context, True)
     if copied is not None:
@@ -67,7 +72,10 @@ def empty(
     (2, 3)
     """
     if stype not in (None, "default"):
-        raise ArrayNotImplementedError(f"arrays are dense, there is no storage type {stype!r}")
+        from . import sparse
+
+        result: NDArray = sparse.empty(stype, shape, ctx, dtype)
+        return result
     return LEGACY.empty(shape=as_shape(shape), dtype=dtype_number(dtype), ctx=context_numbers(ctx))
 
 

@@ -59,6 +59,12 @@ class NDArray(ArrayBase):
 
     # --- copies and views ---
 
+    def tostype(self, stype: str) -> Any:
+        """Return the array in a storage type: "default", "row_sparse" or "csr". Waits."""
+        from .sparse import cast_storage
+
+        return cast_storage(self, stype)
+
     def copy(self) -> Self:
         """Return a copy on the same device."""
         return self._copied(self)

@@ -83,7 +83,14 @@ def slice(
     array([[2., 1.],
            [5., 4.]], dtype=float32)
     """
-    return LEGACY.copy(block_of(need(data), begin, end, step), out=out)
+    if need(data).stype != "default":
+        from .sparse._calls import slice_block, write
+
+        block = slice_block(data, begin, end, step)
+        if block is not NotImplemented:
+            return block if out is None else write(out, block) or out
+        data = data.tostype("default")
+    return LEGACY.copy(block_of(data, begin, end, step), out=out)
 
 
 crop = slice

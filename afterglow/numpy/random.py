@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as onp
 
+from .. import random as _streams
 from .._arrays.dtypes import FLOAT32, FLOAT64, INT64
 from .._arrays.keys import contiguous_strides
 from .._arrays.shapes import Shape, as_shape
@@ -28,7 +29,6 @@ from ..error import (
     ArrayValueError,
     as_ours,
 )
-from .. import random as _streams
 from . import _random_ops
 from ._arguments import need
 from ._random_ops import *  # noqa: F403

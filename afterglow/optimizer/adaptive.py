@@ -34,6 +34,7 @@ class Adam(Optimizer):
     """Mean and mean square of the gradients, both corrected for their start at zero."""
 
     elementwise: ClassVar[bool] = True
+    rowwise: ClassVar[bool] = True
     decay_before_clip: ClassVar[bool] = True
 
     def __init__(
@@ -144,6 +145,7 @@ class AdaGrad(Optimizer):
     """Slower where the sum of squared gradients is large."""
 
     elementwise: ClassVar[bool] = True
+    rowwise: ClassVar[bool] = True
 
     def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -236,6 +238,8 @@ class Ftrl(Optimizer):
     """Follow the regularised leader: weights that matter little become exactly zero."""
 
     elementwise: ClassVar[bool] = True
+    rowwise: ClassVar[bool] = True
+    rowwise_if_dense: ClassVar[bool] = False  # a weight without gradients becomes zero
 
     def __init__(
         self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any

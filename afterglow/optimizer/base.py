@@ -93,10 +93,18 @@ class Optimizer(NamedKeywords):
     elementwise: ClassVar[bool] = False
     copy_comes_last: ClassVar[bool] = False  #: in states, of a weight in float32 beside the rest
     updates_together: ClassVar[bool] = False  #: found out for every subclass
+    #: Whether ``step`` does for some rows what it does for all, so that a row_sparse gradient needs
+    #: to touch the rows that it has and no others. Set beside ``step``.
+    rowwise: ClassVar[bool] = False
+    rowwise_if_dense: ClassVar[bool] = True  #: also for a dense weight
+    #: Whether that is wanted.
+    lazy_update: bool = True
+    updates_rows: ClassVar[bool] = False  #: found out for every subclass
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         definer = next(kind for kind in cls.__mro__ if "step" in vars(kind))
+        cls.updates_rows = bool(vars(definer).get("rowwise"))
         cls.updates_together = bool(vars(definer).get("elementwise")) and all(
             getattr(cls, name) is getattr(Optimizer, name) for name in _USED_TOGETHER
         )
@@ -287,6 +295,18 @@ class Optimizer(NamedKeywords):
         self._step_with(rates, weight, grad, state)
 
     def _step_with(self, rates: Rates, weight: Any, grad: Any, state: Any) -> None:
+        if grad.stype != "default" or weight.stype != "default":
+            from ..ndarray.sparse._updates import update, warn_of_fallback
+
+            can = self.updates_rows and (self.rowwise_if_dense or weight.stype == "row_sparse")
+            if not can and grad.stype != "default":
+                warn_of_fallback(type(self).__name__, [weight.stype, grad.stype])
+            step = partial(self._step_dense, rates)
+            update(step, can and self.lazy_update, weight, grad, state)
+            return
+        self._step_dense(rates, weight, grad, state)
+
+    def _step_dense(self, rates: Rates, weight: Any, grad: Any, state: Any) -> None:
         self.step(weight, self._prepared(weight, grad, rates.wd), state, rates)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..error import ArrayValueError
 from .base import Index, Optimizer, Rates, register, sqrt, square
@@ -15,6 +15,8 @@ __all__ = ["GroupAdaGrad"]
 class GroupAdaGrad(Optimizer):
     """AdaGrad with one rate for every row of a matrix, as those of embeddings are."""
 
+    rowwise: ClassVar[bool] = True
+
     def __init__(self, eps: float = 1e-5, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.float_stable_eps = eps
@@ -25,7 +27,8 @@ class GroupAdaGrad(Optimizer):
             raise ArrayValueError(
                 f"[GroupAdaGrad] weights must be matrices, but the shape of one is {weight.shape}"
             )
-        return (weight[:, :1] * 0).copy()
+        kind, place = weight._dtype_number, weight._context_numbers
+        return weight._copy(0, shape=(weight.shape[0], 1), dtype=kind, ctx=place)
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the gradient over the root of the sum of its row."""

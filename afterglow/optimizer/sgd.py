@@ -23,6 +23,7 @@ class SGD(MomentumOptimizer):
     """Stochastic gradient descent, with momentum if asked for."""
 
     elementwise: ClassVar[bool] = True
+    rowwise: ClassVar[bool] = True
     copy_comes_last: ClassVar[bool] = True
 
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:

@@ -114,7 +114,7 @@ class Updater:
             lr_mult = optimizer._multiplier(index, "lr_mult", optimizer.lr_mult)
             wd_mult = optimizer._multiplier(index, "wd_mult", optimizer.wd_mult)
             key: Any = (lr_mult, wd_mult, *(one._dtype_number for one in (weight, *arrays)))
-            if weight.size >= _LARGE:
+            if weight.size >= _LARGE or weight.grad.stype != "default":
                 key = index
             group = groups.setdefault(key, _Alike(lr_mult, wd_mult, [], [], []))
             group.weights.append(weight)

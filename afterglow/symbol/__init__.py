@@ -12,6 +12,7 @@ from numbers import Number
 from types import ModuleType
 from typing import Any
 
+from ..error import ArrayValueError
 from . import contrib, image, linalg, numpy, numpy_extension, random, symbol
 from . import numpy as np
 from . import numpy_extension as npx
@@ -57,7 +58,16 @@ class _Internal(ModuleType):
 
 _internal = _Internal(f"{__name__}._internal")
 op = _Internal(f"{__name__}.op")
-sparse = _Internal(f"{__name__}.sparse")
+
+
+class _Sparse(ModuleType):
+    """``mx.sym.sparse``: ops that know sparse arrays, which are those of ``mx.sym``."""
+
+    def __getattr__(self, name: str) -> Any:
+        return function_of("_sparse_retain" if name == "retain" else name, self.__name__, name)
+
+
+sparse = _Sparse(f"{__name__}.sparse")
 
 
 # --- new arrays ---
@@ -150,6 +160,20 @@ def minimum(left: Any, right: Any) -> Any:
 def hypot(left: Any, right: Any) -> Any:
     """Return the long sides of right triangles; one of both may be a number."""
     return _mixed("hypot", left, right, lambda x, y: (x * x + y * y) ** 0.5)
+
+
+def histogram(a: Symbol, bins: Any = 10, range: Any = None, name: str | None = None) -> Symbol:
+    """Return counts of elements in bins, and their edges; ``bins`` is their number, or the edges.
+
+    A number of bins needs the range that they cover.
+    """
+    if isinstance(bins, Symbol):
+        return create("_histogram", (a, bins), {"name": name})
+    if not isinstance(bins, int):
+        raise ArrayValueError("[histogram] bins must be an integer or a symbol")
+    if range is None:
+        raise ArrayValueError("[histogram] a number of bins needs a range")
+    return create("_histogram", (a,), {"bin_cnt": bins, "range": range, "name": name})
 
 
 def split_v2(

@@ -27,9 +27,10 @@ def as_text(name: str, value: Any) -> str:
         return str(onp.dtype(value).name)
     if isinstance(value, onp.generic):
         return str(value.item())
+    if isinstance(value, onp.ndarray):
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
-        plain = (one.item() if isinstance(one, onp.generic) else one for one in value)
-        return str(tuple(plain))
+        return str(tuple(one.item() if isinstance(one, onp.generic) else one for one in value))
     return str(value)
 
 

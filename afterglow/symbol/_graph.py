@@ -11,7 +11,7 @@ from .._arrays.shapes import Shape
 from ..error import ArrayNotImplementedError, MXNetError
 from ._attributes import Attributes
 from ._custom import prop
-from ._loops import places
+from ._loops import PARAMETERS, places
 from ._ops import Entry, find
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Node:
     def values(self) -> Attributes:
         """The parameters of the op, as what they mean, and the graphs that the node holds."""
         values = self.entry.values(self.attributes)
-        return {**values, "subgraphs": self.subgraphs} if self.subgraphs else values
+        return {**values, "subgraphs": self.subgraphs} if self.op in PARAMETERS else values
 
     def input_names(self) -> tuple[str, ...]:
         """Return the names of the inputs that are there."""
@@ -146,7 +146,7 @@ def auxiliary(nodes: Iterable[Node]) -> set[Node]:
             for name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
                 if name in node.entry.auxiliary and source.is_variable:
                     result.add(source)
-        if node.subgraphs:
+        if node.op in PARAMETERS:
             for graph, taken in zip(node.subgraphs, places(node.op, node.values), strict=True):
                 inputs = (node.inputs[taken[state]][0] for state in graph.states)
                 result.update(source for source in inputs if source.is_variable)

@@ -294,6 +294,8 @@ class Inference:
                     kind = int(declared) if 0 <= int(declared) <= BOOL else None
                 self.types[node, 0] = kind
         for nodes in (self.nodes, self.nodes[::-1], self.nodes):  # and what comes from behind
+            if nodes is not self.nodes and None not in self.types.values():
+                return
             for node in nodes:
                 if not node.is_variable:
                     try:

@@ -179,6 +179,8 @@ class _Reader:
                 _loops.check(node.op, node.values, len(node.inputs))
             except (KeyError, TypeError, ValueError) as error:
                 raise self.wrong(f"{node.name}: {error}") from None
+        elif node.subgraphs and entry.is_known:
+            raise self.wrong(f"{node.name} is a {node.op}, which holds no graphs")
         if not entry.is_known or entry.variadic:
             return node
         try:

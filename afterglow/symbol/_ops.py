@@ -22,6 +22,7 @@ from .._arrays.worlds import WORLDS, pick_labels
 from .._core import Operation, complete_shapes, describe_node, operation
 from .._package.namespace import mxnet_ops
 from ..error import ArrayNotImplementedError, MXNetError
+from ..ndarray.sparse._named import NAMED as SPARSE
 from . import _custom, _loops, _np_ops
 from ._attributes import Attributes, as_value
 from ._names import canonical, other_names
@@ -182,6 +183,10 @@ def _identity_with_attr_like_rhs(lhs: Any, rhs: Any) -> Any:
     return _functions.identity(lhs)
 
 
+def _histogram(data: Any, bins: Any = None, bin_cnt: int | None = None, range: Any = None) -> Any:
+    return _functions.histogram(data, bin_cnt if bins is None else bins, range)
+
+
 def _rnn_param_concat(*data: Any, dim: int = 1) -> Any:
     return _functions.concat(*data, dim=dim)
 
@@ -191,10 +196,13 @@ def _rnn_param_concat(*data: Any, dim: int = 1) -> Any:
 _IN_FILES: dict[str, tuple[Function, int | None]] = {
     "_full": (_full, 0),
     "_identity_with_attr_like_rhs": (_identity_with_attr_like_rhs, 2),
+    "_histogram": (_histogram, 2),
+    "_linalg_syevd": (_functions.linalg.syevd, 1),
     "_npx_pick": (_pick, 2),
     "_rnn_param_concat": (_rnn_param_concat, None),
     "_split_v2": (_split_v2, 1),
     "pick": (_pick, 2),
+    **SPARSE,
 }
 
 
@@ -205,7 +213,7 @@ _IN_FILES: dict[str, tuple[Function, int | None]] = {
 _COUNTS: dict[str, Callable[[Attributes], int]] = {
     "amp_multicast": lambda given: given["num_outputs"],
     "_split_v2": lambda given: given.get("sections") or len(given.get("indices", ())),
-    **dict.fromkeys(("moments", "_linalg_gelqf"), lambda given: 2),
+    **dict.fromkeys(("moments", "_histogram", "_linalg_gelqf", "_linalg_syevd"), lambda given: 2),
 }
 
 #: Names of outputs, and how many files count.
@@ -488,6 +496,8 @@ def _basic(name: str) -> Entry:
     found = _np_ops.find(name)
     if found is not None:
         return _derived(name, *found, False)
+    if op is not None and not name.startswith("_np"):  # nobody's function but MXNet's internals'
+        return _as_declared(name, op, operation(op, True), True)
     return Entry(name, variadic=True, is_known=False, any_parameter=True)
 
 

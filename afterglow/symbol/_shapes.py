@@ -8,6 +8,8 @@ from .._arrays.shapes import Shape
 
 def merged(first: Shape | None, second: Shape | None) -> Shape | None:
     """Return what two descriptions of a shape say together."""
+    if first == second:
+        return first
     if first is None or second is None:
         return second if first is None else first
     if len(first) != len(second):

@@ -485,6 +485,7 @@ class Symbol:
             ctx,
             grad_req,
             type_dict,
+            stype_dict,
             shared_arg_names,
             shared_exec,
             shared_buffer,

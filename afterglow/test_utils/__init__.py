@@ -7,11 +7,12 @@ from .._package.mxnet_internals import STAR_IMPORTED
 from .._package.namespace import tend
 from ..context import set_default_context
 from ..util import use_np
-from . import comparing, datasets, making, networks, statistics, surroundings
+from . import comparing, datasets, making, networks, sparse, statistics, surroundings
 from .comparing import *  # noqa: F403
 from .datasets import *  # noqa: F403
 from .making import *  # noqa: F403
 from .networks import *  # noqa: F403
+from .sparse import *  # noqa: F403
 from .statistics import *  # noqa: F403
 from .surroundings import *  # noqa: F403
 
@@ -24,6 +25,7 @@ __all__ = [
     *datasets.__all__,
     *making.__all__,
     *networks.__all__,
+    *sparse.__all__,
     *statistics.__all__,
     *surroundings.__all__,
     *_star_imported,

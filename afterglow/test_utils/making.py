@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as onp
 
 from .. import ndarray as nd
-from ..error import ArrayNotImplementedError
 from ..io import DataBatch, DataIter
 from .comparing import host
+from .sparse import rand_sparse_ndarray
 from .surroundings import default_dtype
 
 __all__ = [
@@ -20,8 +20,6 @@ __all__ = [
     "assign_each",
     "assign_each2",
     "create_2d_tensor",
-    "create_sparse_array",
-    "create_sparse_array_zd",
     "create_vector",
     "get_identity_mat",
     "get_identity_mat_batch",
@@ -35,11 +33,9 @@ __all__ = [
     "rand_shape_2d",
     "rand_shape_3d",
     "rand_shape_nd",
-    "rand_sparse_ndarray",
     "random_arrays",
     "random_sample",
     "random_uniform_arrays",
-    "shuffle_csr_column_indices",
 ]
 
 Host = Any  # a NumPy array
@@ -117,38 +113,25 @@ def rand_ndarray(
     shuffle_csr_indices: bool = False,
     distribution: str | None = None,
     ctx: Any = None,
-) -> nd.NDArray:
-    """Return an array of normal numbers.
+) -> Any:
+    """Return an array of normal numbers; of a sparse array the numbers are uniform.
 
     >>> from afterglow import test_utils
     >>> test_utils.rand_ndarray((2, 3)).shape
     (2, 3)
     """
     if stype != "default":
-        _no_sparse("rand_ndarray")
+        return rand_sparse_ndarray(
+            shape,
+            stype,
+            density,
+            dtype,
+            distribution,
+            modifier_func=modifier_func,
+            shuffle_csr_indices=shuffle_csr_indices,
+            ctx=ctx,
+        )[0]
     return nd.array(random_arrays(tuple(onp.atleast_1d(shape))), dtype=dtype, ctx=ctx)
-
-
-def _no_sparse(name: str) -> NoReturn:
-    raise ArrayNotImplementedError(f"[{name}] there are no sparse arrays")
-
-
-def _of_sparse(name: str) -> Callable[..., NoReturn]:
-    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
-        """Raise: there are no sparse arrays."""
-        _no_sparse(name)
-
-    return refuse
-
-
-rand_sparse_ndarray = _of_sparse("rand_sparse_ndarray")
-create_sparse_array = _of_sparse("create_sparse_array")
-create_sparse_array_zd = _of_sparse("create_sparse_array_zd")
-
-
-def shuffle_csr_column_indices(csr: Any) -> NoReturn:
-    """Raise: there are no sparse arrays."""
-    _no_sparse("shuffle_csr_column_indices")
 
 
 def create_vector(size: int, dtype: Any = onp.int64) -> nd.NDArray:

@@ -14,7 +14,7 @@ from .. import autograd
 from .. import ndarray as nd
 from .._core import Array
 from ..context import Context
-from ..error import ArrayNotImplementedError, ArrayValueError
+from ..error import ArrayValueError
 from .comparing import (
     Tolerance,
     assert_almost_equal,
@@ -24,6 +24,7 @@ from .comparing import (
     default_rtols,
     host,
 )
+from .making import rand_ndarray
 from .surroundings import default_context
 
 __all__ = [
@@ -78,16 +79,20 @@ def _bound(
     states: dict[str, nd.NDArray] | None,
     requests: Mapping[str, str],
     spread: float,
+    stypes: Mapping[str, str] | None,
 ) -> tuple[Any, dict[str, Host]]:
-    """Return an executor that computes some gradients, and the random numbers they begin with."""
-    gradients = {
-        name: nd.array(
-            onp.random.normal(0, spread, arguments[name].shape),
-            dtype=arguments[name].dtype,
-            ctx=ctx,
-        )
-        for name in requests
-    }
+    """Return an executor that computes some gradients, and the random numbers they begin with.
+
+    Gradients in a sparse storage type begin with zeros.
+    """
+    gradients = {}
+    for name in requests:
+        shape, dtype = arguments[name].shape, arguments[name].dtype
+        stype = (stypes or {}).get(name) or "default"
+        if stype == "default":
+            gradients[name] = nd.array(onp.random.normal(0, spread, shape), ctx, dtype)
+        else:
+            gradients[name] = nd.zeros(shape, ctx, dtype, stype)
     every = {name: requests.get(name, "null") for name in sym.list_arguments()}
     executor = sym.bind(ctx, arguments, gradients, every, states)
     return executor, {name: gradient.asnumpy() for name, gradient in gradients.items()}
@@ -100,11 +105,6 @@ def _requests(sym: Any, grad_req: Requests) -> dict[str, str]:
     if isinstance(grad_req, Mapping):
         return {name: grad_req.get(name, "null") for name in names}
     return dict(zip(names, grad_req, strict=True))
-
-
-def _no_sparse(stypes: Mapping[str, str] | None) -> None:
-    if any(stype != "default" for stype in (stypes or {}).values()):
-        raise ArrayNotImplementedError("[test_utils] there are no sparse gradients")
 
 
 def _tolerances(rtol: Tolerance, atol: Tolerance, dtype: Any) -> tuple[Tolerance, Tolerance]:
@@ -219,7 +219,6 @@ def check_numeric_gradient(
     >>> x = sym.Variable("x")
     >>> test_utils.check_numeric_gradient(x * x, [numpy.ones((2, 3))], rtol=1e-2)
     """
-    _no_sparse(grad_stype_dict)
     ctx = ctx or default_context()
     arguments = _arrays(sym, location, ctx, dtype)
     states = _arrays(sym, aux_states, ctx, dtype, states=True)
@@ -229,7 +228,7 @@ def check_numeric_gradient(
         if isinstance(grad_nodes, Mapping)
         else dict.fromkeys(sym.list_arguments() if grad_nodes is None else grad_nodes, "write")
     )
-    executor, before = _bound(sym, ctx, arguments, states, requests, 0.01)
+    executor, before = _bound(sym, ctx, arguments, states, requests, 0.01, grad_stype_dict)
     outputs = executor.forward(is_train=True)
     # Numbers away from zero, so that no element goes unchecked.
     weights = [onp.random.rand(*output.shape) + 0.1 for output in outputs]
@@ -309,7 +308,6 @@ def check_symbolic_backward(
     >>> x, one = sym.Variable("x"), numpy.ones(3)
     >>> gradients = test_utils.check_symbolic_backward(x * 2, [one], [one], {"x": one * 2})
     """
-    _no_sparse(grad_stypes)
     ctx = ctx or default_context()
     arguments = _arrays(sym, location, ctx, dtype)
     states = _arrays(sym, aux_states, ctx, dtype, states=True)
@@ -320,7 +318,7 @@ def check_symbolic_backward(
         else dict(zip(sym.list_arguments(), expected, strict=False))
     )
     asked = {name: requests[name] for name in wanted}
-    executor, before = _bound(sym, ctx, arguments, states, asked, 1.0)
+    executor, before = _bound(sym, ctx, arguments, states, asked, 1.0, grad_stypes)
     outputs = executor.forward(is_train=True)
     if isinstance(out_grads, Mapping):
         out_grads = [out_grads[name] for name in sym.list_outputs()]
@@ -395,7 +393,8 @@ def check_consistency(
                 if gradient is not None
             }
         results.append({name: array.asnumpy() for name, array in result.items()})
-    precision = [onp.finfo(next(iter(result.values())).dtype).eps for result in results]
+    firsts = [next(iter(result.values())).dtype for result in results]
+    precision = [onp.finfo(one).eps if one.kind == "f" else 0 for one in firsts]
     reference = int(onp.argmin(precision))
     truth = (
         results[reference]
@@ -521,15 +520,21 @@ def compare_optimizer(
     >>> from afterglow import optimizer, test_utils
     >>> test_utils.compare_optimizer(optimizer.SGD(), optimizer.SGD(), (2, 3), "float32")
     """
-    if (w_stype, g_stype) != ("default", "default"):
-        raise ArrayNotImplementedError("[compare_optimizer] there are no sparse arrays")
     shapes = shape if isinstance(shape, list) else [shape] * ntensors
     for number, one in enumerate(shapes):
-        start = nd.array(onp.random.uniform(-1, 1, one), dtype=dtype)
-        gradient = nd.array(onp.random.uniform(-1, 1, one), dtype=dtype)
-        weights = start.copy(), start.copy()
+        if w_stype == "default":
+            start = nd.array(onp.random.uniform(-1, 1, one), dtype=dtype)
+        else:
+            start = rand_ndarray(one, w_stype, density=1, dtype=dtype)
+        if g_stype == "default":
+            given = nd.array(onp.random.uniform(-1, 1, one), dtype=dtype)
+        else:
+            given = rand_ndarray(one, g_stype, dtype=dtype)
+        # The first works with dense arrays, as a reference; each may change what it is given.
+        weights = start.copy().tostype("default"), start.copy()
+        gradients = given.copy().tostype("default"), given
         states = []
-        for optimizer, weight in zip((opt1, opt2), weights, strict=True):
+        for optimizer, weight, gradient in zip((opt1, opt2), weights, gradients, strict=True):
             state = optimizer.create_state_multi_precision(number, weight)
             optimizer.update_multi_precision(number, weight, gradient, state)
             states.append(state)

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "memory/extent.h"
 #include "memory/pool.h"
 
@@ -48,12 +49,21 @@ Reference<Storage> Storage::borrow(std::byte* data, std::int64_t bytes, Context 
   return storage;
 }
 
+Reference<Storage> Storage::hollow(std::int64_t bytes, Context context,
+                                   std::unique_ptr<Lender> parts,
+                                   std::shared_ptr<Failure> failure) {
+  Reference<Storage> storage = create(bytes, context);
+  storage->lender_ = std::move(parts);
+  storage->failure = std::move(failure);
+  return storage;
+}
+
 void Storage::destroy(Storage* storage) {
   // Invariant: no call holds a reference, so no task can still touch the variable or the buffer.
   std::unique_ptr<Lender> lender = std::move(storage->lender_);
   if (lender) {
     storage->data_ = nullptr;
-    storage->end_sharing();
+    if (storage->is_shared()) storage->end_sharing();
   }
   storage->release_buffer();
   storage->discharge();
@@ -72,6 +82,9 @@ void Storage::destroy(Storage* storage) {
 
 void Storage::take_buffer() {
   if (data_) return;
+  if (lender_)
+    throw Error(ErrorKind::type,
+                "a sparse array was given for the result; tostype('default') makes a dense one");
   const auto bytes = static_cast<std::size_t>(bytes_);
   if (bytes_ <= inside_bytes) {
     memory::set_extent(inside_.data(), inside_.size(), bytes);

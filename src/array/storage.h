@@ -30,6 +30,10 @@ class Storage : public Counted {
   /// nobody refers to the storage any more.
   static Reference<Storage> borrow(std::byte* data, std::int64_t bytes, Context context,
                                    std::unique_ptr<Lender> lender);
+  /// No memory at all: what the array is stands in its parts (array/sparse.h). Calls that read it
+  /// are poisoned by `failure`, and none can write it.
+  static Reference<Storage> hollow(std::int64_t bytes, Context context,
+                                   std::unique_ptr<Lender> parts, std::shared_ptr<Failure> failure);
   static void destroy(Storage* storage);
 
   std::int64_t bytes() const { return bytes_; }
@@ -46,6 +50,8 @@ class Storage : public Counted {
   /// Both take equally large blocks from the pool.
   bool fits_buffer_of(const Storage& other) const;
   bool is_inside() const { return bytes_ <= inside_bytes && !lender_; }
+  /// Of borrowed memory, or the parts of hollow one; else nullptr.
+  Lender* lender() const { return lender_.get(); }
 
   /// From share() to end_sharing() code outside reads or writes the memory whenever it likes, so
   /// calls that touch it must be done before their statement returns. Guarded by the issuing right.
@@ -116,7 +122,7 @@ class Storage : public Counted {
   std::uint64_t serial_ = 0;
   std::atomic<std::int32_t> shares_{0};  // asked for by passes too, without the issuing right
   Context context_;
-  std::unique_ptr<Lender> lender_;  // of borrowed memory
+  std::unique_ptr<Lender> lender_;  // of borrowed memory, or what there is instead of memory
   std::byte* data_ = nullptr;
   alignas(16) std::array<std::byte, inside_bytes> inside_;
 };

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "array/array.h"
+#include "autograd/handle.h"
 #include "lazy/failure.h"
 #include "lazy/site.h"
 
@@ -25,6 +25,14 @@ class FrontEnd {
   virtual void wait_for_others(const Array&) const {}
   /// Waits for a value; returns what it is poisoned by, if anything, without raising it.
   virtual std::shared_ptr<Failure> wait_for_value(const Array& array) const;
+  /// Of arrays one of which is sparse (array/sparse.h): their sum, whose memory is its own.
+  virtual Handle sparse_sum(const Handle& left, const Handle& right) const;
+  /// target[...] = value where one of them is sparse; without a value zeros.
+  virtual void sparse_write(const Handle& target, const Handle& value) const;
+  /// The same array with its zeros.
+  virtual Handle to_dense(const Handle& sparse) const;
+  /// Zeros of a shape with values added to the rows that indices name, as a sparse array.
+  virtual Handle sum_rows(const Handle& indices, const Handle& values, const Shape& shape) const;
   /// Throws what a call failed with.
   [[noreturn]] virtual void raise(Failure& failure) const;
 };

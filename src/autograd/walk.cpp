@@ -4,13 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "array/sparse.h"
 #include "autograd/anomaly.h"
+#include "autograd/front_end.h"
 #include "autograd/gradient.h"
 #include "lazy/layer.h"
 #include "lazy/run_ahead.h"
 
 namespace afterglow::autograd {
 namespace {
+
+bool is_sparse(const Handle& handle) {
+  return sparse_parts(handle.array) != nullptr;
+}
 
 std::vector<Node*> nodes_of(std::span<const Origin> origins) {
   std::vector<Node*> nodes;
@@ -117,7 +123,13 @@ void Walk::add(const Origin& origin, Handle gradient) {
   const auto place = places_.find(origin.node.get());
   if (place == places_.end()) return;
   Handle& sum = sums_[place->second].at(static_cast<std::size_t>(origin.output));
-  sum = sum ? accumulation_.sum(sum, gradient) : std::move(gradient);
+  if (!sum) {
+    sum = std::move(gradient);
+  } else if (is_sparse(sum) || is_sparse(gradient)) {
+    sum = front_end().sparse_sum(sum, gradient);
+  } else {
+    sum = accumulation_.sum(sum, gradient);
+  }
 }
 
 /// The sums of a node, in its world. Only those of wanted arrays are needed afterwards.
@@ -138,7 +150,9 @@ void Walk::deliver(Node& node, Handle total) const {
   node.fresh = true;
   if (!node.gradient.storage || node.request == Request::none) return;
   const auto target = [&] { return Handle{node.gradient, {}, {}, node.legacy}; };
-  if (!total) {
+  if (is_sparse(target()) || is_sparse(total)) {
+    deliver_sparse(node, total);
+  } else if (!total) {
     if (node.request != Request::write) return;
     Handle gradient = target();
     accumulation_.write(gradient, 0);
@@ -151,9 +165,26 @@ void Walk::deliver(Node& node, Handle total) const {
   }
 }
 
-void Walk::call_rules(const Reference<Node>& node, std::span<const Handle> heads) {
-  if (const auto* own = dynamic_cast<const OwnGradients*>(node->keep.get())) {
-    std::vector<Handle> gradients = own->gradients(*node, heads);
+/// The gradient of the variable keeps its kind, whatever that of the sum.
+void Walk::deliver_sparse(Node& node, const Handle& total) const {
+  const Handle gradient{node.gradient, {}, {}, node.legacy};
+  const bool adds = node.request == Request::add;
+  if (adds && !total) return;
+  front_end().sparse_write(gradient, adds ? front_end().sparse_sum(gradient, total) : total);
+}
+
+void Walk::call_rules(const Reference<Node>& node, std::span<const Handle> given) {
+  const auto* const own_rules = dynamic_cast<const OwnGradients*>(node->keep.get());
+  std::vector<Handle> dense;
+  std::span<const Handle> heads = given;
+  if (SparseParts::any() && !(own_rules && own_rules->takes_sparse()) &&
+      std::ranges::any_of(given, is_sparse)) {
+    for (const Handle& head : given)
+      dense.push_back(is_sparse(head) ? front_end().to_dense(head) : head);
+    heads = dense;
+  }
+  if (own_rules) {
+    std::vector<Handle> gradients = own_rules->gradients(*node, heads);
     for (std::size_t i = 0; i < gradients.size(); ++i)
       add(node->inputs[i].origin, std::move(gradients[i]));
     if (!gradients.empty()) return;

@@ -15,6 +15,8 @@ namespace afterglow::autograd {
 /// Of a node whose call brings its gradients along.
 class OwnGradients : public Keep {
  public:
+  /// Whether the heads may be sparse.
+  virtual bool takes_sparse() const { return false; }
   /// What a rule would return for each input. `heads`: of the outputs, none for those that nobody
   /// used. Nothing at all where the rules of the front end are to be asked.
   virtual std::vector<Handle> gradients(const Node& node, std::span<const Handle> heads) const = 0;
@@ -80,6 +82,7 @@ class Walk {
   void add(const Origin& origin, Handle gradient);
   std::vector<Handle> take(const Node& node, std::vector<Handle>& sums) const;
   void deliver(Node& node, Handle total) const;
+  void deliver_sparse(Node& node, const Handle& total) const;
   void call_rules(const Reference<Node>& node, std::span<const Handle> heads);
   void call_own_rules(const Reference<Node>& node, std::span<const Handle> heads);
   bool is_walked(const Origin& origin) const {

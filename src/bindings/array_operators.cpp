@@ -2,6 +2,7 @@
 // Operators of arrays: arithmetic and comparisons.
 #include "bindings/array_parts.h"
 #include "bindings/operations.h"
+#include "bindings/sparse.h"
 #include "ops/operators.h"
 
 namespace afterglow::bindings {
@@ -16,6 +17,11 @@ PyObject* binary_slot(PyObject* left, PyObject* right) {
 
 template <ops::Name name>
 PyObject* in_place_slot(PyObject* self, PyObject* other) {
+  if (SparseParts::any() && is_sparse(other))
+    return guarded<PyObject*>(nullptr, [&] {
+      const nb::object dense = to_dense(other);
+      return binary(the_op<name>(), self, dense.ptr(), &as_array(self));
+    });
   return binary(the_op<name>(), self, other, &as_array(self));
 }
 

@@ -159,6 +159,10 @@ PyObject* wrap(Handle&& handle) {
   return make(std::move(handle), type);
 }
 
+PyObject* wrap_as(Handle&& handle, PyTypeObject* type) {
+  return make(std::move(handle), type);
+}
+
 PyObject* wrap_like(Handle&& handle, PyObject* like) {
   return make(std::move(handle), Py_TYPE(like));
 }

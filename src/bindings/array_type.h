@@ -27,6 +27,8 @@ PyObject* wrap(autograd::Handle&& handle);
 inline PyObject* wrap(Array array, bool legacy) {
   return wrap(autograd::Handle{std::move(array), {}, {}, legacy});
 }
+/// The same of a class of its own.
+PyObject* wrap_as(autograd::Handle&& handle, PyTypeObject* type);
 /// The same of the class of `like`.
 PyObject* wrap_like(autograd::Handle&& handle, PyObject* like);
 

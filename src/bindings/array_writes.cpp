@@ -3,6 +3,7 @@
 #include "bindings/array_parts.h"
 #include "bindings/held.h"
 #include "bindings/operations.h"
+#include "bindings/sparse.h"
 #include "ops/operators.h"
 #include "ops/views.h"
 
@@ -55,6 +56,8 @@ PyObject* written(PyObject* self, PyObject* arguments) {
 }  // namespace
 
 autograd::Value value_from(PyObject* object) {
+  if (SparseParts::any() && is_sparse(object))
+    return autograd::Value(as_array(to_dense(object).ptr()));
   if (is_array(object)) return autograd::Value(as_array(object));
   lazy::Operand number;
   if (!set_number(number, object)) {

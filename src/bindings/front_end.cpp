@@ -4,6 +4,7 @@
 
 #include "bindings/functions.h"
 #include "bindings/site.h"
+#include "bindings/sparse.h"
 #include "bindings/waiting.h"
 
 namespace afterglow::bindings {
@@ -19,6 +20,20 @@ class PythonFrontEnd : public autograd::FrontEnd {
   }
   std::shared_ptr<Failure> wait_for_value(const Array& array) const override {
     return bindings::wait_for_value(array);
+  }
+  autograd::Handle sparse_sum(const autograd::Handle& left,
+                              const autograd::Handle& right) const override {
+    return add_sparse(left, right);
+  }
+  void sparse_write(const autograd::Handle& target, const autograd::Handle& value) const override {
+    write_sparse(target, value);
+  }
+  autograd::Handle to_dense(const autograd::Handle& sparse) const override {
+    return dense_handle(sparse);
+  }
+  autograd::Handle sum_rows(const autograd::Handle& indices, const autograd::Handle& values,
+                            const Shape& shape) const override {
+    return add_rows(indices, values, shape);
   }
   [[noreturn]] void raise(Failure& failure) const override { raise_failure(failure); }
 };

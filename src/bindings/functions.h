@@ -31,6 +31,7 @@ void raise_interruption();
 void bind_recipes(nb::module_& module);
 void bind_recording(nb::module_& module);
 void bind_scopes(nb::module_& module);
+void bind_sparse(nb::module_& module);
 void bind_trace(nb::module_& module);
 /// Whether add_layer() gave this number. Needs the GIL, as does the next.
 bool is_layer(std::int32_t layer);

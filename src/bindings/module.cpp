@@ -55,5 +55,6 @@ NB_MODULE(_core, module) {
   bind_recipes(module);
   bind_recording(module);
   bind_scopes(module);
+  bind_sparse(module);
   bind_trace(module);
 }

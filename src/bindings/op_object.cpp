@@ -16,6 +16,7 @@
 #include "bindings/held.h"
 #include "bindings/operations.h"
 #include "bindings/plain.h"
+#include "bindings/sparse.h"
 #include "bindings/stand_ins.h"
 #include "lazy/composing.h"
 #include "lazy/spelling.h"
@@ -259,7 +260,9 @@ class CallArguments {
       const std::size_t slot = slot_of(name);
       if (slot == count) {
         if (signature_.takes_options && has_rare_forms_) return false;
-        refuse_name(name);
+        if (!ignores_names()) refuse_name(name);
+        warn_of(name);
+        continue;
       }
       if (given_[slot])
         refuse("got more than one value for " + signature_.spelling.slots[slot].name);
@@ -586,6 +589,19 @@ class CallArguments {
     throw Error(kind, "[" + name() + "] " + what);
   }
 
+  /// Functions of nd ignore what is named beside their inputs, where there are no parameters to
+  /// compare the names with: so MXNet does.
+  bool ignores_names() const {
+    return signature_.legacy && signature_.is_function && op_.parameters.empty();
+  }
+
+  /// Python shows a warning once for each place.
+  void warn_of(PyObject* argument) const {
+    if (PyErr_WarnFormat(PyExc_UserWarning, 1, "%s has no parameters; %U is ignored",
+                         name().c_str(), argument) < 0)
+      throw nb::python_error();
+  }
+
   [[noreturn]] void refuse_name(PyObject* name) const {
     const char* text = PyUnicode_AsUTF8(name);
     if (!text) throw nb::python_error();
@@ -650,11 +666,17 @@ PyObject* call_with_arrays(const OperationObject& operation, std::span<PyObject*
   return wrap_results(std::move(result), more);
 }
 
+std::size_t named_count(PyObject* names) {
+  return names ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
+}
+
 PyObject* call_operation(PyObject* self, PyObject* const* values, std::size_t flags,
                          PyObject* names) {
   const auto& operation = *reinterpret_cast<OperationObject*>(self);
   const auto positional = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
   const Signature& signature = *operation.signature;
+  if (SparseParts::any() && has_sparse(values, positional + named_count(names)))
+    return call_sparse(self, values, flags, names);
   if (positional && positional == signature.arrays_alone && !names) {
     const std::span arrays(values, positional);
     if (std::ranges::all_of(arrays,

@@ -8,6 +8,7 @@
 #include "autograd/walk.h"
 #include "bindings/functions.h"
 #include "bindings/held.h"
+#include "bindings/sparse.h"
 #include "bindings/tape.h"
 #include "ops/operators.h"
 
@@ -24,6 +25,8 @@ class PythonGradients : public autograd::OwnGradients {
   PythonGradients(nb::handle held, std::vector<bool> legacy)
       : function_(held), legacy_(std::move(legacy)) {}
 
+  bool takes_sparse() const override { return true; }
+
   std::vector<Handle> gradients(const Node& node, std::span<const Handle> heads) const override {
     nb::list given;
     for (std::size_t i = 0; i < heads.size(); ++i) {
@@ -34,7 +37,7 @@ class PythonGradients : public autograd::OwnGradients {
         head = ops::full(0, {shape.begin(), shape.end()}, output.dtype, output.context);
       }
       head.legacy = legacy_[i];
-      given.append(nb::steal(wrap(std::move(head))));
+      given.append(nb::steal(wrap_any(std::move(head))));
     }
     const nb::object function = function_.get();
     if (function.is_none())

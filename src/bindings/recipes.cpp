@@ -15,6 +15,7 @@
 #include "bindings/held.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
+#include "bindings/sparse.h"
 #include "bindings/tape.h"
 #include "bindings/waiting.h"
 #include "lazy/failure.h"
@@ -414,6 +415,7 @@ class Signature {
 
   bool add(PyObject* object, int depth = 0) {
     if (is_array(object)) {
+      if (SparseParts::any() && is_sparse(object)) return false;  // calls with one read its parts
       add_array(object);
       return true;
     }

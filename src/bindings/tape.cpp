@@ -7,6 +7,7 @@
 #include "bindings/held.h"
 #include "bindings/operations.h"
 #include "bindings/site.h"
+#include "bindings/sparse.h"
 #include "bindings/tape.h"
 #include "ops/operators.h"
 
@@ -29,7 +30,7 @@ nb::object number_of(const lazy::Operand& operand) {
 
 nb::object value_of(const TapeNode& self, const Saved& saved, const Origin& origin) {
   if (saved.is_number()) return number_of(saved.value);
-  return nb::steal(wrap(autograd::saved_handle(*self.node, saved, origin, self.held)));
+  return nb::steal(wrap_any(autograd::saved_handle(*self.node, saved, origin, self.held)));
 }
 
 nb::object shape_of(const Saved& saved) {
@@ -55,7 +56,7 @@ nb::list sources_of(const TapeNode& self) {
 
 nb::object gradient_of(const TapeNode& self) {
   if (!self.node->gradient.storage) return nb::none();
-  return nb::steal(wrap(self.node->gradient, self.node->legacy));
+  return nb::steal(wrap_any({self.node->gradient, {}, {}, self.node->legacy}));
 }
 
 /// The recorded calls behind the heads, latest first.

@@ -7,6 +7,7 @@
 #include "autograd/call_builder.h"
 #include "autograd/walk.h"
 #include "bindings/functions.h"
+#include "bindings/sparse.h"
 #include "bindings/tape.h"
 #include "ops/gradients.h"
 
@@ -108,7 +109,7 @@ nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool rel
   walk.run();
   nb::list results;
   for (Handle& result : walk.results())
-    results.append(result ? nb::steal(wrap(std::move(result))) : nb::none());
+    results.append(result ? nb::steal(wrap_any(std::move(result))) : nb::none());
   return results;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ template <class Real>
 struct Region {
   std::int64_t image;
   Real left, top, height, width;  ///< in places of the data; the last two of a part of the result
+  // Of a region that is turned: where the centre is, from which the others count, and the angle.
+  Real x = 0, y = 0, cosine = 1, sine = 0;
 };
 
 /// Places of whole elements.
@@ -45,6 +48,35 @@ Region<Real> exact(const Regions& shape, Real image, const Real (&corners)[4]) {
           extent(at[0], at[2]) / static_cast<Real>(shape.columns)};
 }
 
+template <class Real>
+Region<Real> turned(const Regions& shape, Real image, const Real (&numbers)[5]) {
+  const Real scale = static_cast<Real>(shape.scale);
+  const Real width = std::max(numbers[2] * scale, Real(1)),
+             height = std::max(numbers[3] * scale, Real(1));
+  const Real angle = numbers[4] * std::numbers::pi_v<Real> / 180;
+  return {static_cast<std::int64_t>(image),
+          -width / 2,
+          -height / 2,
+          height / static_cast<Real>(shape.rows),
+          width / static_cast<Real>(shape.columns),
+          numbers[0] * scale,
+          numbers[1] * scale,
+          std::cos(angle),
+          std::sin(angle)};
+}
+
+/// From corner to corner of whole elements of the image.
+template <class Real>
+Region<Real> covered(const Regions& shape, Real image, const Real (&corners)[4]) {
+  const Real scale = static_cast<Real>(shape.scale);
+  Real at[4];
+  for (int i = 0; i < 4; ++i) at[i] = (std::round(corners[i]) + (i > 1 ? 1 : 0)) * scale;
+  const auto extent = [](Real begin, Real end) { return std::max(end - begin, Real(0.1)); };
+  return {static_cast<std::int64_t>(image), at[0], at[1],
+          extent(at[1], at[3]) / static_cast<Real>(shape.rows),
+          extent(at[0], at[2]) / static_cast<Real>(shape.columns)};
+}
+
 struct Bounds {
   std::int64_t begin, end;
 };
@@ -57,6 +89,16 @@ Bounds bounds(Real first, Real size, std::int64_t part, std::int64_t extent) {
   };
   return {limited(std::floor(static_cast<Real>(part) * size) + first),
           limited(std::ceil(static_cast<Real>(part + 1) * size) + first)};
+}
+
+/// The same where the region begins between elements.
+template <class Real>
+Bounds covering(Real first, Real size, std::int64_t part, std::int64_t extent) {
+  const auto limited = [&](Real place) {
+    return static_cast<std::int64_t>(std::clamp(place, Real(0), static_cast<Real>(extent)));
+  };
+  return {limited(std::floor(static_cast<Real>(part) * size + first)),
+          limited(std::ceil(static_cast<Real>(part + 1) * size + first))};
 }
 
 /// Four elements around a place, and how much of each it has.
@@ -99,6 +141,17 @@ std::int64_t samples_along(const Regions& shape, Real size) {
 template <class Real, class Begin, class Step>
 void for_each_sample(const Regions& shape, const Region<Real>& region, std::int64_t row,
                      std::int64_t column, Begin&& begin, Step&& step) {
+  if (shape.form == RegionForm::averaged) {
+    const Bounds down = covering(region.top, region.height, row, shape.height),
+                 across = covering(region.left, region.width, column, shape.width);
+    begin(static_cast<Real>(
+        std::max<std::int64_t>(1, (down.end - down.begin) * (across.end - across.begin))));
+    for (std::int64_t y = down.begin; y < down.end; ++y) {
+      for (std::int64_t x = across.begin; x < across.end; ++x)
+        step(Sample<Real>(static_cast<Real>(y), static_cast<Real>(x), shape.height, shape.width));
+    }
+    return;
+  }
   const std::int64_t rows = samples_along(shape, region.height),
                      columns = samples_along(shape, region.width);
   begin(static_cast<Real>(std::max<std::int64_t>(1, rows * columns)));
@@ -108,10 +161,16 @@ void for_each_sample(const Regions& shape, const Region<Real>& region, std::int6
            (static_cast<Real>(sample) + Real(0.5)) * size / static_cast<Real>(samples);
   };
   for (std::int64_t y = 0; y < rows; ++y) {
-    for (std::int64_t x = 0; x < columns; ++x)
-      step(Sample<Real>(place(region.top, region.height, row, y, rows),
-                        place(region.left, region.width, column, x, columns), shape.height,
-                        shape.width));
+    for (std::int64_t x = 0; x < columns; ++x) {
+      Real down = place(region.top, region.height, row, y, rows),
+           across = place(region.left, region.width, column, x, columns);
+      if (shape.form == RegionForm::turned) {
+        const Real before = across;
+        across = before * region.cosine + down * region.sine + region.x;
+        down = down * region.cosine - before * region.sine + region.y;
+      }
+      step(Sample<Real>(down, across, shape.height, shape.width));
+    }
   }
 }
 
@@ -153,22 +212,39 @@ void RegionsPass::run_as(std::int64_t begin, std::int64_t end) const {
   const std::int64_t plane_size = shape_.height * shape_.width,
                      parts = shape_.rows * shape_.columns;
   const auto region_of = [&](std::int64_t index) {
-    const Element* const row = regions + 5 * index;
+    const Element* const row = regions + numbers_of(shape_.form) * index;
     const Real image = load(row[0]);
     const Real corners[4] = {load(row[1]), load(row[2]), load(row[3]), load(row[4])};
     // Samples of no image are zeros.
     const bool is_image = image > -1 && image < static_cast<Real>(shape_.images);
-    if (!is_image && !(shape_.is_aligned && image < 0))
+    if (!is_image && !(shape_.form == RegionForm::sampled && image < 0))
       throw Error(ErrorKind::index, "region " + std::to_string(index) +
                                         " is of an image that is not one of the " +
                                         std::to_string(shape_.images) + " there are");
-    Region<Real> region =
-        shape_.is_aligned ? exact(shape_, image, corners) : rounded(shape_, image, corners);
+    Region<Real> region;
+    switch (shape_.form) {
+      case RegionForm::greatest:
+        region = rounded(shape_, image, corners);
+        break;
+      case RegionForm::sampled:
+        region = exact(shape_, image, corners);
+        break;
+      case RegionForm::turned: {
+        const Real numbers[5] = {corners[0], corners[1], corners[2], corners[3], load(row[5])};
+        region = turned(shape_, image, numbers);
+        break;
+      }
+      case RegionForm::averaged:
+        region = covered(shape_, image, corners);
+        break;
+    }
     if (image < 0) region.image = -1;
     return region;
   };
   const auto channel_of = [&](std::int64_t channel, std::int64_t part) {
-    return shape_.by_position ? channel * parts + part : channel;
+    const std::int64_t row = part / shape_.columns * shape_.group_rows / shape_.rows,
+                       column = part % shape_.columns * shape_.group_columns / shape_.columns;
+    return (channel * shape_.group_rows + row) * shape_.group_columns + column;
   };
   // The place of the greatest element of a part in its plane, or -1.
   const auto greatest = [&](const Element* plane, const Region<Real>& region, std::int64_t part) {
@@ -200,7 +276,7 @@ void RegionsPass::run_as(std::int64_t begin, std::int64_t end) const {
           }
           const Element* const plane =
               data + (region.image * shape_.channels + channel_of(channel, part)) * plane_size;
-          if (!shape_.is_aligned) {
+          if (shape_.form == RegionForm::greatest) {
             const std::int64_t place = greatest(plane, region, part);
             store(result, place < 0 ? Real(0) : load(plane[place]));
             continue;
@@ -223,14 +299,14 @@ void RegionsPass::run_as(std::int64_t begin, std::int64_t end) const {
   for (std::int64_t plane = begin; plane < end; ++plane) {
     std::ranges::fill(sums, Real(0));
     const std::int64_t image = plane / shape_.channels, in_channel = plane % shape_.channels;
-    const std::int64_t channel = shape_.by_position ? in_channel / parts : in_channel;
+    const std::int64_t channel = in_channel / (shape_.group_rows * shape_.group_columns);
     for (std::int64_t index = 0; index < shape_.regions && channel < shape_.out_channels; ++index) {
       const Region<Real> region = region_of(index);
       if (region.image != image) continue;
       for (std::int64_t part = 0; part < parts; ++part) {
         if (channel_of(channel, part) != in_channel) continue;
         const Real value = load(values[(index * shape_.out_channels + channel) * parts + part]);
-        if (!shape_.is_aligned) {
+        if (shape_.form == RegionForm::greatest) {
           const std::int64_t place = greatest(data + plane * plane_size, region, part);
           if (place >= 0) sums[static_cast<std::size_t>(place)] += value;
           continue;

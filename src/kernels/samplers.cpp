@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <unordered_set>
 #include <utility>
 
 #include "kernels/table.h"
@@ -491,6 +492,32 @@ void run_share(const CountFill& fill, int share) {
 
 std::uint64_t counters_of_permutation(std::int64_t size) {
   return counters_of_pairs(size);
+}
+
+std::uint64_t counters_used(const UniqueFill& fill) {
+  return static_cast<std::uint64_t>(fill.rows);
+}
+
+int share_count(const UniqueFill& fill) {
+  return static_cast<int>(fill.rows);
+}
+
+void run_share(const UniqueFill& fill, int share) {
+  const RandomStart position{fill.start.key,
+                             fill.start.counter + static_cast<std::uint64_t>(share)};
+  ElementStream stream(position, generate(position, 0));
+  std::unordered_set<std::int64_t> seen;
+  std::int64_t* next = fill.output + share * fill.samples;
+  std::int64_t tries = 0;
+  const double logarithm = std::log(static_cast<double>(fill.range));
+  while (static_cast<std::int64_t>(seen.size()) < fill.samples) {
+    const Block& block = stream.next();
+    const double chance = unit(joined(block.words[0], block.words[1]));
+    const std::int64_t value = std::lround(std::exp(chance * logarithm)) - 1;
+    if (seen.insert(value).second) *next++ = value;
+    ++tries;
+  }
+  fill.tries[share] = tries;
 }
 
 std::vector<std::uint32_t> permutation(RandomStart start, std::uint32_t size) {

@@ -80,6 +80,20 @@ std::uint64_t counters_used(const CountFill& fill);
 int share_count(const CountFill& fill);
 void run_share(const CountFill& fill, int share);
 
+/// Each row has `samples` different integers below `range`, small ones more likely than great ones
+/// (Zipf's law), and how many were drawn until there were so many.
+struct UniqueFill {
+  std::int64_t range = 1;
+  std::int64_t rows = 0, samples = 0;
+  RandomStart start;
+  std::int64_t* output = nullptr;  ///< [rows][samples]
+  std::int64_t* tries = nullptr;   ///< [rows]
+};
+
+std::uint64_t counters_used(const UniqueFill& fill);
+int share_count(const UniqueFill& fill);
+void run_share(const UniqueFill& fill, int share);
+
 /// The numbers from 0 to size - 1 in random order.
 std::vector<std::uint32_t> permutation(RandomStart start, std::uint32_t size);
 std::vector<std::int64_t> long_permutation(RandomStart start, std::int64_t size);

@@ -276,7 +276,14 @@ void arange_infer(Inference& inference, const Arange& given) {
   const std::int64_t shape[] = {extent_product(steps, std::max<std::int64_t>(given.repeat, 0))};
   inference.add_output(shape,
                        given.dtype.value_or(inference.legacy ? DType::float64 : DType::float32));
-  count_from(inference, start, step, steps, given.repeat);
+  // Whoever counts in integers counts by integers: the first number and the step lose their
+  // fractions, as in MXNet and NumPy.
+  const auto counted = [&](const lazy::Number& number) -> lazy::Number {
+    const auto* real = std::get_if<double>(&number);
+    if (!real || is_floating(inference.call.outputs[0].dtype)) return number;
+    return static_cast<std::int64_t>(*real);
+  };
+  count_from(inference, counted(start), counted(step), steps, given.repeat);
 }
 
 void linspace_infer(Inference& inference, const Linspace& given) {
@@ -366,21 +373,16 @@ struct Filled {
   Shape shape;
   std::optional<DType> dtype;
   std::string order = "C";
-  std::optional<std::string> stype;
   static constexpr auto fields =
       std::tuple{required("shape", &Filled::shape, "of the result"),
                  field("dtype", &Filled::dtype, "of the result; float32 where none is given"),
-                 field("order", &Filled::order, "of the elements: 'C'"),
-                 field("stype", &Filled::stype, "of the storage: 'default'")};
+                 field("order", &Filled::order, "of the elements: 'C'")};
 };
 
 /// A copy of the number, which is the call's own input.
 template <std::int64_t number>
 void filled_infer(Inference& inference, const Filled& given) {
   need_row_major(inference, given.order);
-  if (given.stype && *given.stype != "default")
-    inference.refuse("arrays are dense, there is no storage type '" + *given.stype + "'",
-                     ErrorKind::not_implemented);
   const DType dtype = given.dtype.value_or(DType::float32);
   lazy::Operand& input = inference.call.inputs.emplace_back();
   lazy::set_immediate(input, number);

@@ -5,6 +5,7 @@
 #include <bit>
 #include <utility>
 
+#include "array/sparse.h"
 #include "kernels/gather.h"
 #include "lazy/immediate.h"
 #include "ops/common.h"
@@ -532,6 +533,25 @@ Value scattered(Gradient& c) {
   return shaped(sums, shape);
 }
 
+/// The same as a sparse array of the rows that were read. A gradient that is recorded is dense.
+Value sums_of_rows(Gradient& c) {
+  const auto given = c.parameters<Take>();
+  const Shape shape = c.shape(0);
+  if (autograd::state().recording) return scattered(c);
+  const Value index =
+      given.mode == TakeMode::clip ? clip(c[1], 0, shape[0] - 1) : modulo(c[1], shape[0]);
+  return autograd::front_end().sum_rows(index, c.g, shape);
+}
+
+/// Sparse where the gradient of the variable is.
+Value through_take(Gradient& c) {
+  const autograd::Origin& origin = c.saved(0).origin;
+  const auto given = c.parameters<Take>();
+  const bool is_sparse = origin && origin.node->is_variable() &&
+                         sparse_parts(origin.node->gradient) && given.axis == 0 && given.mode;
+  return is_sparse ? sums_of_rows(c) : scattered(c);
+}
+
 /// The gradient of what was there before some elements were written.
 Value unwritten(Gradient& c) {
   const auto given = c.parameters<Scatter>();
@@ -607,7 +627,13 @@ array([[5., 6.],
                    .infer = gather_infer,
                    .kernel = gather_kernel,
                    .may_fail = true,
-                   .gradients = {reading_from(1, scattered), no_gradient}});
+                   .gradients = {reading_from(1, through_take), no_gradient}});
+  table.add<Take>({.name = "take_rows",
+                   .inputs = {"data", "indices"},
+                   .infer = gather_infer,
+                   .kernel = gather_kernel,
+                   .may_fail = true,
+                   .gradients = {reading_from(1, sums_of_rows), no_gradient}});
   table.add<Take>({.name = "gather",
                    .inputs = {"data", "indices"},
                    .variadic = true,

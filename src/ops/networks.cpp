@@ -141,11 +141,11 @@ struct Embedding {
   std::int64_t input_dim = 0, output_dim = 0;
   DType dtype = DType::float32;
   bool sparse_grad = false;
-  static constexpr auto fields =
-      std::tuple{required("input_dim", &Embedding::input_dim, "rows of the weight"),
-                 required("output_dim", &Embedding::output_dim, "columns of the weight"),
-                 field("dtype", &Embedding::dtype, "of the weight"),
-                 field("sparse_grad", &Embedding::sparse_grad, "is taken and has no effect")};
+  static constexpr auto fields = std::tuple{
+      required("input_dim", &Embedding::input_dim, "rows of the weight"),
+      required("output_dim", &Embedding::output_dim, "columns of the weight"),
+      field("dtype", &Embedding::dtype, "of the weight"),
+      field("sparse_grad", &Embedding::sparse_grad, "whether the gradient is row_sparse")};
 };
 
 /// The rows of the weight that the indices name; those outside mean the nearest row.
@@ -157,8 +157,20 @@ Value embedding(Composition& c, const Embedding& given) {
     c.refuse("dtype is " + std::string(name_of(given.dtype)) + "; the weight has another type",
              ErrorKind::type);
   const lazy::Argument arguments[] = {std::int64_t{0}, std::string("clip")};
-  return apply(op_named("take"), arguments, c[1], c[0]);
+  const lazy::Op& op = given.sparse_grad ? op_named("take_rows") : op_named("take");
+  return apply(op, arguments, c[1], c[0]);
 }
+
+struct SparseEmbedding {
+  std::int64_t input_dim = 0, output_dim = 0;
+  DType dtype = DType::float32;
+  bool deterministic = false;
+  static constexpr auto fields =
+      std::tuple{required("input_dim", &SparseEmbedding::input_dim, "rows of the weight"),
+                 required("output_dim", &SparseEmbedding::output_dim, "columns of the weight"),
+                 field("dtype", &SparseEmbedding::dtype, "of the weight"),
+                 field("deterministic", &SparseEmbedding::deterministic, "gradients always are")};
+};
 
 // --- noise ---
 
@@ -553,6 +565,26 @@ array([[3., 4.],
        .complete = [](Completion& completion, const Embedding& given) {
          completion.shapes[1] = Shape{given.input_dim, given.output_dim};
        }});
+  table.compose<SparseEmbedding>(
+      {.name = "SparseEmbedding",
+       .mxnet_names = {"_contrib_SparseEmbedding"},
+       .doc = R"(Return the row of ``weight`` for each index; its gradient is row_sparse.
+
+>>> weight = nd.array([[1, 2], [3, 4]])
+>>> nd.contrib.SparseEmbedding(nd.array([1, 1]), weight, input_dim=2, output_dim=2)
+<BLANKLINE>
+[[3. 4.]
+ [3. 4.]]
+<NDArray 2x2 @cpu(0)>)",
+       .inputs = {"data", "weight"},
+       .compose =
+           [](Composition& c, const SparseEmbedding& given) {
+             return embedding(c, {given.input_dim, given.output_dim, given.dtype, true});
+           },
+       .complete =
+           [](Completion& completion, const SparseEmbedding& given) {
+             completion.shapes[1] = Shape{given.input_dim, given.output_dim};
+           }});
   table.compose<Dropout>(
       {.name = "Dropout",
        .mxnet_names = {"Dropout", "_npx_dropout"},

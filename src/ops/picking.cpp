@@ -153,7 +153,7 @@ Value index_array(Composition& c, const IndexArray& given) {
   for (std::int64_t axis = 0; axis < rank && !given.axes; ++axis) axes.push_back(axis);
   for (const std::int64_t axis : given.axes.value_or(Shape{}))
     axes.push_back(normal_axis(c, axis, rank));
-  if (axes.empty()) c.refuse("there are no axes to index");
+  if (axes.empty() && rank) c.refuse("there are no axes to index");
   Shape all = shape;
   all.push_back(static_cast<std::int64_t>(axes.size()));
   const Context context = c[0].array.context();

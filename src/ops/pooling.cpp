@@ -14,6 +14,15 @@
 #include "ops/table.h"
 #include "ops/windows.h"
 
+namespace afterglow::kernels {
+
+/// Parameters find it beside its type.
+constexpr auto choices(RegionForm) {
+  return ops::in_order<RegionForm>("greatest", "sampled", "turned", "averaged");
+}
+
+}  // namespace afterglow::kernels
+
 namespace afterglow::ops {
 namespace {
 
@@ -306,8 +315,13 @@ void complete_pooling(Completion& completion, const Pooling& given) {
   if (given.global_pool) {
     image.space = kernel;
   } else {
+    const bool pads_itself = given.pooling_convention == Convention::same;
+    if (pads_itself && std::ranges::any_of(given.pad, [](auto width) { return width != 0; }))
+      completion.refuse("pad is " + to_string(given.pad) +
+                        "; with the pooling_convention 'same' it must be 0");
     const Shape stride = for_each_axis(completion, "stride", given.stride, kernel, 1),
-                pad = for_each_axis(completion, "pad", given.pad, kernel, 0);
+                pad =
+                    for_each_axis(completion, "pad", pads_itself ? Shape() : given.pad, kernel, 0);
     need_positive(completion, "kernel", kernel);
     need_positive(completion, "stride", stride);
     for (std::size_t i = 0; i < kernel.size(); ++i) {
@@ -365,7 +379,7 @@ Value pooling(Composition& c, const Pooling& given) {
   Windows windows = {
       .kernel = is_whole ? space(shape) : given.kernel,
       .stride = is_whole || given.stride.empty() ? Shape(sizes.size(), 1) : given.stride,
-      .pad = is_whole || given.pad.empty() ? Shape(sizes.size(), 0) : given.pad,
+      .pad = is_whole || given.pad.size() != sizes.size() ? Shape(sizes.size(), 0) : given.pad,
       .sizes = sizes,
       .is_mean = given.pool_type == PoolType::avg,
       .counts_pad = given.count_include_pad.value_or(true),
@@ -443,26 +457,30 @@ Value local_response_norm(Composition& c, const LRN& given) {
 
 // --- regions of interest ---
 
+using kernels::RegionForm;
+
 struct Regions {
   Shape size;
   double scale = 1;
-  bool is_aligned = false;
+  RegionForm form = RegionForm::greatest;
+  Shape groups = {1, 1};
   std::int64_t samples = -1;
-  bool by_position = false, shifts = false;
-  static constexpr auto fields = std::tuple{
-      required("size", &Regions::size, "height and width of the result"),
-      required("scale", &Regions::scale, "of the data to the image"),
-      field("is_aligned", &Regions::is_aligned, "whether samples are taken"),
-      field("samples", &Regions::samples, "along each axis of a part"),
-      field("by_position", &Regions::by_position, "whether parts have channels of their own"),
-      field("shifts", &Regions::shifts, "whether centres of elements lie at halves")};
+  bool shifts = false;
+  static constexpr auto fields =
+      std::tuple{required("size", &Regions::size, "height and width of the result"),
+                 required("scale", &Regions::scale, "of the data to the image"),
+                 field("form", &Regions::form, "what a part becomes"),
+                 field("groups", &Regions::groups, "of parts that have channels of their own"),
+                 field("samples", &Regions::samples, "along each axis of a part"),
+                 field("shifts", &Regions::shifts, "whether centres of elements lie at halves")};
 };
 
 /// What the kernel needs to know beside shapes.
 struct SettledRegions {
   double scale;
-  std::int64_t samples;
-  bool is_aligned, by_position, shifts;
+  std::int64_t group_rows, group_columns, samples;
+  RegionForm form;
+  bool shifts;
 };
 
 /// Refuses data and regions that do not fit; the shape of the result.
@@ -474,16 +492,18 @@ Shape regions_of(Inference& inference, const Regions& given, const Operand& data
     if (input.dtype != data.dtype || !is_floating(input.dtype))
       inference.refuse("needs arrays of one type of real numbers", ErrorKind::type);
   }
-  if (data.layout->rank() != 4 || regions.layout->rank() != 2 || regions.shape()[1] != 5)
-    inference.refuse("needs images of 4 dimensions and regions of 5 numbers");
+  const std::int64_t numbers = kernels::numbers_of(given.form);
+  if (data.layout->rank() != 4 || regions.layout->rank() != 2 || regions.shape()[1] != numbers)
+    inference.refuse("needs images of 4 dimensions and regions of " + std::to_string(numbers) +
+                     " numbers");
   if (given.size.size() != 2 || given.size[0] < 1 || given.size[1] < 1)
     inference.refuse("needs a height and a width");
-  const std::int64_t parts = given.by_position ? given.size[0] * given.size[1] : 1;
+  const std::int64_t parts = given.groups[0] * given.groups[1];
   if (data.shape()[1] % parts)
     inference.refuse("channels must be a multiple of " + std::to_string(parts) +
                      ", for each position its own");
-  inference.call.settled.set(SettledRegions{given.scale, given.samples, given.is_aligned,
-                                            given.by_position, given.shifts});
+  inference.call.settled.set(SettledRegions{given.scale, given.groups[0], given.groups[1],
+                                            given.samples, given.form, given.shifts});
   return {regions.shape()[0], data.shape()[1] / parts, given.size[0], given.size[1]};
 }
 
@@ -521,12 +541,19 @@ class RegionsPass : public lazy::Pass {
     const auto data = call.inputs[is_gradient ? 1 : 0].shape();
     const auto result = is_gradient ? call.inputs[0].shape() : call.outputs[0].shape();
     const auto settled = call.settled.get<SettledRegions>();
-    return {data[0],         data[1],
-            data[2],         data[3],
-            result[0],       result[1],
-            result[2],       result[3],
-            settled.scale,   settled.is_aligned,
-            settled.samples, settled.by_position,
+    return {data[0],
+            data[1],
+            data[2],
+            data[3],
+            result[0],
+            result[1],
+            result[2],
+            result[3],
+            settled.scale,
+            settled.form,
+            settled.group_rows,
+            settled.group_columns,
+            settled.samples,
             settled.shifts};
   }
   kernels::RegionsPass pass_;
@@ -545,7 +572,7 @@ Value through_regions(Gradient& c) {
 /// Samples depend on data like sums do; what the greatest element of a gradient is nobody asks.
 Value through_regions_gradient(Gradient& c) {
   const auto given = c.parameters<Regions>();
-  if (!given.is_aligned)
+  if (given.form == RegionForm::greatest)
     throw Error(ErrorKind::value, "[regions_gradient] has no gradient, for ROIPooling");
   return apply(the_op<"regions">(), lazy::write_arguments(given), contiguous(c.g), c[2]);
 }
@@ -565,14 +592,16 @@ struct ROIPooling {
 };
 
 template <class Parameters>
-void need_regions(const Completion& completion, const Parameters& given) {
+void need_regions(const Completion& completion, const Parameters& given,
+                  RegionForm form = RegionForm::greatest) {
   need_rank(completion, 0, 4);
   need_rank(completion, 1, 2);
   need_size(completion, "pooled_size", given.pooled_size);
   const std::int64_t numbers = extent_of(completion.shapes[1], 1);
-  if (numbers >= 0 && numbers != 5)
-    completion.refuse("rois has shape " + to_string(*completion.shapes[1]) +
-                      "; it needs 5 numbers in each row");
+  const std::int64_t needed = kernels::numbers_of(form);
+  if (numbers >= 0 && numbers != needed)
+    completion.refuse("rois has shape " + to_string(*completion.shapes[1]) + "; it needs " +
+                      std::to_string(needed) + " numbers in each row");
 }
 
 void complete_roi_pooling(Completion& completion, const ROIPooling& given) {
@@ -622,10 +651,70 @@ Value roi_align(Composition& c, const ROIAlign& given) {
   completed(c, complete_roi_align, given);
   return regions(c, {.size = given.pooled_size,
                      .scale = given.spatial_scale,
-                     .is_aligned = true,
+                     .form = RegionForm::sampled,
+                     .groups = given.position_sensitive ? given.pooled_size : Shape{1, 1},
                      .samples = given.sample_ratio,
-                     .by_position = given.position_sensitive,
                      .shifts = given.aligned});
+}
+
+struct RROIAlign {
+  Shape pooled_size;
+  double spatial_scale = 1;
+  std::int64_t sampling_ratio = -1;
+  static constexpr auto fields =
+      std::tuple{required("pooled_size", &RROIAlign::pooled_size, "height and width of the result"),
+                 required("spatial_scale", &RROIAlign::spatial_scale, "of the data to the image"),
+                 field("sampling_ratio", &RROIAlign::sampling_ratio,
+                       "samples along each axis of a part; -1: as many as it has elements")};
+};
+
+void complete_turned(Completion& completion, const RROIAlign& given) {
+  need_regions(completion, given, RegionForm::turned);
+  if (completion.shapes[0])
+    completion.results = {{extent_of(completion.shapes[1], 0), (*completion.shapes[0])[1],
+                           given.pooled_size[0], given.pooled_size[1]}};
+}
+
+Value turned_regions(Composition& c, const RROIAlign& given) {
+  completed(c, complete_turned, given);
+  return regions(c, {.size = given.pooled_size,
+                     .scale = given.spatial_scale,
+                     .form = RegionForm::turned,
+                     .samples = given.sampling_ratio});
+}
+
+struct PSROIPooling {
+  double spatial_scale = 1;
+  std::int64_t output_dim = 0, pooled_size = 0, group_size = 0;
+  static constexpr auto fields = std::tuple{
+      required("spatial_scale", &PSROIPooling::spatial_scale, "of the data to the image"),
+      required("output_dim", &PSROIPooling::output_dim, "channels of the result"),
+      required("pooled_size", &PSROIPooling::pooled_size, "height and width of the result"),
+      field("group_size", &PSROIPooling::group_size,
+            "groups of parts, along each axis, that have channels of their own; pooled_size")};
+
+  std::int64_t groups() const { return group_size > 0 ? group_size : pooled_size; }
+};
+
+void complete_position_sensitive(Completion& completion, const PSROIPooling& given) {
+  need_rank(completion, 0, 4);
+  need_rank(completion, 1, 2);
+  need_positive(completion, "pooled_size", given.pooled_size);
+  need_positive(completion, "output_dim", given.output_dim);
+  const std::int64_t channels = given.output_dim * given.groups() * given.groups();
+  if (const std::int64_t own = extent_of(completion.shapes[0], 1); own >= 0 && own != channels)
+    completion.refuse("data has " + std::to_string(own) + " channels; it needs " +
+                      std::to_string(channels) + ", output_dim for each group");
+  completion.results = {
+      {extent_of(completion.shapes[1], 0), given.output_dim, given.pooled_size, given.pooled_size}};
+}
+
+Value position_sensitive(Composition& c, const PSROIPooling& given) {
+  completed(c, complete_position_sensitive, given);
+  return regions(c, {.size = {given.pooled_size, given.pooled_size},
+                     .scale = given.spatial_scale,
+                     .form = RegionForm::averaged,
+                     .groups = {given.groups(), given.groups()}});
 }
 
 void declare_regions(Table& table) {
@@ -641,6 +730,31 @@ void declare_regions(Table& table) {
                       .kernel = regions_kernel<true>,
                       .may_fail = true,
                       .gradients = {reading({2}, through_regions_gradient), flat, flat}});
+  table.compose<PSROIPooling>(
+      {.name = "PSROIPooling",
+       .mxnet_names = {"_contrib_PSROIPooling"},
+       .doc = R"(Return means of parts of regions of images, of channels that belong to the part.
+
+>>> x = nd.arange(16).reshape((1, 4, 2, 2))
+>>> rois = nd.array([[0, 0, 0, 1, 1]])
+>>> print(nd.contrib.PSROIPooling(x, rois, 1.0, output_dim=1, pooled_size=2).asnumpy())
+[[[[ 0.  5.]
+   [10. 15.]]]])",
+       .inputs = {"data", "rois"},
+       .compose = position_sensitive,
+       .complete = complete_position_sensitive});
+  table.compose<RROIAlign>({.name = "RROIAlign",
+                            .mxnet_names = {"_contrib_RROIAlign"},
+                            .doc = R"(Return means of samples in parts of turned regions of images.
+
+A row of ``rois`` is (number of the image, x and y of the centre, width, height, degrees).
+
+>>> x, rois = nd.ones((1, 1, 6, 6)), nd.array([[0, 3, 3, 2, 2, 45]])
+>>> nd.contrib.RROIAlign(x, rois, pooled_size=(1, 1), spatial_scale=1).asnumpy().tolist()
+[[[[1.0]]]])",
+                            .inputs = {"data", "rois"},
+                            .compose = turned_regions,
+                            .complete = complete_turned});
   table.compose<ROIPooling>({.name = "ROIPooling",
                              .mxnet_names = {"ROIPooling", "_npx_roi_pooling"},
                              .doc = R"(Return the greatest elements of parts of regions of images.

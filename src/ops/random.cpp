@@ -357,6 +357,38 @@ std::unique_ptr<lazy::Pass> count_kernel(const Call& call) {
   return pass_of(std::move(fill), call);
 }
 
+// --- different integers ---
+
+struct UniqueZipfian {
+  std::int64_t range_max = 0;
+  Shape shape;
+  static constexpr auto fields =
+      std::tuple{required("range_max", &UniqueZipfian::range_max, "what all numbers are less than"),
+                 required("shape", &UniqueZipfian::shape, "rows, and different numbers of each")};
+};
+
+void unique_infer(Inference& inference, const UniqueZipfian& given) {
+  const Shape& shape = given.shape;
+  if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1)
+    inference.refuse("shape is " + to_string(shape) + "; rows and numbers of each are needed");
+  if (shape[1] > given.range_max)
+    inference.refuse("there are only " + std::to_string(given.range_max) + " different numbers");
+  inference.add_output(shape, DType::int64);
+  inference.add_output(Shape{shape[0]}, DType::int64);
+  inference.call.settled.set(given.range_max);
+  draw(inference, kernels::counters_used(kernels::UniqueFill{.rows = shape[0]}));
+  inference.call.cost = 300 + 200 * static_cast<double>(inference.call.outputs[0].size());
+}
+
+std::unique_ptr<lazy::Pass> unique_kernel(const Call& call) {
+  kernels::UniqueFill fill;
+  fill.range = call.settled.get<std::int64_t>();
+  fill.rows = call.outputs[0].shape()[0];
+  fill.samples = call.outputs[0].shape()[1];
+  fill.tries = reinterpret_cast<std::int64_t*>(call.outputs[1].data());
+  return pass_of(std::move(fill), call);
+}
+
 // --- shuffling along the first axis ---
 
 template <class Index>
@@ -519,6 +551,14 @@ void declare_random(Table& table) {
                          .kernel = count_kernel,
                          .may_fail = true,
                          .gradients = {no_gradient}});
+  table.add<UniqueZipfian>(
+      {.name = "sample_unique_zipfian",
+       .mxnet_names = {"_sample_unique_zipfian"},
+       .doc = "Return rows of different integers, small ones more likely, and how many were drawn.",
+       .infer = unique_infer,
+       .kernel = unique_kernel,
+       .in_graphs = {.is_random = true},
+       .node = [](NodeForm& node) { node.outputs = lazy::numbered_outputs(2); }});
   table.add({.name = "shuffle",
              .mxnet_names = {"_shuffle", "shuffle"},
              .doc = R"(Return a copy with the rows, along the first axis, in random order.

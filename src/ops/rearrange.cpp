@@ -358,6 +358,9 @@ void need_images(const Composition& c, std::int64_t block) {
   if (rank_of(c[0]) != 4 || block < 1)
     c.refuse("needs an array of 4 dimensions and a positive block_size, but that is " +
              std::to_string(block));
+  const Shape shape = shape_of(c[0]);
+  if (std::find(shape.begin() + 1, shape.end(), 0) != shape.end())
+    c.refuse("needs images with elements");
 }
 
 Value depth_to_space(Composition& c, const BlockSize& given) {
@@ -442,9 +445,17 @@ struct Diag {
 };
 
 /// Of a vector the matrix with it on a diagonal.
-Value diag(Composition& c, const Diag& given) {
+Value any_diag(const Composition& c, const Diag& given) {
   if (rank_of(c[0]) == 1) return diagonal_matrix(c, c[0], given.k);
   return copy(view(c[0], diagonal_part(c, *c[0].array.layout, given.k, given.axis1, given.axis2)));
+}
+
+/// MXNet has no diagonal beside a matrix, where NumPy finds an empty one.
+Value diag(Composition& c, const Diag& given) {
+  const Value found = any_diag(c, given);
+  if (c[0].array.size() && !found.array.size())
+    c.refuse("there is no diagonal " + std::to_string(given.k));
+  return found;
 }
 
 struct DiagonalNumber {
@@ -455,7 +466,7 @@ struct DiagonalNumber {
 
 Value numpy_diag(Composition& c, const DiagonalNumber& given) {
   if (rank_of(c[0]) != 1 && rank_of(c[0]) != 2) c.refuse("Input must be 1- or 2-d");
-  return diag(c, {.k = given.k});
+  return any_diag(c, {.k = given.k});
 }
 
 }  // namespace

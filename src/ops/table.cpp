@@ -40,7 +40,9 @@ Table& the_table() {
           declare_outputs,     declare_along_axis, declare_convolution,
           declare_deformable,  declare_pooling,    declare_sampling,
           declare_recurrence,  declare_detection,  declare_attention,
-          declare_ctc,         declare_images})
+          declare_ctc,         declare_images,     declare_updates,
+          declare_columns,     declare_densities,  declare_contributed,
+          declare_sparse})
       declare(*all);
     return all;
   }();

@@ -99,5 +99,10 @@ void declare_detection(Table& table);
 void declare_attention(Table& table);
 void declare_ctc(Table& table);
 void declare_images(Table& table);
+void declare_sparse(Table& table);
+void declare_updates(Table& table);
+void declare_columns(Table& table);
+void declare_densities(Table& table);
+void declare_contributed(Table& table);
 
 }  // namespace afterglow::ops

@@ -124,7 +124,7 @@ def test_refusals():
         mx.kv.create(5)
     with pytest.raises(ValueError, match="dist_sync"):
         mx.kv.create("dist_sync")
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(TypeError, match="needs out and row_ids"):
         store.row_sparse_pull(3)
     with pytest.raises(NotImplementedError):
         store.set_gradient_compression({"type": "2bit"})

@@ -185,6 +185,7 @@ NOT_HERE = {
     "Lambda": "no HybridBlock, as in MXNet",
     "Concurrent": "no HybridBlock, as in MXNet",
     "SymbolBlock": "is made of symbols: tests/symbol/test_blocks.py",
+    "SparseEmbedding": "no HybridBlock, as in MXNet: tests/sparse/test_training.py",
     "SDMLLoss": "reads the number of rows, as in MXNet",
     "RecurrentCell": "has nothing of its own",
     "HybridRecurrentCell": "has nothing of its own",

@@ -216,7 +216,7 @@ def test_numpy_mode() -> None:
     assert type(parameter.data()) is nd.NDArray
 
 
-def test_what_is_not_here() -> None:
+def test_dense_parameters_have_no_rows_to_ask_for() -> None:
     parameter = made()
     with pytest.raises(RuntimeError):
         parameter.row_sparse_data(nd.ones((1,)))

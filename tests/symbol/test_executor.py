@@ -272,3 +272,18 @@ def test_random_networks_equal_eager_calls(number: int, seed: int) -> None:
         for name, array in (("x", x), ("y", y)):
             found, eager = gradients[name].asnumpy(), array.grad.asnumpy()
             assert onp.allclose(found, eager, rtol=1e-4, atol=1e-5)
+
+
+def test_what_results_take_at_once() -> None:
+    """Without gradients a chain needs two of its results, with them all."""
+
+    def megabytes(symbol: mx.sym.Symbol, **given: object) -> int:
+        text = symbol.simple_bind(mx.cpu(), x=(1024, 1024), **given).debug_str()
+        return int(text.split("Total ")[1].split(" MB")[0])
+
+    chain = sym.var("x")
+    for _ in range(5):
+        chain = chain * chain
+    assert megabytes(chain) == 20
+    assert megabytes(chain, grad_req="null") == 8
+    assert megabytes(sym.stop_gradient(chain)) == 8

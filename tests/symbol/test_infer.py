@@ -216,3 +216,24 @@ def test_arrays_live_on_the_devices_of_their_groups() -> None:
     assert run.forward(is_train=True)[0].asnumpy().tolist() == [[19, 19]] * 4
     run.backward(nd.ones((4, 2)))
     assert run.grad_dict["a"].asnumpy().tolist() == [[6] * 5] * 4
+
+
+def test_calls_that_are_only_inferred_leave_nothing_behind() -> None:
+    from afterglow._core import infer_only
+
+    x = nd.ones((2, 3))
+
+    def inner() -> Any:
+        return infer_only(lambda: nd.dot(x, x.T))
+
+    def outer() -> Any:
+        inner()
+        x[:] = 5  # inferred as well, though another such scope has ended before
+        return x + 1
+
+    y = infer_only(outer)
+    assert y.shape == (2, 3)
+    with pytest.raises(mx.MXNetError):
+        y.asnumpy()
+    assert x.asnumpy().tolist() == [[1] * 3] * 2
+    assert (x + 1).asnumpy().tolist() == [[2] * 3] * 2

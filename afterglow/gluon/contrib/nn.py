@@ -6,11 +6,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ... import ndarray
 from ..._arrays.shapes import as_integers
 from ..._package.constructors import handed_on
 from ...error import ArrayValueError
 from .._functions import functions, has_shape
-from ..block import HybridBlock
+from ..block import Block, HybridBlock
 from ..nn.basic_layers import BatchNorm, HybridSequential, Sequential, _Chain
 from ..parameter import ParameterDict
 
@@ -21,6 +22,7 @@ __all__ = [
     "PixelShuffle1D",
     "PixelShuffle2D",
     "PixelShuffle3D",
+    "SparseEmbedding",
     "SyncBatchNorm",
 ]
 
@@ -60,6 +62,54 @@ class HybridConcurrent(_Beside, HybridSequential):
     >>> both(nd.array([[1, -2]])).shape
     (1, 4)
     """
+
+
+class SparseEmbedding(Block):
+    """A vector for each of ``input_dim`` indices; weight and gradient are row_sparse.
+
+    A trainer must have been made with the parameter before the block is called: it has the whole
+    weight, and devices the rows that are looked up.
+
+    >>> from afterglow import gluon, nd
+    >>> layer = gluon.contrib.nn.SparseEmbedding(3, 2, weight_initializer="ones")
+    >>> layer.initialize()
+    >>> trainer = gluon.Trainer(layer.collect_params(), "sgd")
+    >>> layer(nd.array([0, 2])).shape
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        output_dim: int,
+        dtype: Any = "float32",
+        weight_initializer: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._kwargs = {
+            "input_dim": input_dim,
+            "output_dim": output_dim,
+            "dtype": dtype,
+            "sparse_grad": True,
+        }
+        self.weight = self.params.get(
+            "weight",
+            shape=(input_dim, output_dim),
+            init=weight_initializer,
+            dtype=dtype,
+            grad_stype="row_sparse",
+            stype="row_sparse",
+        )
+
+    def forward(self, x: Any) -> Any:
+        """Look the vectors up."""
+        weight = self.weight.row_sparse_data(x)
+        return ndarray.Embedding(x, weight, name="fwd", **self._kwargs)
+
+    def __repr__(self) -> str:
+        name, given = type(self).__name__, self._kwargs
+        return f"{name}({given['input_dim']} -> {given['output_dim']}, {given['dtype']})"
 
 
 class Identity(HybridBlock):

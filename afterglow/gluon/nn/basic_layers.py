@@ -460,6 +460,9 @@ class GroupNorm(_Norm):
 class Embedding(HybridBlock):
     """A vector of ``output_dim`` numbers for each of ``input_dim`` indices.
 
+    With ``sparse_grad`` the gradient of the weight is row_sparse: it has the rows that were looked
+    up, and an update with "sgd", "adam", "adagrad" or "ftrl" changes those alone.
+
     >>> from afterglow import nd
     >>> from afterglow.gluon import nn
     >>> layer = nn.Embedding(3, 2, weight_initializer="ones")
@@ -481,8 +484,15 @@ class Embedding(HybridBlock):
         self._input_dim = input_dim
         self._output_dim = output_dim
         self._dtype = dtype
-        shape = (input_dim, output_dim)
-        self.weight = _deferred(self, "weight", shape, weight_initializer, dtype)
+        self._sparse_grad = sparse_grad
+        self.weight = self.params.get(
+            "weight",
+            shape=(input_dim, output_dim),
+            init=weight_initializer,
+            dtype=dtype,
+            allow_deferred_init=True,
+            grad_stype="row_sparse" if sparse_grad else "default",
+        )
 
     def __repr__(self) -> str:
         kind = DTYPES[dtype_number(self._dtype)].name
@@ -497,7 +507,7 @@ class Embedding(HybridBlock):
             input_dim=self._input_dim,
             output_dim=self._output_dim,
             dtype=self._dtype,
-            sparse_grad=False,
+            sparse_grad=self._sparse_grad,
         )
 
 

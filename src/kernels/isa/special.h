@@ -111,7 +111,7 @@ AFTERGLOW_INLINE double digamma(double x) {
   constexpr double pi = 3.14159265358979323846;
   double result = 0;
   if (x <= 0.0) {
-    if (__builtin_floor(x) == x) return __builtin_nan("");
+    if (__builtin_floor(x) == x) return __builtin_inf();  // as MXNet has it
     result = -pi / __builtin_tan(pi * (x - __builtin_rint(x)));
     x = 1.0 - x;
   }
