@@ -13,6 +13,7 @@ from ..context import Context
 from ..error import ArrayValueError
 from ..executor import devices_of_variables
 from ..io import DataDesc
+from ..symbol._storage import gradient_storage, storage_of
 
 __all__ = ["DataParallelExecutorGroup", "described", "split_batch"]
 
@@ -120,14 +121,18 @@ class DataParallelExecutorGroup:
         types = {one.name: onp.dtype(one.dtype) for one in inputs if one.name in self.arg_names}
         arg_types, _, aux_types = self.symbol.infer_type(**types)
         kept_arguments, kept_gradients, kept_states = self._kept[number]
+        nodes = self.symbol._nodes()
+        storage = {node.name: storage_of(node, {}) for node in nodes if node.is_variable}
+        rows = gradient_storage(nodes, {})
         arguments: dict[str, Any] = {}
         gradients: dict[str, Any] = {}
         states: dict[str, Any] = {}
         for name, shape, dtype in zip(self.arg_names, arg_shapes, arg_types, strict=True):
             keeps = name in self.param_names
-            arguments[name] = _room(kept_arguments, name, shape, dtype, devices[name], keeps)
+            stype, kind, device = storage[name], rows.get(name, "default"), devices[name]
+            arguments[name] = _room(kept_arguments, name, shape, dtype, device, keeps, stype)
             if self.grad_req[name] != "null":
-                gradients[name] = _room(kept_gradients, name, shape, dtype, devices[name], keeps)
+                gradients[name] = _room(kept_gradients, name, shape, dtype, device, keeps, kind)
         for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True):
             states[name] = _room(kept_states, name, shape, dtype, devices[name], True)
         return self.symbol.bind(
@@ -275,7 +280,13 @@ class DataParallelExecutorGroup:
 
 
 def _room(
-    kept: dict[str, Any], name: str, shape: Any, dtype: Any, ctx: Context, keeps: bool
+    kept: dict[str, Any],
+    name: str,
+    shape: Any,
+    dtype: Any,
+    ctx: Context,
+    keeps: bool,
+    stype: str = "default",
 ) -> Any:
     """Return the array kept under a name, or a new one."""
     present = kept.get(name) if keeps else None
@@ -285,7 +296,7 @@ def _room(
                 f"[bind] {name} has the shape {present.shape}, but {tuple(shape)} is needed"
             )
         return present
-    array = nd.zeros(tuple(shape), ctx=ctx, dtype=dtype or onp.float32)
+    array = nd.zeros(tuple(shape), ctx=ctx, dtype=dtype or onp.float32, stype=stype)
     if keeps:
         kept[name] = array
     return array

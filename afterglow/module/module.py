@@ -137,8 +137,8 @@ class Module(BaseModule):
             (self._fixed_param_names, "fixed_param_names", True),
         ):
             _check_names(symbol, names, what, refuses)
-        self._arg_params: dict[str, Any] | None = None
-        self._aux_params: dict[str, Any] | None = None
+        self._kept_arguments: dict[str, Any] | None = None
+        self._kept_states: dict[str, Any] | None = None
         self._params_dirty = False
         self._optimizer: Any = None
         self._kvstore: Any = None
@@ -155,7 +155,7 @@ class Module(BaseModule):
         """Return a module with symbol and parameters of a checkpoint."""
         symbol, arguments, states = load_checkpoint(prefix, epoch)
         module = Module(symbol=symbol, **kwargs)
-        module._arg_params, module._aux_params = arguments, states
+        module._kept_arguments, module._kept_states = arguments, states
         module.params_initialized = True
         if load_optimizer_states:
             module._preload_opt_states = f"{prefix}-{epoch:04d}.states"
@@ -305,7 +305,7 @@ class Module(BaseModule):
             if shared_module.optimizer_initialized:
                 self.borrow_optimizer(shared_module)
         elif self.params_initialized:
-            self._group.set_params(self._arg_params, self._aux_params, allow_extra=True)
+            self._group.set_params(self._kept_arguments, self._kept_states, allow_extra=True)
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
         """Bind to inputs of other shapes; parameters stay."""
@@ -316,12 +316,22 @@ class Module(BaseModule):
     def get_params(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return copies of the parameters and the auxiliary states by name."""
         if self._group is None:
-            need(self._arg_params is not None, "the module has no parameters yet")
-        elif self._params_dirty or self._arg_params is None:
+            need(self._kept_arguments is not None, "the module has no parameters yet")
+        elif self._params_dirty or self._kept_arguments is None:
             self._need_parameters()
-            self._arg_params, self._aux_params = self._group.get_params()
+            self._kept_arguments, self._kept_states = self._group.get_params()
             self._params_dirty = False
-        return self._arg_params or {}, self._aux_params or {}
+        return self._kept_arguments or {}, self._kept_states or {}
+
+    @property
+    def _arg_params(self) -> dict[str, Any]:
+        """The parameters, by the name that MXNet keeps them under."""
+        return self.get_params()[0]
+
+    @property
+    def _aux_params(self) -> dict[str, Any]:
+        """The auxiliary states."""
+        return self.get_params()[1]
 
     def init_params(
         self,
@@ -542,5 +552,5 @@ class Module(BaseModule):
             mon.install(executor)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
-        """Do nothing: there are no sparse parameters to fetch."""
+        """Do nothing: updates bring all rows of sparse parameters to the devices."""
         need(self.binded, "the module is not bound; call bind() first")

@@ -33,9 +33,11 @@ def gradient_storage(nodes: list[Node], given: Mapping[str, Any]) -> dict[str, s
 
 def _gives_rows(node: Node, place: int, given: Mapping[str, Any]) -> bool:
     """Tell whether the gradient of one input of a call has few rows."""
+    source, values = node.inputs[place][0], node.values
+    if node.op == "_square_sum":
+        return storage_of(source, given) == "row_sparse"
     if place != 1:
         return False
-    values = node.values
     if node.op in _LOOK_UPS:
         return node.op != "Embedding" or bool(values.get("sparse_grad"))
     if node.op != "dot" or values.get("transpose_a") or values.get("transpose_b"):

@@ -252,3 +252,38 @@ def test_optimizers_are_compared_with_sparse_arrays() -> None:
     others = make(), make(learning_rate=1)
     with pytest.raises(AssertionError):
         mx.test_utils.compare_optimizer(*others, (4, 3), "float32", w_stype="row_sparse")
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+def test_modules_train_sparse_weights(devices: int) -> None:
+    sym = mx.sym
+    weight = sym.Variable("w_weight", shape=(20, 1), stype="row_sparse")
+    product = sym.sparse.dot(sym.Variable("data", stype="csr"), weight)
+    model = sym.LinearRegressionOutput(product, sym.Variable("label"), name="out")
+    rng = onp.random.RandomState(0)
+    host = (rng.rand(32, 20) * (rng.rand(32, 20) < 0.2)).astype("float32")
+    host[:, 7] = 0
+    answers = host @ rng.rand(20, 1)
+    batches = mx.io.NDArrayIter(
+        nd.array(host).tostype("csr"), {"label": answers}, 8, last_batch_handle="discard"
+    )
+    module = mx.mod.Module(
+        model, ["data"], ["label"], context=[mx.cpu(number) for number in range(devices)]
+    )
+    module.bind(batches.provide_data, batches.provide_label)
+    module.init_params(mx.init.One())
+    module.init_optimizer(optimizer="sgd", optimizer_params={"learning_rate": 1.0, "wd": 0.1})
+    metric = mx.metric.create("mse")
+    errors = []
+    for _ in range(30):
+        batches.reset()
+        metric.reset()
+        for batch in batches:
+            module.forward_backward(batch)
+            module.update()
+            module.update_metric(metric, batch.label)
+        errors.append(metric.get()[1])
+    assert errors[-1] < errors[0] / 10
+    trained = module.get_params()[0]["w_weight"]
+    assert trained.stype == "row_sparse"
+    assert trained.asnumpy()[7] == 1  # no data: neither a gradient nor weight decay

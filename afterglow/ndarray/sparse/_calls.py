@@ -24,6 +24,7 @@ from ...error import ArgumentError, ArrayTypeError, ArrayValueError, MXNetError
 from ._arrays import BaseSparseNDArray, empty, zeros_like
 from ._structure import (
     assemble,
+    distinct,
     from_indices,
     from_places,
     indices_of,
@@ -280,13 +281,13 @@ def write(target: Any, value: Any) -> None:
 def sum_rows(indices: Any, values: Any, shape: Any) -> Any:
     """Return zeros of a shape, with values added to the rows that indices name. Waits for these."""
     named = indices.asnumpy().reshape(-1).astype(onp.int64)
-    rows, places = onp.unique(named, return_inverse=True)
+    rows, places = distinct(named, shape[0])
     place = values._context_numbers
     lines = values._shaped((len(named), *shape[1:]))
     if len(rows) == len(named) and (onp.diff(named) > 0).all():
         return assemble(shape, lines, rows)
     sums = empty((len(rows), *shape[1:]), "default", values._dtype_number, place)
-    where = from_indices(places.reshape(-1), place)
+    where = from_indices(places, place)
     return assemble(shape, LEGACY.scatter([sums, lines, where], add=True), rows)
 
 
@@ -724,11 +725,9 @@ def _retained(data: Any, wanted: Any) -> Any:
 
 
 def square_sum(data: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the sums of squares of a row_sparse array along an axis."""
-    if data.stype != "row_sparse":
-        raise ArrayTypeError(f"[square_sum] data is {data.stype}; row_sparse is needed")
+    """Return the sums of squares along an axis, of row_sparse arrays without their zeros."""
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    if data.ndim != 2 or tuple(axes) not in ((1,), (-1,)):
+    if data.stype != "row_sparse" or data.ndim != 2 or tuple(axes) not in ((1,), (-1,)):
         return LEGACY.sum(LEGACY.square(cast(data, "default")), axis=axis, keepdims=keepdims)
     result = unrecorded(_squares_of_rows)(data, keepdims)
 
@@ -855,8 +854,8 @@ def _csr_dot(lhs: Any, rhs: Any, transposed: bool, makes_dense: bool) -> Any:
 def _stored_rows(matrix: Any, lines: Any) -> Any:
     """Return a transposed csr matrix times rows, with the rows for columns that it has."""
     data, _, starts = sparse_parts(matrix)
-    found, places = onp.unique(indices_of(matrix), return_inverse=True)
-    columns = from_indices(places.reshape(-1), matrix._context_numbers)
+    found, places = distinct(indices_of(matrix), matrix.shape[1])
+    columns = from_indices(places, matrix._context_numbers)
     sums = LEGACY.compressed_dot(data, columns, starts, lines, len(found), True)
     return assemble((matrix.shape[1], lines.shape[1]), sums, found)
 

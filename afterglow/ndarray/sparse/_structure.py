@@ -71,3 +71,14 @@ def from_places(like: Any, data: Any, places: Host) -> Any:
         return assemble(like.shape, data, places)
     rows, columns = onp.divmod(places, like.shape[1])
     return assemble(like.shape, data, columns, indptr_from(rows, like.shape[0]))
+
+
+def distinct(indices: Host, extent: int) -> tuple[Host, Host]:
+    """Return the different ones of indices below an extent, in order, and where each is there."""
+    within = extent <= 8 * len(indices) and indices.min(initial=0) >= 0
+    if not within or indices.max(initial=-1) >= extent:
+        found, places = onp.unique(indices, return_inverse=True)
+        return found, places.reshape(-1)
+    there = onp.zeros(extent, bool)  # a table is quicker than sorting while it is small
+    there[indices] = True
+    return onp.flatnonzero(there), (onp.cumsum(there) - 1)[indices]
