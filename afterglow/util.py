@@ -12,6 +12,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as onp
@@ -151,9 +152,12 @@ def use_np(func: Decorated) -> Decorated:
 
 
 def _decorate(target: Decorated, scope: _Switched) -> Decorated:
-    """Wrap a function, or every method and property that a class itself defines."""
+    """Wrap a function, or every method and property that a class itself defines.
+
+    Of what it inherits, that is wrapped which programs call, as ``initialize`` of a block is.
+    """
     if isinstance(target, type):
-        for name, member in vars(target).copy().items():
+        for name, member in {**_inherited(target), **vars(target)}.items():
             wrapped = _wrapped_member(member, scope)
             if wrapped is not None and name != "__class_getitem__":
                 setattr(target, name, wrapped)
@@ -164,6 +168,16 @@ def _decorate(target: Decorated, scope: _Switched) -> Decorated:
         )
     result: Decorated = _with_switches(target, scope)
     return result
+
+
+def _inherited(target: type) -> dict[str, Any]:
+    """Return the public functions of the classes above one, the nearest of each name."""
+    return {
+        name: member
+        for above in reversed(target.__mro__[1:])
+        for name, member in vars(above).items()
+        if isinstance(member, FunctionType) and (name == "__call__" or not name.startswith("_"))
+    }
 
 
 def _wrapped_member(member: Any, scope: _Switched) -> Any:

@@ -396,8 +396,8 @@ def test_speed() -> None:
 
 
 def test_hybridized_block() -> None:
-    def build(params: Any = None) -> Any:
-        net = mx.gluon.nn.HybridSequential(prefix="net_", params=params)
+    def build(prefix: str) -> Any:
+        net = mx.gluon.nn.HybridSequential(prefix=prefix)
         with net.name_scope():
             net.add(mx.gluon.nn.Dense(2, activation="tanh"))
         return net

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .._core import Array, operation
@@ -39,6 +39,13 @@ WORLDS: tuple[World[Any], World[Any]] = (NUMPY, LEGACY)
 def in_world(array: Any, legacy: bool) -> Any:
     """Return an array as ``nd`` (legacy) or ``np`` knows it: memory and place on the tape stay."""
     return array if array._legacy == legacy else array._as_class(legacy)
+
+
+def write_into(out: Any, results: Sequence[Any]) -> Any:
+    """Write results into the array, or the list of arrays, that was given for them; return it."""
+    for target, result in zip([out] if isinstance(out, Array) else out, results, strict=False):
+        target._assign(in_world(result, target._legacy))
+    return out
 
 
 def pick_labels(data: Any, labels: Any, axis: int) -> Any:

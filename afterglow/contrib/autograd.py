@@ -60,9 +60,6 @@ def test_section() -> TrainingStateScope:
     return TrainingStateScope(False)
 
 
-test_section.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test
-
-
 def backward(
     outputs: Sequence[Any], out_grads: Sequence[Any] | None = None, retain_graph: bool = False
 ) -> None:

@@ -12,8 +12,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from .._arrays.worlds import in_world
-from .._core import Array
+from .._arrays.worlds import in_world, write_into
 from ..error import ArrayTypeError, MissingNameError
 from ..symbol._ops import Entry, find
 
@@ -37,11 +36,9 @@ def _function_of(entry: Entry, name: str) -> Callable[..., Any]:
             arrays = [given[one] for one in names]
             parameters = {one: value for one, value in given.items() if one not in entry.inputs}
         results = entry.call(parameters, names, [in_world(one, entry.legacy) for one in arrays])
-        if out is None:
-            return results[0] if len(results) == 1 else results
-        for target, result in zip([out] if isinstance(out, Array) else out, results, strict=False):
-            target._assign(in_world(result, target._legacy))
-        return out
+        if out is not None:
+            return write_into(out, results)
+        return results[0] if len(results) == 1 else results
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = getattr(entry.function, "__doc__", None)

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._arrays.worlds import in_world
-from .._core import Array
+from .._arrays.worlds import in_world, write_into
 from ..error import ArrayTypeError
 from ..symbol import Symbol
 from ..symbol._run import Plan
@@ -40,11 +39,7 @@ class CachedOp:
         given = dict(zip(self._names, args, strict=True))
         results = self._plan.run({node: given[node.name] for _, node in self._plan.variables})
         if out is not None:
-            for target, result in zip(
-                [out] if isinstance(out, Array) else out, results, strict=True
-            ):
-                target._assign(in_world(result, target._legacy))
-            return out
+            return write_into(out, results)
         if args:
             results = [in_world(result, args[0]._legacy) for result in results]
         return results[0] if len(results) == 1 else results

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as onp
 
 from .._interoperation import numpy_protocols as _interop
-from .._package.mxnet_internals import internal
 from ..context import context_numbers
 from ..error import MissingNameError
 
@@ -51,6 +50,8 @@ def find(module: str, name: str) -> Any:
 
     ``module`` is "numpy" or one of its parts, such as "numpy.linalg".
     """
+    from .._package.mxnet_internals import internal  # which few programs ask for
+
     is_there, value = internal(module, name)
     if is_there:
         return value

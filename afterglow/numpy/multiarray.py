@@ -107,6 +107,8 @@ class ndarray(NDArray):  # noqa: N801
 
     def copy(self, order: str = "C") -> Self:
         """Return a copy on the same device."""
+        if order != "C":
+            raise ArrayNotImplementedError(f"[copy] arrays are stored in order 'C', not {order!r}")
         return self._copy(self)  # type: ignore[no-any-return]
 
     def astype(  # type: ignore[override]

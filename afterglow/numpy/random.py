@@ -148,9 +148,10 @@ def multinomial(n: int, pvals: Any, size: Any = None) -> ndarray:
         if (host < 0).any() or host.sum() > 1 + 1e-5:
             raise ArrayValueError(f"[multinomial] {pvals} are no probabilities with a sum up to 1")
         pvals = from_host(host, context_numbers(None), False)
-    return NUMPY.fill_counts(
-        NUMPY.copy(pvals, dtype=FLOAT64), n=_integer("multinomial", n), shape=_plain_shape(size)
-    )
+    trials, shape = _integer("multinomial", n), _plain_shape(size)
+    if pvals.shape == (0,):
+        return NUMPY.copy(0, shape=(*shape, 0), dtype=INT64, ctx=pvals._context_numbers)
+    return NUMPY.fill_counts(NUMPY.copy(pvals, dtype=FLOAT64), n=trials, shape=shape)
 
 
 # --- order ---

@@ -13,6 +13,7 @@ from .._core import operation
 from .._package.keywords import NamedKeywords
 from ..error import ArrayValueError
 from ..lr_scheduler import LRScheduler
+from ..util import is_np_array
 
 __all__ = ["Optimizer", "create", "register"]
 
@@ -151,6 +152,7 @@ class Optimizer(NamedKeywords):
         self.wd_mult: dict[Index, float] = {}
         self.set_lr_mult({})
         self.set_wd_mult({})
+        self.allow_np_array = is_np_array()
         self._index_update_count: dict[Index, int] = {}
         self._all_index_update_counts = {0: self._index_update_count}
 

@@ -95,7 +95,7 @@ _HOMES = ("afterglow.numpy", "numpy")
 
 #: How many arrays functions take that are written in Python, where it is not one.
 _INPUTS = {
-    "lcm": 2,
+    **dict.fromkeys(("lcm", "polyval"), 2),
     **dict.fromkeys(("identity", "indices", "logspace", "hanning", "hamming", "blackman"), 0),
 }
 

@@ -219,11 +219,12 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Return parts along an axis: that many equal ones, or cut at indices."""
+    """Return parts along an axis: that many equal ones, or cut at indices; one in a list."""
     sections = indices_or_sections if isinstance(indices_or_sections, int) else 0
     indices = () if sections else (0, *indices_or_sections)
     given = {"indices": indices, "axis": axis, "squeeze_axis": False, "sections": sections}
-    return create("_npi_split", (ary,), given, hint="split")
+    parts = create("_npi_split", (ary,), given, hint="split")
+    return parts if len(parts._outputs) > 1 else [parts]
 
 
 def reshape(a: Any, newshape: Any, reverse: bool = False, order: str = "C") -> Any:

@@ -589,10 +589,17 @@ class CallArguments {
     throw Error(kind, "[" + name() + "] " + what);
   }
 
-  /// Functions of nd ignore what is named beside their inputs, where there are no parameters to
-  /// compare the names with: so MXNet does.
+  /// MXNet's functions of ops without parameters take any keyword, which programs rely on. Those
+  /// that it writes in Python have no `name`, and refuse it.
   bool ignores_names() const {
-    return signature_.legacy && signature_.is_function && op_.parameters.empty();
+    bool is_op = false;
+    for (const Spelling::Slot& slot : signature_.spelling.slots) {
+      is_op = is_op || slot.role == Role::name;
+      if (slot.role != Role::input && slot.role != Role::inputs && slot.role != Role::out &&
+          slot.role != Role::name)
+        return false;
+    }
+    return is_op && signature_.legacy && signature_.is_function;
   }
 
   /// Python shows a warning once for each place.

@@ -123,9 +123,15 @@ Value ctc_loss(Composition& c, const CTCLoss& given) {
   };
   const Value times = lengths(2, given.use_data_lengths, shape[0]),
               items = lengths(3, given.use_label_lengths, -1);
+  Value scores = in_type(c[0], compute_type(dtype));
+  if (given.use_data_lengths) {
+    // What lies behind the end of a sample is nothing, whatever it holds, and has no slope.
+    const Value step =
+        shaped(count_up(shape[0], DType::int64, c[0].array.context()), {shape[0], 1, 1});
+    scores = where(step < shaped(times, {1, shape[1], 1}), scores, 0.0);
+  }
   autograd::CallBuilder builder(the_op<"align">(), false);
-  const Value inputs[] = {log_softmax(in_type(c[0], compute_type(dtype))), copy(c[1], DType::int64),
-                          times, items};
+  const Value inputs[] = {log_softmax(scores), copy(c[1], DType::int64), times, items};
   for (const Value& input : inputs) builder.add(input);
   std::vector<autograd::Handle> others;
   const auto arguments = lazy::write_arguments(Align{given.blank_label, c.is_recorded()});

@@ -34,6 +34,23 @@ Value hard_sigmoid(Composition& c, const HardSigmoid& given) {
   return clip(c[0] * given.alpha + given.beta, 0, 1);
 }
 
+/// Integers are scaled as floats, so that negative exponents divide them, and cut.
+Value ldexp(Composition& c) {
+  const auto is_whole = [](const Value& x) {
+    return x.is_number() ? x.is_integer() : !has_floats(x);
+  };
+  const bool whole = is_whole(c[0]) && is_whole(c[1]);
+  const auto exact = [&](const Value& x) {
+    return whole && !x.is_number() ? copy(x, DType::float64) : x;
+  };
+  const Value scale = power(2.0, exact(c[1]));
+  if (scale.is_number() && std::isinf(scale.number()))
+    c.refuse("the exponent is too large for any number", ErrorKind::overflow);
+  if (!whole) return c[0] * scale;
+  const Value product = exact(c[0]) * scale;
+  return product.is_number() ? product : copy(product, (c[0] * c[1]).array.dtype);
+}
+
 /// By Horner's scheme, the greatest power first.
 Value polyval(Composition& c) {
   const Value &coefficients = c[0], &x = c[1];
@@ -177,12 +194,7 @@ array([-1.,  2.]))",
 array([4. , 1.5]))",
              .inputs = {"x1", "x2"},
              .takes_numbers = true,
-             .compose = [](Composition& c) {
-               const Value scale = power(2.0, c[1]);
-               if (scale.is_number() && std::isinf(scale.number()))
-                 c.refuse("the exponent is too large for any number", ErrorKind::overflow);
-               return c[0] * scale;
-             }});
+             .compose = ldexp});
   table.add({.name = "add_n",
              .mxnet_names = {"add_n", "ElementWiseSum"},
              .doc = R"(Return the sums of any number of arrays of one shape.

@@ -757,9 +757,10 @@ Value tensorsolve(Composition& c, const Tensorsolve& given) {
     a = copy(reordered(a, order));
   }
   const auto shape = a.array.shape();
+  // What NumPy's slice from -(rank of a - rank of b) on is, also where b has as many axes or more.
   const auto known = static_cast<std::size_t>(rank_of(c[1]));
-  // Of as many axes NumPy takes all for those of the result, which one element allows.
-  const auto rest = known == shape.size() ? shape : shape.subspan(std::min(shape.size(), known));
+  const std::size_t first = known < shape.size() ? known : known - shape.size();
+  const auto rest = shape.subspan(std::min(shape.size(), first));
   const Value square = as_square(c, a, element_count(rest));
   return shaped(solve(square, shaped(c[1], {c[1].array.size()})), Shape(rest.begin(), rest.end()));
 }

@@ -450,11 +450,14 @@ Value any_diag(const Composition& c, const Diag& given) {
   return copy(view(c[0], diagonal_part(c, *c[0].array.layout, given.k, given.axis1, given.axis2)));
 }
 
-/// MXNet has no diagonal beside a matrix, where NumPy finds an empty one.
+/// MXNet has an empty diagonal just beside a matrix and none further out; NumPy has empty ones.
 Value diag(Composition& c, const Diag& given) {
   const Value found = any_diag(c, given);
-  if (c[0].array.size() && !found.array.size())
-    c.refuse("there is no diagonal " + std::to_string(given.k));
+  if (rank_of(c[0]) > 1 && c[0].array.size() && !found.array.size()) {
+    const Part nearer = diagonal_part(c, *c[0].array.layout, given.k + (given.k > 0 ? -1 : 1),
+                                      given.axis1, given.axis2);
+    if (!nearer.shape.back()) c.refuse("there is no diagonal " + std::to_string(given.k));
+  }
   return found;
 }
 

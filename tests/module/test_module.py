@@ -532,3 +532,34 @@ def test_what_is_done_twice_is_ignored() -> None:
 def test_unknown_label_warns() -> None:
     with pytest.warns(UserWarning, match="foo_label"):
         mx.mod.Module(line(mx), label_names=["foo_label"])
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        {"first": mx.cpu(2), "second": [mx.cpu(3)]},
+        {"first": [mx.cpu(2), mx.cpu(2)], "second": mx.cpu(3)},
+        [{"first": mx.cpu(2), "second": mx.cpu(3)}] * 2,
+    ],
+)
+def test_arrays_of_groups_live_on_their_devices(groups: Any) -> None:
+    with mx.AttrScope(ctx_group="first"):
+        hidden = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc1")
+    with mx.AttrScope(ctx_group="second"):
+        net = mx.sym.FullyConnected(hidden, num_hidden=2, name="fc2")
+    found = []
+    for given in (groups, None):
+        module = mx.mod.Module(
+            net, label_names=None, context=[mx.cpu(0), mx.cpu(1)], group2ctxs=given
+        )
+        module.bind([("data", (4, 5))], inputs_need_grad=True)
+        module.init_params(mx.init.One())
+        module.forward(mx.io.DataBatch([mx.nd.ones((4, 5))]), is_train=True)
+        module.backward([mx.nd.ones((4, 2))])
+        found.append([module.get_outputs()[0].asnumpy(), module.get_input_grads()[0].asnumpy()])
+        if given is not None:
+            arrays = module._exec_group.execs[1].arg_dict
+            assert arrays["fc1_weight"].context == mx.cpu(2)
+            assert arrays["fc2_weight"].context == mx.cpu(3)
+    for one, other in zip(*found, strict=True):
+        assert one.tolist() == other.tolist()

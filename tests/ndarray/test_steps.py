@@ -204,3 +204,18 @@ def test_shapes_of_nodes_may_be_arrays_of_numpy() -> None:
 def test_what_mxnet_refuses_is_refused(call: Any) -> None:
     with pytest.raises(MXNetError):
         call()
+
+
+def test_what_lies_behind_the_end_of_a_sample_has_no_slope() -> None:
+    data = numbers(4, 1, 3)
+    data[3] = onp.nan
+    labels, lengths = nd.array([[1, 2]]), nd.array([3])
+    gradients = []
+    for whole in (nd.array(data), nd.array(data[:3])):
+        whole.attach_grad()
+        with autograd.record():
+            loss = nd.CTCLoss(whole, labels, lengths, use_data_lengths=True)
+        loss.backward()
+        gradients.append(whole.grad.asnumpy())
+    onp.testing.assert_allclose(gradients[0][:3], gradients[1], rtol=1e-6)
+    assert (gradients[0][3] == 0).all()
