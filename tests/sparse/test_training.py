@@ -287,3 +287,27 @@ def test_modules_train_sparse_weights(devices: int) -> None:
     trained = module.get_params()[0]["w_weight"]
     assert trained.stype == "row_sparse"
     assert trained.asnumpy()[7] == 1  # no data: neither a gradient nor weight decay
+
+
+def test_ops_update_rows() -> None:
+    gradient = nd.sparse.row_sparse_array(([[1, 2], [3, 4]], [1, 4]), shape=(6, 2))
+    for stype in ("default", "row_sparse"):
+        weight = nd.ones((6, 2)).tostype(stype).copy()
+        new = nd.sparse.sgd_update(weight, gradient, lr=0.1, wd=0.1)
+        assert (weight.asnumpy() == 1).all()
+        onp.testing.assert_allclose(new.asnumpy()[:, 0], [1, 0.89, 1, 1, 0.69, 1], rtol=1e-6)
+        assert nd.sgd_update(weight, gradient, lr=0.1, wd=0.1, out=weight) is weight
+        assert (weight.asnumpy() == new.asnumpy()).all()
+        nd.sgd_update(weight, gradient, lr=0.1, wd=0.1, lazy_update=False, out=weight)
+        assert weight.asnumpy()[0, 0] == onp.float32(0.99)
+        mean, variance = nd.zeros((6, 2)), nd.zeros((6, 2))
+        nd.sparse.adam_update(weight, gradient, mean, variance, lr=0.1, out=weight)
+        onp.testing.assert_allclose(mean.asnumpy()[:, 0], [0, 0.1, 0, 0, 0.3, 0], rtol=1e-6)
+    weight, history = nd.ones((6, 2)), nd.ones((6, 2))
+    nd.sparse.adagrad_update(weight, gradient, history, lr=0.5, out=weight)
+    expected = [1, 1 - 0.5 / 2**0.5, 1, 1, 1 - 1.5 / 10**0.5, 1]
+    onp.testing.assert_allclose(weight.asnumpy()[:, 0], expected, rtol=1e-5)
+    assert history.asnumpy()[:, 0].tolist() == [1, 2, 1, 1, 10, 1]
+    weight = weight.tostype("row_sparse")
+    nd.reset_arrays(gradient, weight, num_arrays=2)
+    assert gradient.data.size == weight.data.size == 0

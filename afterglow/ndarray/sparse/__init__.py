@@ -19,11 +19,12 @@ from ..._core import register_sparse
 from .. import _ops
 from .. import reduce as _reduce
 from .. import shape as _shape
-from . import _arrays, _calls, _creation, _updates  # noqa: F401 - updates register themselves
+from . import _arrays, _calls, _creation
 from ._arrays import *  # noqa: F403
 from ._arrays import CSRNDArray, RowSparseNDArray, attach_gradient, cast_storage
 from ._calls import StorageFallbackWarning, retain
 from ._creation import *  # noqa: F403
+from ._updates import adagrad_update
 
 #: Functions of ``nd`` that MXNet lists here too.
 _FUNCTIONS = (
@@ -34,6 +35,7 @@ _FUNCTIONS = (
     "LogisticRegressionOutput",
     "MAERegressionOutput",
     "abs",
+    "adam_update",
     "add",
     "add_n",
     "arccos",
@@ -65,6 +67,7 @@ _FUNCTIONS = (
     "expm1",
     "fix",
     "floor",
+    "ftrl_update",
     "gamma",
     "gammaln",
     "log",
@@ -80,6 +83,8 @@ _FUNCTIONS = (
     "rint",
     "round",
     "rsqrt",
+    "sgd_mom_update",
+    "sgd_update",
     "sigmoid",
     "sign",
     "sin",
@@ -102,6 +107,7 @@ slice = _shape.slice
 
 __all__ = [
     "StorageFallbackWarning",
+    "adagrad_update",
     "attach_gradient",
     "cast_storage",
     "norm",

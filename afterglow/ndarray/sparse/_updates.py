@@ -10,11 +10,12 @@ import numpy as onp
 
 from ..._arrays.worlds import LEGACY, in_world
 from ..._core import Array, sparse_parts
+from ...error import ArrayValueError
 from ._arrays import empty
 from ._calls import UPDATES, add, cast, find_rows, is_sparse, warn_of_fallback
 from ._structure import assemble, from_indices, indices_of
 
-__all__ = ["update", "warn_of_fallback"]
+__all__ = ["adagrad_update", "update", "warn_of_fallback"]
 
 #: Changes weight, gradient and state, of which the first and the last are changed in place.
 Step = Callable[[Any, Any, Any], None]
@@ -131,7 +132,6 @@ UPDATES.update(
             "sgd_mom_update",
             "adam_update",
             "ftrl_update",
-            "adagrad_update",
             "group_adagrad_update",
         ),
         _called,
@@ -146,3 +146,35 @@ def _reset(operation: Any, *arrays: Any, **kwargs: Any) -> None:
 
 
 UPDATES["reset_arrays"] = _reset
+
+
+def adagrad_update(
+    weight: Any,
+    grad: Any,
+    history: Any,
+    lr: float,
+    epsilon: float = 1e-7,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    out: Any = None,
+) -> Any:
+    """Return a weight after an update by AdaGrad of the rows that a gradient has.
+
+    ``history``, the sum of squares, is changed in place. There is no weight decay.
+    """
+    if wd:
+        raise ArrayValueError(f"[adagrad_update] wd is {wd}; there is no weight decay")
+    target = weight.copy() if out is None else out
+    if target is not weight and out is not None:
+        weight.copyto(out)
+
+    def step(rows: Any, values: Any, kept: Any) -> None:
+        scaled = values * rescale_grad
+        if clip_gradient >= 0:
+            scaled = LEGACY.clip(scaled, -clip_gradient, clip_gradient)
+        kept[:] = kept + LEGACY.square(scaled)
+        rows[:] = rows - lr * scaled / LEGACY.sqrt(kept + epsilon)
+
+    update(step, True, target, grad, history)
+    return target
