@@ -315,13 +315,11 @@ void complete_pooling(Completion& completion, const Pooling& given) {
   if (given.global_pool) {
     image.space = kernel;
   } else {
-    const bool pads_itself = given.pooling_convention == Convention::same;
-    if (pads_itself && std::ranges::any_of(given.pad, [](auto width) { return width != 0; }))
-      completion.refuse("pad is " + to_string(given.pad) +
-                        "; with the pooling_convention 'same' it must be 0");
+    // MXNet takes zeros for more axes than there are.
+    const bool is_unpadded = std::ranges::all_of(given.pad, [](auto width) { return width == 0; });
     const Shape stride = for_each_axis(completion, "stride", given.stride, kernel, 1),
                 pad =
-                    for_each_axis(completion, "pad", pads_itself ? Shape() : given.pad, kernel, 0);
+                    for_each_axis(completion, "pad", is_unpadded ? Shape() : given.pad, kernel, 0);
     need_positive(completion, "kernel", kernel);
     need_positive(completion, "stride", stride);
     for (std::size_t i = 0; i < kernel.size(); ++i) {

@@ -140,7 +140,7 @@ def test_draws_by_zipfs_law_tell_what_is_expected() -> None:
 
 
 def test_names_of_arguments_that_ops_without_parameters_ignore() -> None:
-    with pytest.warns(UserWarning, match="broadcast_mul has no parameters; axis is ignored"):
+    with pytest.warns(UserWarning, match="broadcast_mul.* has no parameters; .*axis.* is ignored"):
         found = nd.broadcast_mul(nd.ones((2,)), nd.array([2, 3]), axis=-1)
     assert found.asnumpy().tolist() == [2, 3]
     with warnings.catch_warnings():
@@ -198,7 +198,6 @@ def test_shapes_of_nodes_may_be_arrays_of_numpy() -> None:
     [
         lambda: nd.diag(nd.ones((2, 3)), k=5),
         lambda: nd.depth_to_space(nd.ones((1, 4, 0, 2)), 2),
-        lambda: nd.Pooling(nd.ones((1, 1, 9)), kernel=2, pad=1, pooling_convention="same"),
     ],
 )
 def test_what_mxnet_refuses_is_refused(call: Any) -> None:
