@@ -14,6 +14,7 @@ from .._interoperation.host_calls import Host, Spec, declare_host
 from .._mathematics.gradients import Rule
 from ..error import ArrayValueError
 from . import _ops
+from ._arguments import need
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -66,7 +67,7 @@ _backward: Any = declare_host(
 
 
 def _rows(op: str, data: NDArray) -> NDArray:
-    if data.ndim not in (2, 4) or not onp.issubdtype(data.dtype, onp.floating):
+    if need(data).ndim not in (2, 4) or not onp.issubdtype(data.dtype, onp.floating):
         raise ArrayValueError(f"[{op}] needs reals of 2 or 4 dimensions, not {data.shape}")
     return data
 
@@ -112,6 +113,9 @@ def rand_zipfian(
     >>> drawn.shape, true_count.asnumpy().round(4).tolist()
     ((4,), [0.4982])
     """
+    need(true_classes, "true_classes")
+    if not isinstance(range_max, int) or range_max < 1 or range_max >= 2**63:
+        raise ArrayValueError(f"[rand_zipfian] range_max must be from 1 to 2**63 - 1: {range_max}")
     whole = math.log(range_max + 1)
     chances = _ops.random_uniform(0, whole, shape=(num_sampled,), dtype="float64", ctx=ctx)
     drawn = (chances.exp() - 1).astype("int64") % range_max

@@ -160,8 +160,15 @@ std::vector<double> to_numbers(PyObject* sequence) {
   const nb::object items = items_of(sequence, "a tuple of numbers is needed");
   std::vector<double> numbers;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
-    numbers.push_back(PyFloat_AsDouble(PyTuple_GET_ITEM(items.ptr(), i)));
-    if (PyErr_Occurred()) throw nb::python_error();
+    PyObject* const item = PyTuple_GET_ITEM(items.ptr(), i);
+    numbers.push_back(PyFloat_AsDouble(item));
+    if (!PyErr_Occurred()) continue;
+    const bool is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
+    if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+    PyErr_Clear();
+    if (is_large) throw Error(ErrorKind::overflow, "a number is too large for 64 bits");
+    throw Error(ErrorKind::type, std::string("an element of type ") + Py_TYPE(item)->tp_name +
+                                     " was given; a number is needed");
   }
   return numbers;
 }

@@ -476,7 +476,10 @@ Value adamw_update(Composition& c, const AdamW& given) {
 template <class Rule>
 Value for_each_weight(Composition& c, std::int64_t count, std::size_t width, bool is_mixed,
                       std::size_t more, Rule&& rule) {
-  if (count < 1 || c.inputs().size() != static_cast<std::size_t>(count) * width + more)
+  // So many weights as arrays at most, so that their product with the width is a number.
+  const auto given = static_cast<std::int64_t>(c.inputs().size());
+  if (count < 1 || count > given ||
+      c.inputs().size() != static_cast<std::size_t>(count) * width + more)
     c.refuse("got " + std::to_string(c.inputs().size()) + " arrays; " + std::to_string(count) +
              " weights need " + std::to_string(width) + " each" +
              (more ? ", and " + std::to_string(more) + " more" : ""));

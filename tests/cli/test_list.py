@@ -23,6 +23,12 @@ def rows(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a narrow one, lines are cut."""
+    monkeypatch.setenv("COLUMNS", "1000")
+
+
 def listed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, str]]:
     assert main(["list", *words]) == 0
     return rows(capsys.readouterr().out)

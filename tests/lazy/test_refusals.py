@@ -45,7 +45,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], type[Exception], list[str]]] =
     ),
     "out of another type": (
         lambda f: f.exp(f.ones((2,)), out=f.ones((2,), dtype="int32")),
-        ValueError,
+        TypeError,
         ["[exp]", "float32", "int32"],
     ),
     "grow in place": (
