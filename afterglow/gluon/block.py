@@ -571,13 +571,15 @@ class HybridBlock(BlockInternals, Block):
         """Call the hooks and ``forward``, or what was written down of it."""
         if not self._active:
             return super().__call__(*args)
-        if self._block_op_hook is not None:
-            return self._block_watched(args, *self._block_op_hook)
-        if not self._forward_pre_hooks and not self._forward_hooks:
+        watching = self._block_op_hook
+        if not self._forward_pre_hooks and not self._forward_hooks and watching is None:
             return self._block_compiled(self, args)
         for hook in tuple(self._forward_pre_hooks.values()):
             hook(self, args)
-        result = self._block_compiled(self, args)
+        if watching is None:
+            result = self._block_compiled(self, args)
+        else:
+            result = self._block_watched(args, *watching)
         for hook in tuple(self._forward_hooks.values()):
             hook(self, args, result)
         return result

@@ -127,8 +127,8 @@ class Trainer(NamedKeywords):
             wanted = create(wanted or "local")  # which has the rows that devices have not
         largest = max((prod(one.shape or ()) for one in self._params), default=0)
         store, usual = store_for(wanted, devices, largest)
-        self._kv_initialized = True
         if store is None:
+            self._kv_initialized = True
             return
         if updates is None:
             sparse = any(one.grad_stype != "default" for one in self._params)
@@ -143,6 +143,7 @@ class Trainer(NamedKeywords):
         if updates:
             store.set_optimizer(self._optimizer)
         self._kvstore, self._update_on_kvstore = store, bool(updates)
+        self._kv_initialized = True  # last, so that what is refused is refused again
 
     def _init_params(self, rows_alone: bool = False) -> None:
         """Give the store the first values of the parameters that have some.
