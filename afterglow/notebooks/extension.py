@@ -92,10 +92,11 @@ class _CellTrace:
 
         Ends when everything that was issued is done.
         """
-        source = f"\n{cell}"  # the line of the magic counts
-        code = self._shell.transform_cell(source)
+        # The line of the magic counts; IPython takes empty lines away in front of a cell.
+        empty = len(cell) - len(cell.lstrip("\n"))
+        code = "\n" * (empty + 1) + self._shell.transform_cell(cell[empty:])
         number = self._shell.displayhook.prompt_count  # newer versions count on before cells run
-        name = self._shell.compile.cache(code, number, raw_code=source)
+        name = self._shell.compile.cache(code, number, raw_code=f"\n{cell}")
         tree = self._shell.compile.ast_parse(code, filename=name)
         pieces = compile_cell(tree, code.split("\n"), name, 1)
         end = compile("\n" * cell.rstrip("\n").count("\n") + "\nwaitall()", name, "exec")
