@@ -84,7 +84,7 @@ def predict_mode() -> Any:
 
 
 def detect_anomaly(mode: bool | None = None) -> Any:
-    """Raise at the first call whose result is not finite although its inputs are.
+    """Raise at the first call whose result has nan, or is infinite although its inputs are not.
 
     ``with detect_anomaly():`` looks for it in a ``with`` scope, ``detect_anomaly(True)`` from here
     on, until ``detect_anomaly(False)``, in this thread. Each call is waited for meanwhile, and

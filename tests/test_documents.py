@@ -82,8 +82,11 @@ raise SystemExit(min(results.failed, 100) if results.attempted else 101)
 
 
 @pytest.mark.parametrize("name", [english for english, _ in PAIRS if blocks_of(english)])
-def test_guides_print_what_they_say(name: str) -> None:
+def test_guides_print_what_they_say(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The Chinese guide has the very same code and results, see below."""
+    monkeypatch.chdir(tmp_path)  # some write files
     blocks = blocks_of(name)
     assert all(block.startswith(">>> ") for block in blocks), "an example that shows no result"
     done = run_child(_SESSION.format(text="\n".join(blocks), name=name), prelude=False)

@@ -297,6 +297,21 @@ def test_csv_of_integers_with_wide_labels(table: tuple[str, str]) -> None:
     assert batch.label[0].asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
+def test_a_file_of_labels_that_is_called_null_is_none(
+    table: tuple[str, str], tmp_path: Path
+) -> None:
+    """MXNet's default is this name."""
+    iterator = mx.io.CSVIter(data_csv=table[0], data_shape=(3,), batch_size=2, label_csv="NULL")
+    assert iterator.next().label[0].asnumpy().tolist() == [0, 0]
+    (tmp_path / "rows").write_text("7 0:1\n")
+    iterator = mx.io.LibSVMIter(
+        data_libsvm=tmp_path / "rows", data_shape=(2,), batch_size=1, label_libsvm="NULL"
+    )
+    assert iterator.next().label[0].asnumpy().tolist() == [7]
+    with pytest.raises(OSError, match="'' cannot be opened"):  # and not the current folder
+        mx.io.CSVIter(data_csv="", data_shape=(3,), batch_size=2)
+
+
 def test_csv_refusals(table: tuple[str, str], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="float64 is not supported"):
         mx.io.CSVIter(data_csv=table[0], data_shape=(3,), batch_size=2, dtype="float64")

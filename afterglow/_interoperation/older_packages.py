@@ -14,6 +14,7 @@ import importlib
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.abc import MetaPathFinder
@@ -105,8 +106,10 @@ def _pandas(module: Any) -> None:
             return get_dummies(*args, **options)
 
         module.get_dummies = of_numbers
-    if version >= 3:
-        module.set_option("future.infer_string", False)
+    if version == 3:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pandas 3.1 says that version 4 has no such choice
+            module.set_option("future.infer_string", False)
 
 
 _WHEN_LOADED: dict[str, Callable[[ModuleType], None]] = {

@@ -27,9 +27,12 @@ class Axes:
 """,
     "matplotlib/pyplot.py": "def stem(*args, linefmt=None): return args, linefmt",
     "pandas/__init__.py": """
-__version__ = "3.0.1"
+import warnings
+__version__ = "3.1.1"
 options = {}
-def set_option(name, value): options[name] = value
+def set_option(name, value):
+    options[name] = value
+    warnings.warn(name + " will be gone", FutureWarning)
 def get_dummies(data, prefix=None, dtype=None): return data, prefix, dtype
 def read_csv(file, *, sep=",", names=None): return file, sep, names
 """,
