@@ -42,10 +42,15 @@ class Node:
         return Node(self.op, self.name, dict(self.attributes), inputs, self.subgraphs)
 
     def open_shape(self, unknown: int) -> Shape | None:
-        """Return the shape of new arrays with an extent that is left open, as -1; else none."""
+        """Return the shape of new arrays with an extent that is left open, as -1; else none.
+
+        Random numbers without a shape have that of what stands beside them: all of it is open.
+        """
         if self.inputs or self.is_variable:
             return None
         shape = self.values.get("shape")
+        if not shape and unknown == 0 and self.op.startswith("_random_"):
+            return ()
         if not isinstance(shape, tuple) or unknown not in shape:
             return None
         return tuple(-1 if extent == unknown else extent for extent in shape)

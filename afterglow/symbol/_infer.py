@@ -160,7 +160,7 @@ class Inference:
 
     def open_nodes(self) -> list[Node]:
         """Return the nodes of new arrays whose shapes have extents that are left open."""
-        return [node for node in self.nodes if node.open_shape(self._unknown)]
+        return [node for node in self.nodes if node.open_shape(self._unknown) is not None]
 
     def _forward(self, node: Node) -> None:
         """Find shapes of the results, and of inputs that the op says itself."""
@@ -168,7 +168,7 @@ class Inference:
             return
         shape = node.open_shape(self._unknown)
         if shape is not None:
-            self._set((node, 0), shape, node, "the new array")
+            self._set((node, 0), shape or None, node, "the new array")
             return
         names = node.input_names()
         try:

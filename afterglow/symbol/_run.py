@@ -44,7 +44,9 @@ class Plan:
     def __init__(self, heads: Sequence[Output]) -> None:
         nodes = in_order(node for node, _ in heads)
         self._outputs = heads
-        self._has_open = any(node.open_shape(0) or node.open_shape(-1) for node in nodes)
+        self._has_open = any(
+            node.open_shape(unknown) is not None for node in nodes for unknown in (0, -1)
+        )
         self._found: dict[tuple[Any, ...], dict[Node, Shape]] = {}
         places = {node: place for place, node in enumerate(nodes)}
         self.variables = [(places[node], node) for node in nodes if node.is_variable]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -644,6 +645,20 @@ def test_split_data(world: Any) -> None:
         [[1], [4]],
         [[2], [5]],
     ]
+
+
+def test_split_data_of_sparse_arrays() -> None:
+    """MXNet 1.9.1 leaves rows sparse, and makes columns dense; here it says so."""
+    rows = [[0, 1], [3, 0], [0, 5], [0, 0]]
+    matrix = nd.array(rows).tostype("csr")
+    parts = utils.split_and_load(matrix, [mx.cpu(0), mx.cpu(0)])
+    assert [part.stype for part in parts] == ["csr", "csr"]
+    assert [part.asnumpy().tolist() for part in parts] == [rows[:2], rows[2:]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said once
+        left, right = utils.split_data(matrix, 2, batch_axis=1)
+    assert left.stype == right.stype == "default"
+    assert right.asnumpy().tolist() == [[1], [0], [5], [0]]
 
 
 def test_split_and_load() -> None:

@@ -184,6 +184,29 @@ def test_keywords_of_ops_without_parameters_are_kept_and_ignored() -> None:
         sym.FullyConnected(A, num_hidden=2, foo=3)
 
 
+def test_symbols_that_are_no_inputs() -> None:
+    """MXNet 1.9.1 ignores them where an op has no inputs at all, and refuses them elsewhere."""
+    with pytest.warns(UserWarning, match="_ones has no inputs; data is ignored"):
+        ones = sym.ones((2,), data=A)
+    assert ones.list_inputs() == []
+    assert ones.list_attr() == {"dtype": "float32", "shape": "(2,)"}
+    with pytest.raises(mx.MXNetError, match="Keyword argument name other not found"):
+        sym.exp(A, other=B)
+
+
+@pytest.mark.parametrize(
+    "drawn", [sym.random.normal, sym.random.uniform, sym.random.randn, lambda: sym.random.gamma()]
+)
+def test_random_numbers_without_a_shape_have_that_of_what_is_beside_them(drawn: Any) -> None:
+    symbol = drawn() + A
+    assert symbol.infer_shape(a=(2, 3)) == ([(2, 3)], [(2, 3)], [])
+    (result,) = symbol.eval(a=nd.zeros((2, 3)))
+    assert result.shape == (2, 3)
+    assert len({*result.asnumpy().ravel()}) == 6
+    with pytest.warns(UserWarning, match="Cannot decide shape"):
+        assert drawn().infer_shape() == (None, None, None)
+
+
 def test_numbers_of_numpy_are_written_as_numbers() -> None:
     symbol = sym.transpose(A, axes=tuple(onp.array([1, 0])))
     assert json.loads(symbol.tojson())["nodes"][1]["attrs"] == {"axes": "(1, 0)"}
