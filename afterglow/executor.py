@@ -129,9 +129,15 @@ class Executor:
         return heads
 
     def _keep(self, results: list[Any]) -> None:
-        """Write the results into the arrays that the user may hold since an earlier pass."""
+        """Write the results into the arrays that the user may hold since an earlier pass.
+
+        What is recorded is not among them: programs write to outputs before gradients are asked.
+        """
         if self._outputs is None:
-            self._outputs = [in_world(result, self._legacy) for result in results]
+            self._outputs = [
+                in_world(result if self._heads is None else result.copy(), self._legacy)
+                for result in results
+            ]
             return
         with autograd.pause():
             for position, result in enumerate(results):

@@ -30,7 +30,8 @@ import numpy as onp
 
 from . import autograd
 from ._arrays.dtypes import dtype_number
-from ._core import Array, record_call
+from ._arrays.shapes import Shape
+from ._core import Array, is_stand_in, record_call
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
 __all__ = [
@@ -138,10 +139,25 @@ def custom(*data: Any, op_type: str = "", name: str | None = None, **kwargs: Any
 
     ``forward`` runs at once, but what it calls is queued as always.
     """
-    named = {key: value for key, value in kwargs.items() if isinstance(value, Array)}
+    named = {
+        key: value
+        for key, value in kwargs.items()
+        if isinstance(value, Array) or is_stand_in(value)
+    }
     prop = prop_of(op_type, {key: str(kwargs[key]) for key in kwargs if key not in named})
     arguments, states = prop.list_arguments(), prop.list_auxiliary_states()
     arrays = _in_order(op_type, [*arguments, *states], data, named)
+    if any(is_stand_in(one) for one in arrays):  # parameters whose shapes the op tells
+        shapes, _ = inferred_shapes(prop, [list(one.shape) for one in arrays[: len(arguments)]])
+        if len(shapes) != len(arrays):
+            raise ArrayValueError(
+                f"[Custom] infer_shape of {op_type!r} tells {len(shapes)} shapes of the "
+                f"{len(arrays)} arrays {', '.join([*arguments, *states])}"
+            )
+        arrays = [
+            one.completed(shape) if is_stand_in(one) else one
+            for one, shape in zip(arrays, shapes, strict=True)
+        ]
     return _call(prop, arrays[: len(arguments)], arrays[len(arguments) :])
 
 
@@ -153,6 +169,13 @@ def prop_of(op_type: str, parameters: Mapping[str, str]) -> CustomOpProp:
         )
     make: Callable[..., CustomOpProp] = _registered[op_type]
     return make(**parameters)
+
+
+def inferred_shapes(prop: CustomOpProp, known: list[Any]) -> tuple[list[Shape], list[Shape]]:
+    """Return the shapes of arguments and states, and those of the outputs."""
+    inputs, outputs, *rest = prop.infer_shape(known)
+    states = rest[0] if rest else ()
+    return [tuple(one) for one in (*inputs, *states)], [tuple(one) for one in outputs]
 
 
 def _in_order(op_type: str, names: list[str], given: Any, named: dict[str, Any]) -> list[Any]:
@@ -171,13 +194,12 @@ def _call(prop: CustomOpProp, inputs: list[Any], states: list[Any]) -> Any:
     if not isinstance(like, Array):
         raise ArrayTypeError("[Custom] an op needs at least one array")
     shapes, types = [list(one.shape) for one in inputs], [one.dtype for one in inputs]
-    out_shapes = prop.infer_shape(shapes)[1]
+    out_shapes = inferred_shapes(prop, shapes)[1]
     out_types = prop.infer_type(types)[1]
     operator = prop.create_operator(like.context, shapes, types)  # type: ignore[attr-defined]
     in_data = [one.detach() for one in inputs]
     out_data = [
-        _zeros(like, tuple(shape), dtype)
-        for shape, dtype in zip(out_shapes, out_types, strict=True)
+        _zeros(like, shape, dtype) for shape, dtype in zip(out_shapes, out_types, strict=True)
     ]
 
     is_train = autograd.is_training()

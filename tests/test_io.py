@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import output_of
 
 import afterglow as mx
 from afterglow import nd, np
@@ -348,6 +349,18 @@ def test_mnist(digits: dict[str, str]) -> None:
     assert flat.provide_data == [("data", (2, 4))]
     part = mx.io.MNISTIter(**digits, batch_size=2, shuffle=False, num_parts=2, part_index=1)
     assert contents(part) == [([3, 4], 0), ([5, 6], 0)]
+
+
+def test_mnist_leaves_the_log_to_the_program(digits: dict[str, str]) -> None:
+    program = f"""
+import logging, sys
+import afterglow as mx
+mx.io.MNISTIter(**{digits!r}, batch_size=3)
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+logging.info("mine")
+mx.io.MNISTIter(**{digits!r}, batch_size=3)
+"""
+    assert output_of(program) == ["mine", "MNISTIter: load 7 images, shuffle=1"]
 
 
 def test_mnist_is_shuffled_once(digits: dict[str, str]) -> None:

@@ -36,6 +36,22 @@ def test_helpers_of_base() -> None:
     assert mx.nd.ndarray.py_slice is slice
 
 
+def test_c_functions_may_be_imported() -> None:
+    from afterglow.base import _LIB, check_call
+
+    with pytest.raises(AttributeError, match="no C function 'MXGetVersion'"):
+        _LIB.MXGetVersion
+    check_call(0)
+    with pytest.raises(mx.MXNetError, match="returned -1"):
+        check_call(-1)
+
+
+def test_modules_that_data_sets_import() -> None:
+    from afterglow.gluon.data.vision import datasets
+
+    assert (datasets.image, datasets.nd) == (mx.image, mx.nd)
+
+
 def test_functions_by_names_of_ops() -> None:
     from afterglow.numpy_op_signature import _get_builtin_op
 

@@ -39,6 +39,18 @@ _NUMPY_NAMES = {
 _NUMPY_TYPES = {"complex": complex, "float": float, "int": int, "object": object, "str": str}
 
 
+_fromstring = numpy.fromstring
+
+
+@wraps(_fromstring)
+def _from_bytes_too(string: Any, dtype: Any = float, count: int = -1, **options: Any) -> Any:
+    """``fromstring`` read the bytes of numbers as well until NumPy 2.3."""
+    if options.get("sep", "") == "":
+        given = string.encode("latin1") if isinstance(string, str) else string
+        return numpy.frombuffer(given, dtype, count).copy()
+    return _fromstring(string, dtype, count, **options)
+
+
 def _numpy() -> None:
     for name, value in _NUMPY_TYPES.items():
         if name not in vars(numpy):
@@ -46,6 +58,7 @@ def _numpy() -> None:
     for name, successor in _NUMPY_NAMES.items():
         if name not in vars(numpy):
             setattr(numpy, name, getattr(numpy, successor))
+    setattr(numpy, "fromstring", _from_bytes_too)  # noqa: B010 - the signatures differ
 
 
 def _collections() -> None:

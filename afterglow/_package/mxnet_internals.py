@@ -140,8 +140,10 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         **_HANDLES,
         **_STRINGS,
         **_NULL,
+        "_LIB": "afterglow._package.c_functions:LIBRARY",
         "_as_list": _as_list,
         "basestring": str,
+        "check_call": "afterglow._package.c_functions:check_call",
         "ctypes": ctypes,
         "long": int,
     },
@@ -151,6 +153,7 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "_flatten": "afterglow.gluon._mxnet_internals:flatten",
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },
+    "gluon.data.vision.datasets": {"image": "afterglow.image", "nd": "afterglow.ndarray"},
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
     "ndarray": {
         **_STORAGE,

@@ -19,6 +19,9 @@ from .._formats import params as _files
 from ..error import ArrayValueError, MXNetError
 from .batches import DataDesc, MXDataIter
 
+#: Not the functions of ``logging``: they set up the log, and a program could no more.
+_logger = logging.getLogger(__name__)
+
 __all__ = ["CSVIter", "MNISTIter"]
 
 Host = onp.ndarray[Any, Any]
@@ -202,7 +205,7 @@ class MNISTIter(_HostIter):
             shaped.astype(kind), labels.astype(kind), batch_size, data_name, label_name
         )
         if not silent:
-            logging.info("MNISTIter: load %d images, shuffle=%d", len(images), int(shuffle))
+            _logger.info("MNISTIter: load %d images, shuffle=%d", len(images), int(shuffle))
 
     def reset(self) -> None:
         """Begin again."""

@@ -431,6 +431,58 @@ def test_ops_complete_shapes_of_weights(
     assert onp.array_equal(found.asnumpy(), wanted.asnumpy())
 
 
+def test_ops_in_python_tell_shapes_of_parameters() -> None:
+    class Scaling(mx.operator.CustomOp):
+        def forward(self, is_train: bool, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+            self.assign(out_data[0], req[0], in_data[0] * in_data[1] + aux[0])
+
+    @mx.operator.register("scaling_of_columns")
+    class ScalingProp(mx.operator.CustomOpProp):
+        def __init__(self, tells: str) -> None:
+            super().__init__()
+            self.tells = tells == "True"
+
+        def list_arguments(self) -> list[str]:
+            return ["data", "scale"]
+
+        def list_auxiliary_states(self) -> list[str]:
+            return ["offset"]
+
+        def infer_shape(self, in_shape: list[Any]) -> tuple[Any, ...]:
+            data = in_shape[0]
+            return [data, [data[1]]], [data], [[1, data[1]]] if self.tells else []
+
+        def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> Scaling:
+            return Scaling()
+
+    class Block(gluon.HybridBlock):
+        def __init__(self, tells: bool) -> None:
+            super().__init__()
+            with self.name_scope():
+                self.tells = tells
+                self.scale = self.params.get(
+                    "scale", shape=(0,), init="ones", allow_deferred_init=True
+                )
+                self.offset = self.params.get(
+                    "offset", shape=(0, 0), init="ones", allow_deferred_init=True
+                )
+
+        def hybrid_forward(self, F: Any, x: Any, scale: Any, offset: Any) -> Any:
+            return F.Custom(x, scale, offset=offset, tells=self.tells, op_type="scaling_of_columns")
+
+    for hybridized in (False, True):
+        block = Block(True)
+        block.initialize()
+        if hybridized:
+            block.hybridize()
+        assert block(nd.ones((2, 3))).asnumpy().tolist() == [[2, 2, 2]] * 2
+        assert (block.scale.shape, block.offset.shape) == ((3,), (1, 3))
+    block = Block(False)
+    block.initialize()
+    with pytest.raises(ValueError, match="tells 2 shapes of the 3 arrays data, scale, offset"):
+        block(nd.ones((2, 3)))
+
+
 def test_ops_that_cannot_tell_a_shape_say_so() -> None:
     parameter = gluon.Parameter("weight", shape=(0, 4), allow_deferred_init=True)
     parameter.initialize()

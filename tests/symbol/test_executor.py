@@ -90,6 +90,17 @@ def test_arrays_stay() -> None:
     assert run.aux_arrays == []
 
 
+def test_outputs_may_be_written_before_gradients_are_asked() -> None:
+    x = sym.var("x")
+    run = sym.exp(x).simple_bind(mx.cpu(), x=(2,))
+    for _ in range(2):  # the first pass makes the arrays of the outputs, later ones fill them
+        held = run.forward(is_train=True, x=nd.array([0, 1]))[0]
+        held += 5
+        run.backward(nd.ones(2))
+        assert onp.allclose(run.grad_arrays[0].asnumpy(), onp.exp([0, 1]))
+        assert onp.allclose(run.outputs[0].asnumpy(), onp.exp([0, 1]) + 5)
+
+
 def test_bind_by_list_and_what_is_refused() -> None:
     x, y = sym.var("x"), sym.var("y")
     one = nd.ones((2,))
