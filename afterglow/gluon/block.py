@@ -672,8 +672,13 @@ class HybridBlock(BlockInternals, Block):
     def forward(self, x: Any, *args: Any) -> Any:
         """Call ``hybrid_forward`` with the parameters on the device of the input."""
         array = x if isinstance(x, Array) else first_array((x, *args))
-        if array is None and first_symbol((x, *args)) is not None:
-            return self._block_composed(x, *args)
+        if (args or array is None) and first_symbol((x, *args)) is not None:
+            if array is None:
+                return self._block_composed(x, *args)
+            raise ValueError(
+                f"{type(self).__name__} was given arrays and symbols; it takes either. In "
+                "HybridBlock, we do not support mixed NDArrays and Symbols types for the input."
+            )
         if array is None:
             raise ValueError(
                 "In HybridBlock, there must be one NDArray in the input. Please check the type of "

@@ -511,6 +511,21 @@ def test_errors() -> None:
         Mine()(nd.ones((2, 3)))
 
 
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_arrays_and_symbols_do_not_mix(hybridized: bool) -> None:
+    class Sum(gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any, *others: Any) -> Any:
+            return x + sum(others[0])
+
+    block = Sum()
+    block.hybridize(hybridized)
+    x, s = nd.ones((2,)), mx.sym.var("s")
+    for given in ((x, [x, s]), (s, [s, x]), (s, (x,))):
+        with pytest.raises(ValueError, match="Sum was given arrays and symbols"):
+            block(*given)
+    assert block(x, [x, 2]).asnumpy().tolist() == [4, 4]
+
+
 def test_nothing_is_kept_in_cycles() -> None:
     net = nested()
     net.initialize()
