@@ -10,6 +10,7 @@ from .base import (
     Index,
     Optimizer,
     Rates,
+    both,
     follow,
     function,
     register,
@@ -23,7 +24,7 @@ __all__ = ["FTML", "AdaDelta", "AdaGrad", "Adam", "AdamW", "Adamax", "Ftrl", "Na
 
 _maximum = function("maximum")
 _absolute = function("abs")
-_adam = function("adam_update")
+_adam = both("adam_update")
 _adamw = function("adamw_update")
 _adagrad = function("adagrad_update")
 _rmsprop = function("rmsprop_update")
@@ -62,11 +63,6 @@ class Adam(Optimizer):
         """Return mean and mean square."""
         return _pair(weight)
 
-    @property
-    def _betas(self) -> dict[str, float]:
-        """How ops follow mean and mean square."""
-        return {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-
     def corrected(self, rates: Rates) -> float:
         """Return the rate, corrected for the start at zero."""
         first, second = (share_reached(beta, rates.number) for beta in (self.beta1, self.beta2))
@@ -74,8 +70,20 @@ class Adam(Optimizer):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, slower where gradients are large."""
-        given = {"wd": rates.wd, "lazy_update": self.lazy_update, **self._betas, **self._scaling}
-        _adam(weight, grad, *state, out=weight, lr=self.corrected(rates), **given)
+        _adam[weight._legacy](
+            weight,
+            grad,
+            *state,
+            lr=self.corrected(rates),
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            wd=rates.wd,
+            rescale_grad=self.rescale_grad,
+            clip_gradient=self._bound,
+            lazy_update=self.lazy_update,
+            out=weight,
+        )
 
 
 @register
@@ -86,9 +94,20 @@ class AdamW(Adam):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, and shrink the weight."""
-        given = {"wd": rates.lr * rates.wd, "eta": 1.0, **self._betas, **self._scaling}
-        factor = given.pop("rescale_grad")
-        _adamw(weight, grad, *state, factor, out=weight, lr=self.corrected(rates), **given)
+        _adamw(
+            weight,
+            grad,
+            *state,
+            self.rescale_grad,
+            lr=self.corrected(rates),
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            wd=rates.lr * rates.wd,
+            eta=1.0,
+            clip_gradient=self._bound,
+            out=weight,
+        )
 
 
 @register
@@ -276,7 +295,17 @@ class FTML(Optimizer):
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Solve for the weight that recent gradients ask for."""
         lr, wd, count = rates
-        given = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
-        scaling = self._scaling
-        scaling["clip_grad"] = scaling.pop("clip_gradient")
-        _ftml(weight, grad, *state, out=weight, lr=lr, wd=wd, t=count, **given, **scaling)
+        _ftml(
+            weight,
+            grad,
+            *state,
+            lr=lr,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            t=count,
+            wd=wd,
+            rescale_grad=self.rescale_grad,
+            clip_grad=self._bound,
+            out=weight,
+        )

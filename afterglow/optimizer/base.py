@@ -38,12 +38,17 @@ def share_reached(decay: float, count: int) -> float:
     return 1 - decay**count
 
 
+def both(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return an op as ``np`` and as ``nd`` have it, to be chosen by ``_legacy`` of an array."""
+    return operation(name, False), operation(name, True)
+
+
 def function(name: str) -> Callable[..., Any]:
     """Return an op of one array, answering in the array's own world."""
-    legacy, numpy = operation(name, True), operation(name, False)
+    ops = both(name)
 
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return (legacy if x._legacy else numpy)(x, *args, **kwargs)
+        return ops[x._legacy](x, *args, **kwargs)
 
     return call
 
@@ -321,9 +326,13 @@ class Optimizer(NamedKeywords):
             update(weight, grad, state)
 
     @property
+    def _bound(self) -> float:
+        return self.clip_gradient or -1.0
+
+    @property
     def _scaling(self) -> dict[str, float]:
         """How ops use gradients; a bound of zero is none, as in MXNet."""
-        return {"rescale_grad": self.rescale_grad, "clip_gradient": self.clip_gradient or -1.0}
+        return {"rescale_grad": self.rescale_grad, "clip_gradient": self._bound}
 
     def _scaled(self, grad: Any, wd: float = 0.0, weight: Any = None) -> Any:
         """Return a gradient scaled and clipped, with the decay of a weight that is clipped too."""

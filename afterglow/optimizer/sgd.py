@@ -7,16 +7,27 @@ from math import sqrt as scalar_sqrt
 from typing import Any, ClassVar
 
 from .._arrays.dtypes import FLOAT32
-from .._core import Array, operation
+from .._core import Array
 from ..context import context_of
 from ..error import ArrayValueError
-from .base import Index, MomentumOptimizer, Optimizer, Rates, function, register, zeros_like
+from .base import (
+    Index,
+    MomentumOptimizer,
+    Optimizer,
+    Rates,
+    both,
+    function,
+    register,
+    zeros_like,
+)
 
 __all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test", "ccSGD"]
 
 
-_descend = function("sgd_update")
-_descend_with_momentum = function("sgd_mom_update")
+_descend = both("sgd_update")
+_descend_with_momentum = both("sgd_mom_update")
+_descend_at = both("preloaded_multi_sgd_update")
+_descend_with_momentum_at = both("preloaded_multi_sgd_mom_update")
 _look_ahead = function("nag_mom_update")
 _follow_signs = function("signsgd_update")
 _follow_signs_of_momentum = function("signum_update")
@@ -38,18 +49,38 @@ def descend(
     lazy_update: bool = True,
 ) -> None:
     """Go down the slope; a momentum is the state. The rate may be an array of one number."""
-    given = optimizer._scaling
-    if state is not None:
-        given["momentum"] = momentum
     if isinstance(lr, Array):
-        name = "preloaded_multi_sgd_update" if state is None else "preloaded_multi_sgd_mom_update"
-        arrays = [weight, grad, *([] if state is None else [state]), lr, in_array(wd, weight)]
-        operation(name, weight._legacy)(arrays, out=weight, **given)
+        rates, given = [lr, in_array(wd, weight)], optimizer._scaling
+        if state is None:
+            _descend_at[weight._legacy]([weight, grad, *rates], out=weight, **given)
+        else:
+            arrays = [weight, grad, state, *rates]
+            _descend_with_momentum_at[weight._legacy](
+                arrays, out=weight, momentum=momentum, **given
+            )
     elif state is None:
-        _descend(weight, grad, out=weight, lr=lr, wd=wd, lazy_update=lazy_update, **given)
+        _descend[weight._legacy](
+            weight,
+            grad,
+            lr=lr,
+            wd=wd,
+            rescale_grad=optimizer.rescale_grad,
+            clip_gradient=optimizer._bound,
+            lazy_update=lazy_update,
+            out=weight,
+        )
     else:
-        _descend_with_momentum(
-            weight, grad, state, out=weight, lr=lr, wd=wd, lazy_update=lazy_update, **given
+        _descend_with_momentum[weight._legacy](
+            weight,
+            grad,
+            state,
+            lr=lr,
+            momentum=momentum,
+            wd=wd,
+            rescale_grad=optimizer.rescale_grad,
+            clip_gradient=optimizer._bound,
+            lazy_update=lazy_update,
+            out=weight,
         )
 
 
