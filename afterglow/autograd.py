@@ -130,14 +130,13 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _head_gradients(heads: list[Any], given: Any) -> list[Any]:
-    """Return what the walk starts with: ones where nothing is given."""
-    gradients = [None] * len(heads) if given is None else _as_list(given)
+    """Return what the walk starts with: None, for ones, where nothing is given."""
+    if given is None:
+        return [None] * len(heads)
     result = []
-    for head, gradient in zip(heads, gradients, strict=True):
+    for head, gradient in zip(heads, _as_list(given), strict=True):
         if gradient is None:
-            gradient = operation("copy", head._legacy)(
-                1, shape=head.shape, dtype=head._dtype_number, ctx=head._context_numbers
-            )
+            pass
         elif gradient.shape != head.shape:
             raise ArrayValueError(
                 f"[backward] the head gradient has shape {gradient.shape}, its head {head.shape}"

@@ -702,8 +702,7 @@ class HybridBlock(BlockInternals, Block):
         place, legacy = like._context_numbers, like._legacy
         result = {}
         for name, parameter in self._reg_params.items():
-            array = parameter._at(place)
-            result[name] = array if array._legacy == legacy else array._as_class(legacy)
+            result[name] = in_world(parameter._at(place), legacy)
         return result
 
     def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:

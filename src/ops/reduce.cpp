@@ -213,7 +213,7 @@ Value unreduced(const Gradient& c, const Value& value) {
 
 /// A reduced gradient, stretched to the shape of the input.
 Value spread(const Gradient& c, const Value& gradient) {
-  return stretch(fit_type(c, 0, unreduced(c, gradient)), c.shape(0));
+  return widened(fit_type(c, 0, unreduced(c, gradient)), c.shape(0));
 }
 
 Value through_mean(Gradient& c) {
@@ -221,7 +221,7 @@ Value through_mean(Gradient& c) {
   const std::int64_t each = std::max<std::int64_t>(1, element_count(c.shape(0)) / results);
   // A mean that was asked for as an integer has an integer as gradient, whose share would be 0.
   const Value gradient = is_floating(c.g.array.dtype) ? c.g : fit_type(c, 0, c.g);
-  return spread(c, gradient * (1 / static_cast<double>(each)));
+  return spread(c, each == 1 ? gradient : gradient * (1 / static_cast<double>(each)));
 }
 
 Value through_norm2(Gradient& c) {
