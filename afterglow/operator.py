@@ -35,6 +35,9 @@ from .context import Context, current_context
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 from .ndarray import sparse
 
+#: What MXNet's module imports and a star import of it gives.
+_star_imported = ("NDArray", "NDArrayHandle", "cast", "ctypes", "py_str")
+
 __all__ = [
     "CustomOp",
     "CustomOpProp",
@@ -46,6 +49,7 @@ __all__ = [
     "get_all_registered_operators",
     "get_operator_arguments",
     "register",
+    *_star_imported,
 ]
 
 Shapes = Sequence[Sequence[int]]
