@@ -21,6 +21,10 @@ def test_a_star_import_gives_what_the_module_imports() -> None:
     assert names["rnd"] is onp.random
     assert names["Context"] is mx.Context
     assert {"os", "sys", "json", "logging", "time", "assert_allclose", "ss"} <= set(names)
+    exec("from afterglow.operator import *", names)
+    assert names["NDArrayHandle"] is names["ctypes"].c_void_p  # type: ignore[attr-defined]
+    assert names["NDArray"] is mx.nd.NDArray
+    assert "ctypes" not in dir(mx.operator)
 
 
 def test_helpers_of_base() -> None:

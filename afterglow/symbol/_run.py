@@ -13,7 +13,8 @@ from ._graph import Node, Output, failed, in_order
 from ._infer import Inference
 from ._shapes import is_complete
 
-Watch = Callable[[Node, int, Any], None]
+#: Sees a node, its inputs and its results.
+Watch = Callable[[Node, Sequence[Any], Sequence[Any]], None]
 
 
 class _Step:
@@ -76,8 +77,7 @@ class Plan:
             arrays = [results[source][index] for source, index in step.sources]
             results[place] = step.run(arrays, shapes.get(step.node))
             if watch is not None:
-                for index, array in enumerate(results[place]):
-                    watch(step.node, index, array)
+                watch(step.node, arrays, results[place])
             for dying in step.dying:
                 results[dying] = None
         return [results[place][index] for place, index in self._heads]

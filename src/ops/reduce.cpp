@@ -219,8 +219,11 @@ Value spread(const Gradient& c, const Value& gradient) {
 Value through_mean(Gradient& c) {
   const std::int64_t results = std::max<std::int64_t>(1, element_count(c.output_shape()));
   const std::int64_t each = std::max<std::int64_t>(1, element_count(c.shape(0)) / results);
-  // A mean that was asked for as an integer has an integer as gradient, whose share would be 0.
-  const Value gradient = is_floating(c.g.array.dtype) ? c.g : fit_type(c, 0, c.g);
+  // A mean that was asked for as an integer has an integer as gradient, whose share would be 0;
+  // that of a type of fewer bits would be rounded to it.
+  const DType given = c.g.array.dtype;
+  const bool keeps = is_floating(given) && size_of(given) >= size_of(c.saved(0).dtype);
+  const Value gradient = keeps ? c.g : fit_type(c, 0, c.g);
   return spread(c, each == 1 ? gradient : gradient * (1 / static_cast<double>(each)));
 }
 

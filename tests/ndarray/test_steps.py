@@ -232,3 +232,27 @@ def test_what_lies_behind_the_end_of_a_sample_has_no_slope() -> None:
         gradients.append(whole.grad.asnumpy())
     onp.testing.assert_allclose(gradients[0][:3], gradients[1], rtol=1e-6)
     assert (gradients[0][3] == 0).all()
+
+
+#: The slopes of 3 x 4 negative elements, as MXNet takes them from arrays of these shapes.
+SLOPES = {
+    (1,): onp.zeros((3, 4)),
+    (4,): onp.tile(onp.arange(4), (3, 1)),
+    (1, 4): onp.tile(onp.arange(4), (3, 1)),
+    (3,): onp.repeat(onp.arange(3), 4).reshape(3, 4),
+    (3, 1): onp.repeat(onp.arange(3), 4).reshape(3, 4),
+    (3, 4): onp.arange(12).reshape(3, 4),
+}
+
+
+@pytest.mark.parametrize("shape", SLOPES)
+@pytest.mark.parametrize("space", [(), (2, 5)])
+def test_slopes_of_leading_axes(shape: tuple[int, ...], space: tuple[int, ...]) -> None:
+    gamma = nd.arange(onp.prod(shape)).reshape(shape)
+    gamma.attach_grad()
+    with autograd.record():
+        y = nd.LeakyReLU(-nd.ones((3, 4, *space)), gamma, act_type="prelu")
+    y.backward()
+    wanted = onp.broadcast_to(SLOPES[shape].reshape((3, 4) + (1,) * len(space)), y.shape)
+    assert y.asnumpy().tolist() == (-wanted).tolist()
+    assert gamma.grad.asnumpy().tolist() == onp.full(shape, -y.size / gamma.size).tolist()
