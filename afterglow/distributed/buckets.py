@@ -15,14 +15,21 @@ _ROOM = 1 << 20
 
 
 def buckets(arrays: Sequence[Any]) -> list[list[int]]:
-    """Return the numbers of arrays that travel together: neighbours of one type, in order."""
+    """Return the numbers of arrays that travel together, of one type each, in order of their last.
+
+    Those that are there first so travel first, and a few large ones do not part the small ones.
+    """
     found: list[list[int]] = []
-    room, dtype = 0, None
+    filling: dict[int, tuple[list[int], int]] = {}  # by type: arrays, and the room that is left
     for number, array in enumerate(arrays):
-        bytes_ = array.size * DTYPES[array._dtype_number].itemsize
-        if bytes_ > room or array._dtype_number != dtype:
-            found.append([])
-            room, dtype = _ROOM, array._dtype_number
-        found[-1].append(number)
-        room -= bytes_
-    return found
+        dtype = array._dtype_number
+        bytes_ = array.size * DTYPES[dtype].itemsize
+        if bytes_ > _ROOM:
+            found.append([number])
+            continue
+        bucket, room = filling.pop(dtype, ([], _ROOM))
+        if bytes_ > room:
+            found.append(bucket)
+            bucket, room = [], _ROOM
+        filling[dtype] = ([*bucket, number], room - bytes_)
+    return found + [bucket for bucket, _ in filling.values()]

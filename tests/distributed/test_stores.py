@@ -6,6 +6,7 @@ import pytest
 
 import afterglow as mx
 from afterglow import nd
+from afterglow.distributed.buckets import buckets
 from tests.distributed.ranks import needs_mpi, succeed, write
 
 
@@ -173,6 +174,15 @@ def test_a_module_trains_on_two_ranks(tmp_path):
     # The same examples in another order: the sum over a batch of one rank would be another one.
     two = succeed(2, file)
     assert two.of(0) == two.of(1)
+
+
+def test_what_travels_together():
+    large, small, half = nd.zeros((300_000,)), nd.zeros((1000,)), nd.zeros((150_000,))
+    other = nd.zeros((5,), dtype="float64")
+    assert buckets([]) == []
+    assert buckets([large, small, large, small]) == [[0], [2], [1, 3]]
+    assert buckets([half, small, half, small]) == [[0, 1], [2, 3]]
+    assert buckets([small, other, small]) == [[1], [0, 2]]
 
 
 def test_a_group_of_one():
