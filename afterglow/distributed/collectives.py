@@ -121,6 +121,8 @@ class Channel:
         self._opened = threading.Event()
         self._open_error: BaseException | None = None
         self._pid = os.getpid()
+        self._thread = threading.Thread(target=self._run, name="communication", daemon=True)
+        self._closed = False
         #: Told of what ends the group, so that it tells the other ranks.
         self.tell: Callable[[str], None] = self.fail
         self._mpi: Any = None
@@ -131,7 +133,7 @@ class Channel:
 
     def open(self) -> None:
         """Start the thread and MPI; wait until all ranks have done so."""
-        threading.Thread(target=self._run, name="communication", daemon=True).start()
+        self._thread.start()
         self.wait_for(self._opened)
         if self._open_error is not None:
             raise self._open_error
@@ -180,6 +182,13 @@ class Channel:
             pass
         if collective.error is not None:
             raise MXNetError(f"[{collective.kind}] {collective.error}")
+
+    def close(self) -> None:
+        """End the thread: one inside of MPI must not live on into the end of the process."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join(1.0)
 
     def waits_for(self) -> tuple[int, str]:
         """Return the number of the collective that waits, or -1, and its name."""
@@ -267,7 +276,7 @@ class Channel:
                     self._queue.popleft()
                 head = self._queue[0] if self._queue else None
                 due = head if head is not None and head.is_due() else None
-                if self._failure is not None:
+                if self._failure is not None or self._closed:
                     return
                 if moving is None and agreeing is None and due is None and not self._unagreed:
                     self._changed.wait()

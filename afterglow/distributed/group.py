@@ -128,6 +128,7 @@ class Group:
             how = f"by {type(raised).__name__}: {raised}" if raised is not None else ""
             last = self.channel.submit(ENDED, how)
             last.ended.wait()
+        self.channel.close()
         if self._watch is not None:
             self._watch.leave()
         self.channel = None

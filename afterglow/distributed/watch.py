@@ -302,7 +302,8 @@ class Rank:
         self._leaving = False
         self.complete = threading.Event()  #: all ranks are there
         os.register_at_fork(after_in_child=self._line.close)
-        threading.Thread(target=self._run, name="watch", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+        self._thread.start()
 
     def tell(self, text: str) -> None:
         """Tell all ranks, this one included, that the group cannot go on."""
@@ -313,6 +314,9 @@ class Rank:
         """Say that this rank has ended as it should."""
         self._leaving = True
         self._line.send({"left": self._rank})
+        with contextlib.suppress(OSError):
+            self._line.socket.shutdown(socket.SHUT_RD)  # wakes the thread
+        self._thread.join(1.0)
 
     def _run(self) -> None:
         interval = min(2.0, self._seconds / 10)
