@@ -84,7 +84,7 @@ def predict_mode() -> Any:
 
 
 def detect_anomaly(mode: bool | None = None) -> Any:
-    """Raise at the first call whose result is not finite although its inputs are.
+    """Raise at the first call whose result has nan, or is infinite although its inputs are not.
 
     ``with detect_anomaly():`` looks for it in a ``with`` scope, ``detect_anomaly(True)`` from here
     on, until ``detect_anomaly(False)``, in this thread. Each call is waited for meanwhile, and
@@ -130,14 +130,13 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _head_gradients(heads: list[Any], given: Any) -> list[Any]:
-    """Return what the walk starts with: ones where nothing is given."""
-    gradients = [None] * len(heads) if given is None else _as_list(given)
+    """Return what the walk starts with: None, for ones, where nothing is given."""
+    if given is None:
+        return [None] * len(heads)
     result = []
-    for head, gradient in zip(heads, gradients, strict=True):
+    for head, gradient in zip(heads, _as_list(given), strict=True):
         if gradient is None:
-            gradient = operation("copy", head._legacy)(
-                1, shape=head.shape, dtype=head._dtype_number, ctx=head._context_numbers
-            )
+            pass
         elif gradient.shape != head.shape:
             raise ArrayValueError(
                 f"[backward] the head gradient has shape {gradient.shape}, its head {head.shape}"

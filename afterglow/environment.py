@@ -175,8 +175,8 @@ SETTINGS: dict[str, Setting] = {
     "AFTERGLOW_DETECT_ANOMALY": Setting(
         "`0`, `1`",
         "`0`",
-        "`1`: every thread raises at the first call whose result is not finite although its inputs "
-        "are; see `autograd.detect_anomaly`",
+        "`1`: every thread raises at the first call whose result has nan, or is infinite although "
+        "its inputs are not; see `autograd.detect_anomaly`",
         "0|1",
     ),
     "AFTERGLOW_DEBUG": Setting(

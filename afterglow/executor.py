@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as onp
 
 from . import autograd
 from ._arrays.dtypes import FLOAT32, TYPES, dtype_number
+from ._arrays.handles import lent
 from ._arrays.worlds import in_world
 from ._core import Array, mark_variable, operation, origin_of
 from .context import Context, current_context
@@ -83,10 +85,11 @@ class Executor:
             if gradient is not None and request != "null":
                 mark_variable(handle, gradient, autograd.request_number(request))
             self._given[node] = handle
+        self._draws = any(not node.is_variable and node.draws for node in symbol._nodes())
         self._outputs: list[Any] | None = None
         self._heads: list[Any] | None = None  # recorded, until gradients have been asked of them
         self._was_training = False
-        self._monitor: Callable[[str, Any], Any] | None = None
+        self._monitor: Callable[[bytes, Any], Any] | None = None
         self._monitor_all = False
 
     # --- running ---
@@ -110,9 +113,10 @@ class Executor:
                 target[:] = value
         self._was_training = bool(is_train)
         watch = None if self._monitor is None else self._watch
-        with autograd.record(True) if is_train else autograd.pause(False):
+        is_recorded = self._was_training or self._draws  # a second pass would draw other numbers
+        with autograd.record(self._was_training) if is_recorded else autograd.pause(False):
             heads = self._plan.run(self._given, watch)
-        self._heads = heads if is_train else None
+        self._heads = heads if is_recorded else None
         self._keep([head._detached() for head in heads])
         return self.outputs
 
@@ -129,9 +133,15 @@ class Executor:
         return heads
 
     def _keep(self, results: list[Any]) -> None:
-        """Write the results into the arrays that the user may hold since an earlier pass."""
+        """Write the results into the arrays that the user may hold since an earlier pass.
+
+        What is recorded is not among them: programs write to outputs before gradients are asked.
+        """
         if self._outputs is None:
-            self._outputs = [in_world(result, self._legacy) for result in results]
+            self._outputs = [
+                in_world(result if self._heads is None else result.copy(), self._legacy)
+                for result in results
+            ]
             return
         with autograd.pause():
             for position, result in enumerate(results):
@@ -146,11 +156,14 @@ class Executor:
     def outputs(self) -> list[Any]:
         """The outputs of the latest pass; their memory stays the same."""
         if self._outputs is None:
-            known = {name: array.shape for name, array in self.arg_dict.items()}
-            _, shapes, _ = self._symbol.infer_shape(**known)
-            if shapes is None:
+            found = self._inferred()
+            known = [(found.shapes.get(one), found.types.get(one)) for one in self._symbol._outputs]
+            if not all(is_complete(shape) for shape, _ in known):
                 raise MXNetError("[outputs] their shapes follow from values only; call forward")
-            self._outputs = [self._zeros(shape, "float32") for shape in shapes]
+            self._outputs = [
+                self._zeros(shape, TYPES[FLOAT32 if kind is None else kind])
+                for shape, kind in known
+            ]
         return self._outputs
 
     @property
@@ -261,6 +274,7 @@ class Executor:
             state = self.aux_dict[name]
             states.append(state if state.shape == shape else self._reshaped(state, shape))
         new = Executor(self._symbol, self._ctx, arrays, gradients, self._requests, states)
+        new._watch_as(self)
         new._outputs = [
             self._reshaped(output, shape)
             for output, shape in zip(self.outputs, output_shapes, strict=True)
@@ -279,19 +293,34 @@ class Executor:
     # --- looking at it ---
 
     def set_monitor_callback(
-        self, callback: Callable[[str, Any], Any], monitor_all: bool = False
+        self, callback: Callable[[bytes, Any], Any], monitor_all: bool = False
     ) -> None:
-        """Let ``callback(name, array)`` see the outputs of all ops, or also their inputs."""
+        """Let ``callback(name, array)`` see the outputs of all ops, or also their inputs.
+
+        Names are bytes, as MXNet gives them.
+        """
         self._monitor = callback
         self._monitor_all = monitor_all
 
-    def _watch(self, node: Node, index: int, array: Any) -> None:
-        assert self._monitor is not None
-        if self._monitor_all and not index:
-            for name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
+    def _watch(self, node: Node, inputs: Sequence[Any], results: Sequence[Any]) -> None:
+        if self._monitor_all:
+            told = zip(node.watched_names(), node.inputs, inputs, strict=True)
+            for name, (source, _), array in told:
                 if source.is_variable:
-                    self._monitor(f"{node.name}_{name}", self._given[source]._detached())
-        self._monitor(node.output_name(index), in_world(array._detached(), self._legacy))
+                    self._tell(source.name, array)
+                self._tell(f"{node.name}_{name}", array)
+        for index, array in enumerate(results):
+            self._tell(node.output_name(index), array)
+
+    def _tell(self, name: str, array: Any) -> None:
+        assert self._monitor is not None
+        told = in_world(array._detached(), self._legacy)
+        with lent(told):
+            self._monitor(name.encode(), told)
+
+    def _watch_as(self, other: Executor) -> None:
+        """Tell the monitor of an executor whose place this one takes."""
+        self._monitor, self._monitor_all = other._monitor, other._monitor_all
 
     def get_optimized_symbol(self) -> Symbol:
         """Return the symbol: what it says is computed, and calls are optimised as they run."""
@@ -307,11 +336,7 @@ class Executor:
         What gradients pass through stays until they have done so; all else goes with its last
         reader, as in :class:`Plan`.
         """
-        found = Inference(self._symbol._outputs, is_np_shape())
-        given = [*zip(self._arguments, self.arg_arrays, strict=True)]
-        given += zip(self._states, self.aux_arrays, strict=True)
-        found.complete_types({node: array._dtype_number for node, array in given})
-        found.complete_shapes({node: array.shape for node, array in given})
+        found = self._inferred()
 
         def size(node: Node) -> int:
             outputs = [(node, index) for index in range(len(node.output_names()))]
@@ -333,6 +358,15 @@ class Executor:
             ends = {one for one, _ in node.inputs if last[one] is node} - held
             now -= sum(size(one) for one in ends if not one.is_variable)
         return most
+
+    def _inferred(self) -> Inference:
+        """Return the shapes and types that follow from those of the arguments and states."""
+        found = Inference(self._symbol._outputs, is_np_shape())
+        given = [*zip(self._arguments, self.arg_arrays, strict=True)]
+        given += zip(self._states, self.aux_arrays, strict=True)
+        found.complete_types({node: array._dtype_number for node, array in given})
+        found.complete_shapes({node: array.shape for node, array in given})
+        return found
 
     def _on_the_way_back(self, nodes: Sequence[Node]) -> set[Node]:
         """Return the nodes between arguments that want gradients and the heads."""
@@ -435,6 +469,16 @@ def simple_bind(
     ctx = ctx or current_context()
     devices = devices_of_variables(symbol, ctx, group2ctx or {})
     legacy = not is_np_array()
+    inputs = symbol.list_inputs()
+    stray = [name for name in shapes if name not in inputs]
+    if stray:  # MXNet ignores them silently
+        warnings.warn(
+            f"simple_bind ignores {', '.join(stray)}: the symbol's variables are "
+            f"{', '.join(inputs)}",
+            UserWarning,
+            stacklevel=3,
+        )
+    shapes = {name: shape for name, shape in shapes.items() if name in inputs}
     arg_shapes, _, aux_shapes = symbol.infer_shape(**shapes)
     if arg_shapes is None:
         given = "\n".join(f"  {name}: {shape}" for name, shape in shapes.items())

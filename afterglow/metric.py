@@ -127,8 +127,11 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
 class EvalMetric(NamedKeywords):
     """The base class: a sum and a count, since the last reset and over all.
 
-    Subclasses define :meth:`measure`, which returns both for one pair of arrays.
+    Subclasses define :meth:`measure`, which returns both for one pair of arrays. Those of programs
+    may define ``update``, and count in ``sum_metric`` and ``num_inst`` alone.
     """
+
+    global_num_inst: float = 0
 
     def __init_subclass__(cls, name: str | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -167,7 +170,7 @@ class EvalMetric(NamedKeywords):
         """Forget everything."""
         self.num_inst: float = 0
         self.sum_metric: float = 0.0
-        self.global_num_inst: float = 0
+        self.global_num_inst = 0
         self.global_sum_metric: float = 0.0
 
     def reset_local(self) -> None:
@@ -212,7 +215,9 @@ class EvalMetric(NamedKeywords):
         return self._result(self.sum_metric, self.num_inst)
 
     def get_global(self) -> tuple[Any, Any]:
-        """Return name and value over all."""
+        """Return name and value over all; since the last reset, if that is all that is counted."""
+        if not self.global_num_inst:
+            return self.get()
         return self._result(self.global_sum_metric, self.global_num_inst)
 
     def get_name_value(self) -> list[tuple[str, float]]:
@@ -675,6 +680,11 @@ class Caffe(Loss, name="caffe"):
     """The mean of all predictions."""
 
 
+def _number_in(value: Any) -> float:
+    """Return a number, which may be alone in an array."""
+    return float(onp.asarray(value).item())
+
+
 @register
 class CustomMetric(EvalMetric):
     """A function of label and prediction, both NumPy arrays; it may return (sum, count)."""
@@ -702,10 +712,8 @@ class CustomMetric(EvalMetric):
             check_label_shapes(labels, preds)
         for label, pred in zip(labels, preds, strict=False):
             value = self._feval(_host(label), _host(pred))
-            if isinstance(value, tuple):
-                self._count(float(value[0]), float(value[1]))
-            else:
-                self._count(float(value), 1)
+            total, count = value if isinstance(value, tuple) else (value, 1)
+            self._count(_number_in(total), _number_in(count))
 
     def get_config(self) -> dict[str, Any]:
         """Refuse: a function has no description."""

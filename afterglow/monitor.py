@@ -55,8 +55,9 @@ class Monitor:
         self.step = 0
         self.exes: list[Any] = []
 
-    def stat_helper(self, name: str, array: Any) -> None:
+    def stat_helper(self, name: bytes | str, array: Any) -> None:
         """Take notice of an output that an executor has computed."""
+        name = name.decode() if isinstance(name, bytes) else name
         if self.activated and self.re_prog.match(name):
             self.queue.append((self.step, name, self.stat_func(array)))
 
@@ -65,7 +66,7 @@ class Monitor:
         # The monitor holds the executor: held in turn, both would wait for the garbage collector.
         reference = weakref.WeakMethod(self.stat_helper)
 
-        def watch(name: str, array: Any) -> None:
+        def watch(name: bytes, array: Any) -> None:
             helper = reference()
             if helper is not None:
                 helper(name, array)

@@ -24,24 +24,33 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as onp
 
 from . import autograd
 from ._arrays.dtypes import dtype_number
-from ._core import Array, record_call
+from ._arrays.shapes import Shape
+from ._core import Array, is_stand_in, operation, record_call
+from .context import Context, current_context
 from .error import ArrayTypeError, ArrayValueError, MXNetError
+from .ndarray import sparse
+
+#: What MXNet's module imports and a star import of it gives.
+_star_imported = ("NDArray", "NDArrayHandle", "cast", "ctypes", "py_str")
 
 __all__ = [
     "CustomOp",
     "CustomOpProp",
     "NDArrayOp",
     "NumpyOp",
+    "OperatorArguments",
     "PythonOp",
     "custom",
     "get_all_registered_operators",
+    "get_operator_arguments",
     "register",
+    *_star_imported,
 ]
 
 Shapes = Sequence[Sequence[int]]
@@ -63,10 +72,11 @@ class CustomOp:
 
     def assign(self, dst: Any, req: str, src: Any) -> None:
         """Write to an array what is asked for: nothing, the value, or the sum with it."""
+        everything = () if dst.stype == "default" else slice(None)  # as sparse arrays want it
         if req in ("write", "inplace"):
-            dst[()] = src
+            dst[everything] = src
         elif req == "add":
-            dst[()] += src
+            dst[everything] += src
 
 
 class CustomOpProp:
@@ -102,6 +112,26 @@ class CustomOpProp:
             [in_type[0]] * len(self.list_auxiliary_states()),
         )
 
+    def infer_storage_type(self, in_stype: list[str]) -> tuple[list[str], list[str], list[str]]:
+        """Return how inputs, outputs and states are stored; all dense, unless told."""
+        return (
+            _dense("infer_storage_type", in_stype),
+            ["default"] * len(self.list_outputs()),
+            ["default"] * len(self.list_auxiliary_states()),
+        )
+
+    def infer_storage_type_backward(
+        self,
+        ograd_stype: list[str],
+        in_stype: list[str],
+        out_stype: list[str],
+        igrad_stype: list[str],
+        aux_stype: list[str],
+    ) -> tuple[list[str], ...]:
+        """Return how everything that ``backward`` sees is stored; all dense, unless told."""
+        given = (ograd_stype, in_stype, out_stype, igrad_stype, aux_stype)
+        return tuple(_dense("infer_storage_type_backward", kinds) for kinds in given)
+
     def declare_backward_dependency(
         self, out_grad: list[int], in_data: list[int], out_data: list[int]
     ) -> list[int]:
@@ -111,6 +141,16 @@ class CustomOpProp:
     def create_operator(self, ctx: Any, in_shapes: Shapes, in_dtypes: Sequence[Any]) -> CustomOp:
         """Return what computes. Subclasses define it."""
         return CustomOp()
+
+
+def _dense(method: str, kinds: list[str]) -> list[str]:
+    """Return how dense arrays are stored; an op that takes sparse ones says so itself."""
+    if any(kind != "default" for kind in kinds):
+        raise ArrayValueError(
+            f"[Custom] arrays are stored as {', '.join(kinds)}: an op that takes sparse arrays "
+            f"needs a {method} of its own"
+        )
+    return ["default"] * len(kinds)
 
 
 Prop = TypeVar("Prop", bound=type[CustomOpProp])
@@ -128,9 +168,32 @@ def register(reg_name: str) -> Callable[[Prop], Prop]:
     return add
 
 
+class OperatorArguments(NamedTuple):
+    """What an op takes: how much, the names, and what each may be."""
+
+    narg: int
+    names: list[str]
+    types: list[str]
+
+
 def get_all_registered_operators() -> list[str]:
-    """Return the names of the registered ops."""
-    return list(_registered)
+    """Return the names of all ops, and of those that were registered."""
+    from .symbol._signatures import names
+
+    return [*names(), *_registered]
+
+
+def get_operator_arguments(op_name: str) -> OperatorArguments:
+    """Return what an op takes, in MXNet's words.
+
+    >>> import afterglow as mx
+    >>> mx.operator.get_operator_arguments("FullyConnected").types[-2:]
+    ['boolean, optional, default=0', 'boolean, optional, default=1']
+    """
+    from .symbol._signatures import arguments
+
+    found = arguments(op_name)
+    return OperatorArguments(len(found), [name for name, _ in found], [kind for _, kind in found])
 
 
 def custom(*data: Any, op_type: str = "", name: str | None = None, **kwargs: Any) -> Any:
@@ -138,10 +201,25 @@ def custom(*data: Any, op_type: str = "", name: str | None = None, **kwargs: Any
 
     ``forward`` runs at once, but what it calls is queued as always.
     """
-    named = {key: value for key, value in kwargs.items() if isinstance(value, Array)}
+    named = {
+        key: value
+        for key, value in kwargs.items()
+        if isinstance(value, Array) or is_stand_in(value)
+    }
     prop = prop_of(op_type, {key: str(kwargs[key]) for key in kwargs if key not in named})
     arguments, states = prop.list_arguments(), prop.list_auxiliary_states()
     arrays = _in_order(op_type, [*arguments, *states], data, named)
+    if any(is_stand_in(one) for one in arrays):  # parameters whose shapes the op tells
+        shapes, _ = inferred_shapes(prop, [list(one.shape) for one in arrays[: len(arguments)]])
+        if len(shapes) != len(arrays):
+            raise ArrayValueError(
+                f"[Custom] infer_shape of {op_type!r} tells {len(shapes)} shapes of the "
+                f"{len(arrays)} arrays {', '.join([*arguments, *states])}"
+            )
+        arrays = [
+            one.completed(shape) if is_stand_in(one) else one
+            for one, shape in zip(arrays, shapes, strict=True)
+        ]
     return _call(prop, arrays[: len(arguments)], arrays[len(arguments) :])
 
 
@@ -153,6 +231,13 @@ def prop_of(op_type: str, parameters: Mapping[str, str]) -> CustomOpProp:
         )
     make: Callable[..., CustomOpProp] = _registered[op_type]
     return make(**parameters)
+
+
+def inferred_shapes(prop: CustomOpProp, known: list[Any]) -> tuple[list[Shape], list[Shape]]:
+    """Return the shapes of arguments and states, and those of the outputs."""
+    inputs, outputs, *rest = prop.infer_shape(known)
+    states = rest[0] if rest else ()
+    return [tuple(one) for one in (*inputs, *states)], [tuple(one) for one in outputs]
 
 
 def _in_order(op_type: str, names: list[str], given: Any, named: dict[str, Any]) -> list[Any]:
@@ -167,17 +252,18 @@ def _in_order(op_type: str, names: list[str], given: Any, named: dict[str, Any])
 
 
 def _call(prop: CustomOpProp, inputs: list[Any], states: list[Any]) -> Any:
-    like = inputs[0] if inputs else None
-    if not isinstance(like, Array):
-        raise ArrayTypeError("[Custom] an op needs at least one array")
+    for one in (*inputs, *states):
+        if not isinstance(one, Array):
+            raise ArrayTypeError(f"[Custom] inputs and states must be arrays, but got {one!r}")
     shapes, types = [list(one.shape) for one in inputs], [one.dtype for one in inputs]
-    out_shapes = prop.infer_shape(shapes)[1]
+    out_shapes = inferred_shapes(prop, shapes)[1]
     out_types = prop.infer_type(types)[1]
-    operator = prop.create_operator(like.context, shapes, types)  # type: ignore[attr-defined]
+    out_storage = prop.infer_storage_type([one.stype for one in inputs])[1]
+    ctx, legacy = _place(inputs)
+    operator = prop.create_operator(ctx, shapes, types)
     in_data = [one.detach() for one in inputs]
     out_data = [
-        _zeros(like, tuple(shape), dtype)
-        for shape, dtype in zip(out_shapes, out_types, strict=True)
+        _zeros(ctx, legacy, *one) for one in zip(out_shapes, out_types, out_storage, strict=True)
     ]
 
     is_train = autograd.is_training()
@@ -189,18 +275,32 @@ def _call(prop: CustomOpProp, inputs: list[Any], states: list[Any]) -> Any:
             out_data=out_data,
             aux=states,
         )
-    results = record_call(inputs, out_data, partial(_gradients, operator, inputs, out_data, states))
+    gradients = partial(_gradients, prop, operator, inputs, out_data, states)
+    results = record_call(inputs, out_data, gradients)
     return results[0] if len(results) == 1 else results
 
 
 def _gradients(
-    operator: CustomOp, inputs: list[Any], outputs: list[Any], states: list[Any], out_grad: Any
+    prop: CustomOpProp,
+    operator: CustomOp,
+    inputs: list[Any],
+    outputs: list[Any],
+    states: list[Any],
+    out_grad: Any,
 ) -> list[Any]:
     in_data, out_data = [one.detach() for one in inputs], outputs
     if autograd.is_recording():  # a gradient of this gradient is wanted
-        again = partial(_gradients, operator, inputs, outputs, states)
+        again = partial(_gradients, prop, operator, inputs, outputs, states)
         in_data, out_data = inputs, record_call(inputs, outputs, again)
-    in_grad = [_zeros(one, one.shape, one.dtype) for one in inputs]
+    kinds = [
+        [one.stype for one in arrays] for arrays in (out_grad, inputs, outputs, inputs, states)
+    ]
+    storage = prop.infer_storage_type_backward(*kinds)[3]
+    ctx, legacy = _place(inputs)
+    in_grad = [
+        _zeros(ctx, legacy, one.shape, one.dtype, kind)
+        for one, kind in zip(inputs, storage, strict=True)
+    ]
     operator.backward(
         req=["write"] * len(in_grad),
         out_grad=out_grad,
@@ -212,10 +312,16 @@ def _gradients(
     return in_grad
 
 
-def _zeros(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return zeros in the world and place of another array."""
-    return like._copy(
-        0, shape=shape, dtype=dtype_number(onp.dtype(dtype)), ctx=like._context_numbers
+def _place(inputs: list[Any]) -> tuple[Context, bool]:
+    """Return where new arrays live, and whether they are those of ``nd``: as the first input."""
+    return (inputs[0].context, inputs[0]._legacy) if inputs else (current_context(), True)
+
+
+def _zeros(ctx: Context, legacy: bool, shape: Sequence[int], dtype: Any, storage: str) -> Any:
+    if storage != "default":
+        return sparse.zeros(storage, tuple(shape), ctx, dtype)
+    return operation("copy", legacy)(
+        0, shape=tuple(shape), dtype=dtype_number(onp.dtype(dtype)), ctx=ctx.numbers
     )
 
 

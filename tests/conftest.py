@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For every test: a seed to replay a failure with, and a check for arrays left in cycles."""
+"""For every test: a seed to replay a failure with, checks for arrays and files left behind."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import random
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as onp
 import pytest
@@ -22,6 +23,7 @@ def _seed_of_run() -> int:
 
 
 SEED = _seed_of_run()
+_ROOT = Path(__file__).parents[1]
 
 # Background jobs of a shell ignore Ctrl-C, and children inherit that; some are interrupted here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -122,6 +124,20 @@ def no_arrays_in_cycles() -> Iterator[None]:
         assert before <= after, f"{before - after} arrays were kept alive by reference cycles"
         lost = _unreachable_arrays() if after > start else 0
         assert lost <= 0, f"{lost} arrays are alive that nobody can reach"
+
+
+def _files_of_the_root() -> set[str]:
+    """Return what stands beside the documents, without the caches of tools."""
+    return {name for name in os.listdir(_ROOT) if name[0] not in "._"}
+
+
+@pytest.fixture(autouse=True)
+def no_files_in_the_work_tree() -> Iterator[None]:
+    """Fail when a test, an example or a doctest writes to the folder where tests are started."""
+    before = _files_of_the_root()
+    yield
+    left = _files_of_the_root() - before
+    assert not left, f"files left in the work tree: {sorted(left)}"
 
 
 @pytest.hookimpl(hookwrapper=True)

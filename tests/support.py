@@ -70,13 +70,19 @@ def environment(**settings: str) -> dict[str, str]:
 
 
 def run_child(
-    script: str, *, prelude: bool = True, timeout: float = 60, **settings: str
+    script: str,
+    *,
+    prelude: bool = True,
+    folder: Path | None = None,
+    timeout: float = 60,
+    **settings: str,
 ) -> Finished:
     """Run a script with these environment variables; raises when it does not end in time."""
     code = (_PRELUDE if prelude else "") + textwrap.dedent(script)
     start = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", code],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle  # noqa: F401 - in statements
 from typing import Any
@@ -165,6 +166,37 @@ def test_heads_that_are_given_twice() -> None:
         y = 2 * x
     autograd.backward([y, y], [nd.ones((1,)), 10 * nd.ones((1,))])
     assert x.grad.asscalar() == 22
+
+
+def test_second_derivative_of_arcsinh() -> None:
+    x = nd.array([0.5, -2])
+    x.attach_grad()
+    with autograd.record():
+        slope = autograd.grad(nd.arcsinh(x), x, create_graph=True)[0]
+    slope.backward()
+    host = x.asnumpy()
+    onp.testing.assert_allclose(x.grad.asnumpy(), -host / (host**2 + 1) ** 1.5, 1e-5)
+
+
+def test_kinds_of_inputs_of_a_hybridized_block() -> None:
+    class Sum(gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any, y: Any) -> Any:
+            return x if y is None else x + y
+
+    block = Sum()
+    block.hybridize()
+    x = nd.ones((1,))
+    kinds = (None, x, 1, nd.ones((1,), ctx=mx.cpu(1)), 2, None)
+    assert [block(x, y).asscalar() for y in kinds * 2] == [1, 2, 2, 2, 3, 1] * 2
+
+
+def test_slices_that_share_memory() -> None:
+    """Those that are one piece, as in MXNet."""
+    parts = [slice(None), slice(1, 2), slice(0, 2), slice(None, None, 2), slice(None, None, -1)]
+    for key in itertools.product(parts, parts, parts):
+        x = nd.ones((3, 3, 2))
+        x[key][:] = 0
+        assert (x.asnumpy()[key] == 0).all() == onp.ones((3, 3, 2))[key].flags.contiguous, key
 
 
 def test_slope_of_selu() -> None:

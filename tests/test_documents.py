@@ -82,11 +82,12 @@ raise SystemExit(min(results.failed, 100) if results.attempted else 101)
 
 
 @pytest.mark.parametrize("name", [english for english, _ in PAIRS if blocks_of(english)])
-def test_guides_print_what_they_say(name: str) -> None:
-    """The Chinese guide has the very same code and results, see below."""
+def test_guides_print_what_they_say(name: str, tmp_path: Path) -> None:
+    """In a folder for what they write; the Chinese guide has the very same code and results."""
     blocks = blocks_of(name)
     assert all(block.startswith(">>> ") for block in blocks), "an example that shows no result"
-    done = run_child(_SESSION.format(text="\n".join(blocks), name=name), prelude=False)
+    session = _SESSION.format(text="\n".join(blocks), name=name)
+    done = run_child(session, prelude=False, folder=tmp_path)
     assert (done.code, done.err) == (0, ""), f"{done.out}\n{done.err}"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as onp
 import pytest
+from support import output_of
 
 import afterglow as mx
 from afterglow import nd, np
@@ -297,6 +298,21 @@ def test_csv_of_integers_with_wide_labels(table: tuple[str, str]) -> None:
     assert batch.label[0].asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
+def test_a_file_of_labels_that_is_called_null_is_none(
+    table: tuple[str, str], tmp_path: Path
+) -> None:
+    """MXNet's default is this name."""
+    iterator = mx.io.CSVIter(data_csv=table[0], data_shape=(3,), batch_size=2, label_csv="NULL")
+    assert iterator.next().label[0].asnumpy().tolist() == [0, 0]
+    (tmp_path / "rows").write_text("7 0:1\n")
+    iterator = mx.io.LibSVMIter(
+        data_libsvm=tmp_path / "rows", data_shape=(2,), batch_size=1, label_libsvm="NULL"
+    )
+    assert iterator.next().label[0].asnumpy().tolist() == [7]
+    with pytest.raises(OSError, match="'' cannot be opened"):  # and not the current folder
+        mx.io.CSVIter(data_csv="", data_shape=(3,), batch_size=2)
+
+
 def test_csv_refusals(table: tuple[str, str], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="float64 is not supported"):
         mx.io.CSVIter(data_csv=table[0], data_shape=(3,), batch_size=2, dtype="float64")
@@ -333,6 +349,18 @@ def test_mnist(digits: dict[str, str]) -> None:
     assert flat.provide_data == [("data", (2, 4))]
     part = mx.io.MNISTIter(**digits, batch_size=2, shuffle=False, num_parts=2, part_index=1)
     assert contents(part) == [([3, 4], 0), ([5, 6], 0)]
+
+
+def test_mnist_leaves_the_log_to_the_program(digits: dict[str, str]) -> None:
+    program = f"""
+import logging, sys
+import afterglow as mx
+mx.io.MNISTIter(**{digits!r}, batch_size=3)
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+logging.info("mine")
+mx.io.MNISTIter(**{digits!r}, batch_size=3)
+"""
+    assert output_of(program) == ["mine", "MNISTIter: load 7 images, shuffle=1"]
 
 
 def test_mnist_is_shuffled_once(digits: dict[str, str]) -> None:

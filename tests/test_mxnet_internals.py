@@ -21,6 +21,10 @@ def test_a_star_import_gives_what_the_module_imports() -> None:
     assert names["rnd"] is onp.random
     assert names["Context"] is mx.Context
     assert {"os", "sys", "json", "logging", "time", "assert_allclose", "ss"} <= set(names)
+    exec("from afterglow.operator import *", names)
+    assert names["NDArrayHandle"] is names["ctypes"].c_void_p  # type: ignore[attr-defined]
+    assert names["NDArray"] is mx.nd.NDArray
+    assert "ctypes" not in dir(mx.operator)
 
 
 def test_helpers_of_base() -> None:
@@ -34,6 +38,22 @@ def test_helpers_of_base() -> None:
     assert mx.base.NDArrayHandle is ctypes.c_void_p
     assert mx.nd.ndarray._STORAGE_TYPE_STR_TO_ID["csr"] == 2
     assert mx.nd.ndarray.py_slice is slice
+
+
+def test_c_functions_may_be_imported() -> None:
+    from afterglow.base import _LIB, check_call
+
+    with pytest.raises(AttributeError, match="no C function 'MXGetVersion'"):
+        _LIB.MXGetVersion
+    check_call(0)
+    with pytest.raises(mx.MXNetError, match="returned -1"):
+        check_call(-1)
+
+
+def test_modules_that_data_sets_import() -> None:
+    from afterglow.gluon.data.vision import datasets
+
+    assert (datasets.image, datasets.nd) == (mx.image, mx.nd)
 
 
 def test_functions_by_names_of_ops() -> None:

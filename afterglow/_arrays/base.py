@@ -332,6 +332,26 @@ class ArrayBase(Array):
         host = _core.Array.asnumpy(self)
         return (restore_array, (host, self._context_numbers, self._legacy))
 
+    # What MXNet has pickled is made without a value, and told it then.
+
+    def __new__(cls, handle: None) -> Self:
+        """Return an array that ``__setstate__`` is to fill. Handles of MXNet's are refused."""
+        if handle is not None:
+            raise ArrayTypeError(f"{cls.__name__} of {handle!r}: array() makes arrays")
+        return cls._unfilled()
+
+    @classmethod
+    def _unfilled(cls) -> Self:
+        made: Self = restore_array(onp.zeros(0, onp.float32), (1, 0), cls._legacy)
+        return made
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Become the array whose bytes, as in a file, MXNet has pickled."""
+        from .._formats.params import array_from_bytes
+
+        if state["handle"] is not None:
+            self._swap(array_from_bytes(bytes(state["handle"]), self._legacy, "a pickle"))
+
     # --- values: these wait ---
 
     def item(self, *args: int) -> bool | int | float:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays or symbols in lists within lists, as functions of control flow take and return them."""
+"""Arrays or symbols in lists within lists, as control flow and blocks take and return them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from typing import Any
 
 from ..error import ArgumentError
 
+#: How messages call kinds of values.
+_NAMES = {"Array": "NDArray", "NoneType": "None"}
 
-def flat(nested: Any, kind: type, what: str) -> list[Any]:
-    """Return what nested lists hold, in order."""
-    if isinstance(nested, kind):
+
+def flat(
+    nested: Any, kinds: tuple[type, ...], what: str, error: type[Exception] = ArgumentError
+) -> list[Any]:
+    """Return what nested lists hold, in order; anything but these kinds is an error."""
+    if isinstance(nested, kinds):
         return [nested]
     if not isinstance(nested, (list, tuple)):
-        raise ArgumentError(
-            f"{what} must be (nested) list of {kind.__name__}, but got {nested} of type "
-            f"{type(nested)}"
+        names = " or ".join(_NAMES.get(kind.__name__, kind.__name__) for kind in kinds)
+        raise error(
+            f"{what} must be (nested) list of {names}, but got {nested} of type {type(nested)}"
         )
-    return [one for item in nested for one in flat(item, kind, what)]
+    return [one for item in nested for one in flat(item, kinds, what, error)]
 
 
 def like(form: Any, items: Iterator[Any]) -> Any:

@@ -14,6 +14,7 @@ import importlib
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib.abc import MetaPathFinder
@@ -38,6 +39,18 @@ _NUMPY_NAMES = {
 _NUMPY_TYPES = {"complex": complex, "float": float, "int": int, "object": object, "str": str}
 
 
+_fromstring = numpy.fromstring
+
+
+@wraps(_fromstring)
+def _from_bytes_too(string: Any, dtype: Any = float, count: int = -1, **options: Any) -> Any:
+    """``fromstring`` read the bytes of numbers as well until NumPy 2.3."""
+    if options.get("sep", "") == "":
+        given = string.encode("latin1") if isinstance(string, str) else string
+        return numpy.frombuffer(given, dtype, count).copy()
+    return _fromstring(string, dtype, count, **options)
+
+
 def _numpy() -> None:
     for name, value in _NUMPY_TYPES.items():
         if name not in vars(numpy):
@@ -45,6 +58,7 @@ def _numpy() -> None:
     for name, successor in _NUMPY_NAMES.items():
         if name not in vars(numpy):
             setattr(numpy, name, getattr(numpy, successor))
+    setattr(numpy, "fromstring", _from_bytes_too)  # noqa: B010 - the signatures differ
 
 
 def _collections() -> None:
@@ -105,8 +119,10 @@ def _pandas(module: Any) -> None:
             return get_dummies(*args, **options)
 
         module.get_dummies = of_numbers
-    if version >= 3:
-        module.set_option("future.infer_string", False)
+    if version == 3:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # pandas 3.1 says that version 4 has no such choice
+            module.set_option("future.infer_string", False)
 
 
 _WHEN_LOADED: dict[str, Callable[[ModuleType], None]] = {

@@ -22,6 +22,8 @@ _PATIENCE = 1.0
 _Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
 _Queue = SimpleQueue[_Job | None]
 _all: weakref.WeakSet[Background] = weakref.WeakSet()
+#: All that have not ended, also those of owners that are gone.
+_threads: set[threading.Thread] = set()
 
 
 class Background:
@@ -41,6 +43,7 @@ class Background:
         try:
             for thread in self.threads:
                 thread.start()
+                _threads.add(thread)
         except RuntimeError as error:
             self.close()
             raise MXNetError(
@@ -79,6 +82,7 @@ def _work(jobs: _Queue) -> None:
     while (job := jobs.get()) is not None:
         _run(*job)
         del job  # its results are not for this thread to keep
+    _threads.discard(threading.current_thread())
 
 
 def _run(future: Future[Any], function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -95,9 +99,7 @@ def _run(future: Future[Any], function: Callable[..., Any], arguments: tuple[Any
 @atexit.register
 def _end() -> None:
     deadline = time.monotonic() + _PATIENCE
-    threads = [thread for one in list(_all) for thread in one.threads]
     for one in list(_all):
         one.close()
-    for thread in threads:
-        if thread.ident is not None:
-            thread.join(max(0.0, deadline - time.monotonic()))
+    for thread in list(_threads):
+        thread.join(max(0.0, deadline - time.monotonic()))

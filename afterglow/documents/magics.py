@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ..ndarray import waitall
 from .cells import Cell
 from .outputs import is_recorded
 from .syntax import compile_cell, parse
@@ -123,23 +122,23 @@ class Notebook:
         elif name in _SHELLS or (name == "script" and rest in _SHELLS):
             _run_shown([rest if name == "script" else name], input=body).check_returncode()
         elif name == "trace":
-            self._trace(rest, cell.number, run)
+            self._trace(rest, cell, run)
         else:
             return False
         return True
 
     # --- parts ---
 
-    def _trace(self, path: str, cell: int, run: Callable[[], None]) -> None:
+    def _trace(self, path: str, cell: Cell, run: Callable[[], None]) -> None:
         from ..notebooks.extension import recorded
         from ..trace import is_recording
 
         if is_recording():  # the whole document is traced
             run()
             return
-        with recorded(f"Trace of cell {cell}", path, self._namespace["display"]):
+        display, last_line = self._namespace["display"], cell.line + cell.source.count("\n")
+        with recorded(f"Trace of cell {cell.number}", path, display, cell.filename, last_line):
             run()
-            waitall()
 
     def _skip_installation(self, name: str) -> None:
         self._note(f"{name} is skipped: install by hand what the document needs beside mxnet")

@@ -25,6 +25,13 @@ _symbols: Any = symbol
 Function = Callable[..., Any]
 
 
+@cache
+def _other_axes(axis: int, rank: int) -> Shape:
+    """Return all axes but one."""
+    kept = normal_axis(axis, rank)
+    return tuple(other for other in range(rank) if other != kept)
+
+
 class _Arrays(World[Any]):
     """Ops of arrays of ``nd`` (legacy) or ``np``, and what is made of several of them."""
 
@@ -33,7 +40,7 @@ class _Arrays(World[Any]):
 
     @staticmethod
     def reshape_like(x: Any, other: Any) -> Any:
-        return x if x.shape == other.shape else x._shaped(other.shape)
+        return x._shaped(other.shape)
 
     @staticmethod
     def reshape(x: Any, codes: Shape) -> Any:
@@ -46,8 +53,7 @@ class _Arrays(World[Any]):
 
     def over_samples(self, name: str, x: Any, axis: int) -> Any:
         """Return a reduction over all axes but that of the batch."""
-        kept = normal_axis(axis, x.ndim)
-        axes = tuple(other for other in range(x.ndim) if other != kept)
+        axes = _other_axes(axis, x.ndim)
         return getattr(self, name)(x, axis=axes) if axes else x
 
     @staticmethod

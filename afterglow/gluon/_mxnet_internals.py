@@ -7,8 +7,10 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from .._arrays.nesting import flat
 from .._core import Array
 from ..context import Context, context_of
+from ..error import ArrayValueError
 from ..symbol.symbol import Symbol
 
 if TYPE_CHECKING:
@@ -126,7 +128,7 @@ class BlockInternals:
 
     @_Computed
     def _in_format(self) -> Any:
-        """How the inputs that were last given nest; see ``flatten``."""
+        """How the inputs that were last given nest; see ``_format``."""
         given = self._block_compiled.inputs_like_given(lambda number, count: Symbol)
         return None if given is None else [_format(one) for one in given]
 
@@ -135,7 +137,7 @@ class BlockInternals:
         """How the outputs nest, once a graph can be made of the block."""
         if self._in_format is None:
             return None
-        return _format(self._block_graph(), outputs=True)
+        return _format(self._block_graph())
 
     @_Computed
     def _cached_graph(self) -> tuple[Any, ...]:
@@ -152,39 +154,20 @@ class BlockInternals:
         self._block_compiled.forget()
 
 
-def _format(value: Any, outputs: bool = False) -> Any:
+def _format(value: Any) -> Any:
+    """Return 0 for one array, -1 for None, and so many for a symbol with several outputs."""
     if isinstance(value, (list, tuple)):
         return [_format(one) for one in value]
-    if outputs and isinstance(value, Symbol):
+    if isinstance(value, Symbol):
         count = len(value.list_outputs())
         return count if count > 1 else 0
     return -1 if value is None else 0
 
 
 def flatten(args: Any, inout_str: str) -> tuple[list[Any], Any]:
-    """Return the arrays and symbols in nested lists, and how these nest.
-
-    The format of an array is 0, of a symbol with several outputs their number, of None -1, of a
-    list the list of its elements' formats.
-    """
-    if isinstance(args, Symbol):
-        count = len(args.list_outputs())
-        return [args], count if count > 1 else 0
-    if isinstance(args, Array):
-        return [args], 0
-    if args is None:
-        return [None], -1
-    if not isinstance(args, (list, tuple)):
-        raise ValueError(
-            f"When hybridized, the {inout_str} of HybridBlock must be (nested) list of Symbol or "
-            f"NDArray, but got {args} of type {type(args)}"
-        )
-    flat, formats = [], []
-    for one in args:
-        values, form = flatten(one, inout_str)
-        flat += values
-        formats.append(form)
-    return flat, formats
+    """Return the arrays and symbols in nested lists, and how these nest, as MXNet writes it."""
+    what = f"When hybridized, the {inout_str} of HybridBlock"
+    return flat(args, (Symbol, Array, type(None)), what, ArrayValueError), _format(args)
 
 
 def regroup(args: list[Any], fmt: Any) -> tuple[Any, list[Any]]:

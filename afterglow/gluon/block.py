@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .. import autograd, ndarray, symbol
+from .._arrays.handles import lent
 from .._arrays.worlds import in_world
 from .._core import Array, Scope, refuse_capture, run_forward
 from .._formats.params import read, replace
@@ -653,13 +654,13 @@ class HybridBlock(BlockInternals, Block):
         plan = Plan([head for one in outputs for head in one._outputs])
         by_node = {node: by_name[node.name] for _, node in plan.variables}
 
-        def watch(node: Any, index: int, array: Any) -> None:
-            op = str(node.op).encode()
-            if inputs and not index:
-                for name, (source, _) in zip(node.input_names(), node.inputs, strict=True):
-                    if source in by_node:
-                        see(f"{node.name}_{name}".encode(), op, by_node[source]._detached())
-            see(node.output_name(index).encode(), op, in_world(array._detached(), legacy))
+        def watch(node: Any, taken: Sequence[Any], results: Sequence[Any]) -> None:
+            names = [f"{node.name}_{name}" for name in node.watched_names()] if inputs else []
+            names += [node.output_name(index) for index in range(len(results))]
+            for name, array in zip(names, [*(taken if inputs else ()), *results], strict=True):
+                told = in_world(array._detached(), legacy)
+                with lent(told):
+                    see(name.encode(), node.op.encode(), told)
 
         found = [in_world(one, legacy) for one in plan.run(by_node, watch)]
         return regroup(found, output_form)[0]
@@ -672,8 +673,13 @@ class HybridBlock(BlockInternals, Block):
     def forward(self, x: Any, *args: Any) -> Any:
         """Call ``hybrid_forward`` with the parameters on the device of the input."""
         array = x if isinstance(x, Array) else first_array((x, *args))
-        if array is None and first_symbol((x, *args)) is not None:
-            return self._block_composed(x, *args)
+        if (args or array is None) and first_symbol((x, *args)) is not None:
+            if array is None:
+                return self._block_composed(x, *args)
+            raise ValueError(
+                f"{type(self).__name__} was given arrays and symbols; it takes either. In "
+                "HybridBlock, we do not support mixed NDArrays and Symbols types for the input."
+            )
         if array is None:
             raise ValueError(
                 "In HybridBlock, there must be one NDArray in the input. Please check the type of "
@@ -697,8 +703,7 @@ class HybridBlock(BlockInternals, Block):
         place, legacy = like._context_numbers, like._legacy
         result = {}
         for name, parameter in self._reg_params.items():
-            array = parameter._at(place)
-            result[name] = array if array._legacy == legacy else array._as_class(legacy)
+            result[name] = in_world(parameter._at(place), legacy)
         return result
 
     def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:

@@ -73,12 +73,15 @@ class Loss(HybridBlock):
 
     def _like(self, x: Any, other: Any, names: str = "label pred") -> Any:
         """Return an array in the shape of another one, which has as many elements."""
-        if has_shape(other) and x.size != other.size:
-            given, wanted = names.split()
-            raise ArrayValueError(
-                f"[{type(self).__name__}] {given} has shape {x.shape} and {wanted} has shape "
-                f"{other.shape}; they must have equally many elements"
-            )
+        if has_shape(other):
+            if x.shape == other.shape:
+                return x
+            if x.size != other.size:
+                given, wanted = names.split()
+                raise ArrayValueError(
+                    f"[{type(self).__name__}] {given} has shape {x.shape} and {wanted} has shape "
+                    f"{other.shape}; they must have equally many elements"
+                )
         return functions(other).reshape_like(x, other)
 
     def _weighted(self, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:

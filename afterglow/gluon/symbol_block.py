@@ -9,8 +9,10 @@ from typing import Any
 
 from .. import symbol
 from .._arrays.dtypes import FLOAT16, TYPES, dtype_number
+from .._arrays.nesting import flat
 from .._arrays.worlds import in_world
 from .._core import Array
+from ..error import ArrayValueError
 from ..symbol._run import Plan
 from ..symbol.symbol import Symbol
 from ..util import is_np_array
@@ -21,12 +23,7 @@ __all__ = ["SymbolBlock"]
 
 
 def _flat(values: Any, what: str) -> list[Any]:
-    """Return the symbols or arrays in nested lists, in order."""
-    if isinstance(values, (Symbol, Array)):
-        return [values]
-    if isinstance(values, (list, tuple)):
-        return [one for value in values for one in _flat(value, what)]
-    raise ValueError(f"{what} must be (nested) list of Symbol or NDArray, but got {type(values)}")
+    return flat(values, (Symbol, Array), what, ArrayValueError)
 
 
 class SymbolBlock(HybridBlock):

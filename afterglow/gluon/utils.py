@@ -17,6 +17,7 @@ from .._core import Array, operation
 from .._formats import params as _files
 from ..context import Context
 from ..error import ArrayTypeError, FileError
+from ..ndarray.sparse import BaseSparseNDArray
 from ..util import is_np_array, is_np_shape
 
 __all__ = [
@@ -47,8 +48,14 @@ def split_data(
         )
     short, longer = divmod(size, num_slice)
     bounds = [short * index + min(index, longer) for index in range(num_slice + 1)]
-    before = (slice(None),) * (batch_axis % len(data.shape))
-    return [data[(*before, slice(*ends))] for ends in itertools.pairwise(bounds)]
+    axis = batch_axis % len(data.shape)
+    if axis and isinstance(data, BaseSparseNDArray):
+        return [
+            ndarray.slice_axis(data, axis=axis, begin=begin, end=end)
+            for begin, end in itertools.pairwise(bounds)
+        ]
+    parts = [slice(*ends) for ends in itertools.pairwise(bounds)]
+    return [data[(*[slice(None)] * axis, part) if axis else part] for part in parts]
 
 
 def split_and_load(

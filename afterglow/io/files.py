@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ from .._formats import idx
 from .._formats import params as _files
 from ..error import ArrayValueError, MXNetError
 from .batches import DataDesc, MXDataIter
+
+#: Not the functions of ``logging``: they set up the log, and a program could no more.
+_logger = logging.getLogger(__name__)
 
 __all__ = ["CSVIter", "MNISTIter"]
 
@@ -67,8 +71,9 @@ class _HostIter(MXDataIter):
 
 def _table(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: str) -> Host:
     """Return the rows of a file, or of all files of a folder, each in a shape."""
-    place = Path(path)
-    files = sorted(one for one in place.iterdir() if one.is_file()) if place.is_dir() else [place]
+    files: Sequence[str | os.PathLike[str]] = [path]
+    if os.path.isdir(path):
+        files = sorted(one for one in Path(path).iterdir() if one.is_file())
     try:
         contents = [content for file in files if (content := _files.read(file).strip())]
         with warnings.catch_warnings():
@@ -90,7 +95,8 @@ class CSVIter(_HostIter):
     r"""Gives the rows of a file of numbers separated by commas, each reshaped to ``data_shape``.
 
     With ``round_batch`` the last batch goes on with the first rows, and the next round after them;
-    without it the last batch is filled up with rows that do not count.
+    without it the last batch is filled up with rows that do not count. Without a ``label_csv``, or
+    with the name ``NULL``, labels are 0.
 
     >>> import os, tempfile
     >>> from afterglow import io
@@ -124,7 +130,7 @@ class CSVIter(_HostIter):
         width = tuple(int(extent) for extent in onp.atleast_1d(label_shape))
         label = (
             onp.zeros((len(data), *width), kind)
-            if label_csv is None
+            if label_csv in (None, "NULL")
             else _table(label_csv, width, kind)
         )
         if len(label) != len(data):
@@ -199,7 +205,7 @@ class MNISTIter(_HostIter):
             shaped.astype(kind), labels.astype(kind), batch_size, data_name, label_name
         )
         if not silent:
-            logging.info("MNISTIter: load %d images, shuffle=%d", len(images), int(shuffle))
+            _logger.info("MNISTIter: load %d images, shuffle=%d", len(images), int(shuffle))
 
     def reset(self) -> None:
         """Begin again."""

@@ -68,9 +68,9 @@ class LibSVMIter(MXDataIter):
     r"""Gives the lines ``label column:value column:value ...`` of a file as csr arrays.
 
     Columns are counted from 0. Labels are the first numbers of the lines, or with ``label_libsvm``
-    the lines of another file, as csr arrays. With ``round_batch`` the last batch is filled up with
-    the first lines, otherwise it is left out. Of ``num_parts`` parts of the lines the one with
-    number ``part_index`` is read.
+    the lines of another file (``NULL``: none), as csr arrays. With ``round_batch`` the last batch
+    is filled up with the first lines, otherwise it is left out. Of ``num_parts`` parts of the lines
+    the one with number ``part_index`` is read.
 
     >>> import os, tempfile
     >>> from afterglow import io
@@ -106,7 +106,7 @@ class LibSVMIter(MXDataIter):
         self._names = (data_name, label_name)
         self._data = _Rows(data_libsvm, _width(data_shape, "data_shape"))
         self._label = None
-        if label_libsvm is not None:
+        if label_libsvm not in (None, "NULL"):
             self._label = _Rows(label_libsvm, _width(label_shape, "label_shape"))
             if len(self._label) != len(self._data):
                 raise ArrayValueError(

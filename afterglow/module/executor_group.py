@@ -107,7 +107,10 @@ class DataParallelExecutorGroup:
         self.batch_size = data_shapes[0].shape[axis]
         self.slices = split_batch(self.batch_size, self.workload)
         self.data_shapes, self.label_shapes = data_shapes, label_shapes
+        before = self.execs
         self.execs = [self._bound(number) for number in range(len(self.contexts))]
+        for old, new in zip(before, self.execs, strict=False):
+            new._watch_as(old)
 
     def _bound(self, number: int) -> Any:
         ctx, part = self.contexts[number], self.slices[number]

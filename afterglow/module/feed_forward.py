@@ -177,11 +177,12 @@ class FeedForward:
         self.arg_params, self.aux_params = module.get_params()
 
     def _predictor(self, data: Any) -> Any:
-        """Return a module that computes outputs for data of an iterator."""
+        """Return a module that computes outputs for data of an iterator.
+
+        Labels play no part: an iterator without any provides some of another shape.
+        """
         module = self._module(data)
-        known = set(module._label_names) if isinstance(module, Module) else set()
-        labels = [one for one in data.provide_label if one[0] in known] or None
-        module.bind(data.provide_data, labels, for_training=False)
+        module.bind(data.provide_data, for_training=False)
         module.init_params(
             self.initializer,
             self.arg_params or {},

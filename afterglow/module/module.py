@@ -333,6 +333,11 @@ class Module(BaseModule):
         """The auxiliary states."""
         return self.get_params()[1]
 
+    def _sync_params_from_devices(self) -> None:
+        """Copy the parameters anew: programs of MXNet's time have written to those of devices."""
+        self._params_dirty = True
+        self.get_params()
+
     def init_params(
         self,
         initializer: Any = Uniform(0.01),  # noqa: B008 - it has no state

@@ -190,7 +190,7 @@ def _rows(array: Any) -> Any:
 
 
 def _arrays(nested: Any, what: str) -> list[Any]:
-    return flat(nested, Array, what)
+    return flat(nested, (Array,), what)
 
 
 def _truth(value: Any) -> bool:

@@ -37,16 +37,16 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
            [3., 4.]], dtype=float32)
     """
     result: NDArray
+    copied = from_plain(source_array, dtype, None if ctx is None else context_numbers(ctx), True)
+    if copied is not None:
+        result = copied
+        return result
     if getattr(source_array, "stype", "default") != "default" or hasattr(source_array, "tocsr"):
         from . import sparse
 
         result = sparse.array(source_array, ctx, dtype)
         return result
     context = context_numbers(ctx)
-    copied = from_plain(source_array, dtype, context, True)
-    if copied is not None:
-        result = copied
-        return result
     if isinstance(source_array, Array):
         number = dtype_number(dtype, source_array._dtype_number)
         return LEGACY.copy(source_array, dtype=number, context=context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
+from .._arrays import handles as _handles
 from .._arrays import printing as _printing
 from .._arrays.base import ArrayBase
 from .._arrays.dtypes import TYPES
@@ -26,6 +27,17 @@ class NDArray(ArrayBase):
 
     _legacy: ClassVar[bool] = True
     _copy: ClassVar[Operation] = operation("copy", True)
+
+    def __new__(cls, handle: Any = None, writable: bool = True) -> Self:
+        """Return the array of a handle, as monitors of MXNet do; without one, for unpickling."""
+        if handle is None:
+            return super().__new__(cls, None)
+        return _handles.array_of(handle)  # type: ignore[no-any-return]
+
+    @property
+    def _as_parameter_(self) -> Any:
+        """What ``ctypes`` takes the array for."""
+        return _handles.handle_of(self)
 
     @property
     def dtype(self) -> Any:

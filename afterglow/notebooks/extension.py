@@ -63,13 +63,20 @@ class TracePage:
 
 
 @contextmanager
-def recorded(title: str, path: str, display: Callable[[Any], None]) -> Iterator[None]:
-    """Record in a ``with`` scope and show the page, also after an error; a path: write it, too."""
+def recorded(
+    title: str, path: str, display: Callable[[Any], None], file: str, last_line: int
+) -> Iterator[None]:
+    """Record in a ``with`` scope, wait for all of it, in the name of the last line of a cell.
+
+    The page is shown also after an error; a path: it is written, too.
+    """
     if path:
         trace.check_writable(path)
+    end = compile("\n" * (last_line - 1) + "waitall()", file, "exec")
     trace.start()
     try:
         yield
+        exec(end, {"waitall": waitall})
     finally:
         if trace.is_recording():  # the cell may have ended it itself
             recording = trace.stop()
@@ -92,15 +99,15 @@ class _CellTrace:
 
         Ends when everything that was issued is done.
         """
-        source = f"\n{cell}"  # the line of the magic counts
-        code = self._shell.transform_cell(source)
+        # The line of the magic counts; IPython takes empty lines away in front of a cell.
+        empty = len(cell) - len(cell.lstrip("\n"))
+        code = "\n" * (empty + 1) + self._shell.transform_cell(cell[empty:])
         number = self._shell.displayhook.prompt_count  # newer versions count on before cells run
-        name = self._shell.compile.cache(code, number, raw_code=source)
+        name = self._shell.compile.cache(code, number, raw_code=f"\n{cell}")
         tree = self._shell.compile.ast_parse(code, filename=name)
         pieces = compile_cell(tree, code.split("\n"), name, 1)
-        end = compile("\n" * cell.rstrip("\n").count("\n") + "\nwaitall()", name, "exec")
+        last_line = 2 + cell.rstrip("\n").count("\n")
         display = importlib.import_module("IPython.display").display
-        with recorded(f"Trace of cell In[{number}]", line.strip(), display):
+        with recorded(f"Trace of cell In[{number}]", line.strip(), display, name, last_line):
             for piece in pieces:
                 exec(piece, self._shell.user_ns)
-            exec(end, {"waitall": waitall})

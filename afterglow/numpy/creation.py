@@ -57,11 +57,11 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
     dtype('int32')
     """
     result: ndarray
-    context = context_numbers(ctx)
-    copied = from_plain(object, dtype, context, False)
+    copied = from_plain(object, dtype, None if ctx is None else context_numbers(ctx), False)
     if copied is not None:
         result = copied
         return result
+    context = context_numbers(ctx)
     if isinstance(object, Array):
         if getattr(object, "_legacy", False):
             raise ArrayValueError(

@@ -84,14 +84,10 @@ def nan_to_num(
     if x._dtype_number not in FLOATING:
         return NUMPY.copy(x) if copy else x
     largest = float(onp.finfo(x.dtype).max)
-    result = x
-    if posinf is not None:
-        result = NUMPY.where(NUMPY.equal(x, inf), posinf, result)
-    if neginf is not None:
-        result = NUMPY.where(NUMPY.equal(x, -inf), neginf, result)
-    if posinf is None or neginf is None:
-        result = NUMPY.clip(result, -largest, largest)
-    return NUMPY.where(NUMPY.not_equal(x, x), nan, result, out=target)
+    result = NUMPY.where(NUMPY.not_equal(x, x), nan, x)
+    result = NUMPY.where(NUMPY.equal(x, inf), largest if posinf is None else posinf, result)
+    lowest = -largest if neginf is None else neginf
+    return NUMPY.where(NUMPY.equal(x, -inf), lowest, result, out=target)
 
 
 def polyval(p: Any, x: Any) -> ndarray:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``mx.optimizer``: rules by which weights follow their gradients.
 
-Every rule is written with ordinary array calls in place, which the window of pending calls fuses
+A rule is a call of an op that updates a weight, such as ``sgd_update``; those that have no op are
+written with array calls in place. Either way the window of pending calls fuses what there is to do
 into one pass over weight, gradient and state.
 """
 

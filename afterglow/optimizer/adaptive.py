@@ -6,23 +6,31 @@ from __future__ import annotations
 from math import sqrt as scalar_sqrt
 from typing import Any, ClassVar
 
-from .._core import operation
 from .base import (
     Index,
     Optimizer,
     Rates,
-    absolute,
+    both,
     follow,
-    maximum,
+    function,
     register,
     share_reached,
-    sign,
     sqrt,
     square,
     zeros_like,
 )
 
 __all__ = ["FTML", "AdaDelta", "AdaGrad", "Adam", "AdamW", "Adamax", "Ftrl", "Nadam", "RMSProp"]
+
+_maximum = function("maximum")
+_absolute = function("abs")
+_adam = both("adam_update")
+_adamw = function("adamw_update")
+_adagrad = function("adagrad_update")
+_rmsprop = function("rmsprop_update")
+_centred_rmsprop = function("rmspropalex_update")
+_ftrl = function("ftrl_update")
+_ftml = function("ftml_update")
 
 
 def _pair(weight: Any) -> tuple[Any, Any]:
@@ -34,8 +42,7 @@ class Adam(Optimizer):
     """Mean and mean square of the gradients, both corrected for their start at zero."""
 
     elementwise: ClassVar[bool] = True
-    rowwise: ClassVar[bool] = True
-    decay_before_clip: ClassVar[bool] = True
+    takes_sparse: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -61,17 +68,22 @@ class Adam(Optimizer):
         first, second = (share_reached(beta, rates.number) for beta in (self.beta1, self.beta2))
         return rates.lr * scalar_sqrt(second) / first
 
-    def _means(self, state: Any, grad: Any) -> tuple[Any, Any]:
-        """Return mean and mean square with a gradient more."""
-        mean, variance = state
-        follow(mean, self.beta1, grad)
-        follow(variance, self.beta2, square(grad))
-        return mean, variance
-
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, slower where gradients are large."""
-        mean, variance = self._means(state, grad)
-        weight[:] = weight - self.corrected(rates) * mean / (sqrt(variance) + self.epsilon)
+        _adam[weight._legacy](
+            weight,
+            grad,
+            *state,
+            lr=self.corrected(rates),
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            wd=rates.wd,
+            rescale_grad=self.rescale_grad,
+            clip_gradient=self._bound,
+            lazy_update=self.lazy_update,
+            out=weight,
+        )
 
 
 @register
@@ -79,13 +91,23 @@ class AdamW(Adam):
     """Adam with a weight decay of its own, beside the gradient."""
 
     elementwise: ClassVar[bool] = True
-    decay_before_clip: ClassVar[bool] = False
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, and shrink the weight."""
-        mean, variance = self._means(state, grad)
-        move = self.corrected(rates) * mean / (sqrt(variance) + self.epsilon)
-        weight[:] = weight - move - rates.lr * rates.wd * weight
+        _adamw(
+            weight,
+            grad,
+            *state,
+            self.rescale_grad,
+            lr=self.corrected(rates),
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            wd=rates.lr * rates.wd,
+            eta=1.0,
+            clip_gradient=self._bound,
+            out=weight,
+        )
 
 
 @register
@@ -102,8 +124,9 @@ class Adamax(Adam):
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the mean, slower where gradients were large."""
         mean, largest = state
+        grad = self._scaled(grad, rates.wd, weight)
         follow(mean, self.beta1, grad)
-        largest[:] = maximum(self.beta2 * largest, absolute(grad))
+        largest[:] = _maximum(self.beta2 * largest, _absolute(grad))
         weight[:] = weight - rates.lr / share_reached(self.beta1, rates.number) * mean / largest
 
 
@@ -132,7 +155,10 @@ class Nadam(Adam):
             for moment in (count, count + 1)
         )
         self.m_schedule *= now
-        mean, variance = self._means(state, grad)
+        mean, variance = state
+        grad = self._scaled(grad, rates.wd, weight)
+        follow(mean, self.beta1, grad)
+        follow(variance, self.beta2, square(grad))
         ahead = (1 - now) / (1 - self.m_schedule) * grad + then / (
             1 - self.m_schedule * then
         ) * mean
@@ -145,7 +171,7 @@ class AdaGrad(Optimizer):
     """Slower where the sum of squared gradients is large."""
 
     elementwise: ClassVar[bool] = True
-    rowwise: ClassVar[bool] = True
+    takes_sparse: ClassVar[bool] = True
 
     def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -157,9 +183,8 @@ class AdaGrad(Optimizer):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the gradient over the root of the sum."""
-        lr, wd, _ = rates
-        state += square(grad)
-        weight[:] = weight - lr * (grad / sqrt(state + self.float_stable_eps) + wd * weight)
+        given = {"lr": rates.lr, "wd": rates.wd, "epsilon": self.float_stable_eps, **self._scaling}
+        _adagrad(weight, grad, state, out=weight, **given)
 
 
 @register
@@ -167,7 +192,6 @@ class RMSProp(Optimizer):
     """Slower where recent gradients are large; centred: where they vary."""
 
     elementwise: ClassVar[bool] = True
-    decay_before_clip: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -192,21 +216,12 @@ class RMSProp(Optimizer):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow the gradient over its recent size."""
-        squares = state[0]
-        follow(squares, self.gamma1, square(grad))
+        given = {"lr": rates.lr, "wd": rates.wd, "gamma1": self.gamma1, **self._scaling}
+        given |= {"epsilon": self.epsilon, "clip_weights": self.clip_weights or -1.0}
         if self.centered:
-            mean, move = state[1:]
-            follow(mean, self.gamma1, grad)
-            spread = sqrt(squares - square(mean) + self.epsilon)
-            move[:] = self.gamma2 * move - rates.lr * grad / spread
-            updated = weight + move
+            _centred_rmsprop(weight, grad, *state, out=weight, gamma2=self.gamma2, **given)
         else:
-            updated = weight - rates.lr * grad / sqrt(squares + self.epsilon)
-        if self.clip_weights:
-            updated = operation("clip", weight._legacy)(
-                updated, -self.clip_weights, self.clip_weights
-            )
-        weight[:] = updated
+            _rmsprop(weight, grad, *state, out=weight, **given)
 
 
 @register
@@ -227,6 +242,7 @@ class AdaDelta(Optimizer):
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Move as far as moves used to be for such gradients."""
         gradients, moves = state
+        grad = self._scaled(grad)
         follow(gradients, self.rho, square(grad))
         move = sqrt(moves + self.epsilon) / sqrt(gradients + self.epsilon) * grad
         follow(moves, self.rho, square(move))
@@ -238,8 +254,7 @@ class Ftrl(Optimizer):
     """Follow the regularised leader: weights that matter little become exactly zero."""
 
     elementwise: ClassVar[bool] = True
-    rowwise: ClassVar[bool] = True
-    rowwise_if_dense: ClassVar[bool] = False  # a weight without gradients becomes zero
+    takes_sparse: ClassVar[bool] = True
 
     def __init__(
         self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any
@@ -254,13 +269,9 @@ class Ftrl(Optimizer):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Solve for the weight that all gradients so far ask for."""
-        lr, wd, _ = rates
-        total, squares = state
-        grown = squares + square(grad)
-        total[:] = total + grad - (sqrt(grown) - sqrt(squares)) / lr * weight
-        squares[:] = grown
-        beyond = maximum(absolute(total) - self.lamda1, 0)
-        weight[:] = -sign(total) * beyond / ((self.beta + sqrt(squares)) / lr + wd)
+        given = {"lr": rates.lr, "wd": rates.wd, **self._scaling}
+        given |= {"lamda1": self.lamda1, "beta": self.beta}
+        _ftrl(weight, grad, *state, out=weight, **given)
 
 
 @register
@@ -268,7 +279,6 @@ class FTML(Optimizer):
     """Follow the moving leader."""
 
     elementwise: ClassVar[bool] = True
-    decay_before_clip: ClassVar[bool] = True
 
     def __init__(
         self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any
@@ -284,15 +294,18 @@ class FTML(Optimizer):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Solve for the weight that recent gradients ask for."""
-        lr, _, count = rates
-        denominator, variance, total = state
-        follow(variance, self.beta2, square(grad))
-        spread = sqrt(variance / share_reached(self.beta2, count)) + self.epsilon
-        fresh = share_reached(self.beta1, count) / lr * spread
-        total[:] = (
-            self.beta1 * total
-            + (1 - self.beta1) * grad
-            - (fresh - self.beta1 * denominator) * weight
+        lr, wd, count = rates
+        _ftml(
+            weight,
+            grad,
+            *state,
+            lr=lr,
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            t=count,
+            wd=wd,
+            rescale_grad=self.rescale_grad,
+            clip_grad=self._bound,
+            out=weight,
         )
-        denominator[:] = fresh
-        weight[:] = -total / denominator

@@ -38,21 +38,23 @@ def share_reached(decay: float, count: int) -> float:
     return 1 - decay**count
 
 
+def both(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return an op as ``np`` and as ``nd`` have it, to be chosen by ``_legacy`` of an array."""
+    return operation(name, False), operation(name, True)
+
+
 def function(name: str) -> Callable[..., Any]:
     """Return an op of one array, answering in the array's own world."""
-    legacy, numpy = operation(name, True), operation(name, False)
+    ops = both(name)
 
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
-        return (legacy if x._legacy else numpy)(x, *args, **kwargs)
+        return ops[x._legacy](x, *args, **kwargs)
 
     return call
 
 
 sqrt = function("sqrt")
 square = function("square")
-absolute = function("abs")
-sign = function("sign")
-maximum = function("maximum")
 _copy = function("copy")
 _clip = function("clip")
 
@@ -75,37 +77,32 @@ _USED_TOGETHER = (
     "_update_count",
     "_get_lr",
     "_get_wd",
-    "_prepared",
 )
 
 
 class Optimizer(NamedKeywords):
     """The base class: subclasses define ``create_state`` and ``step``.
 
-    ``step`` is given the gradient scaled by ``rescale_grad`` and clipped to ``clip_gradient``.
-    Where the weight decay is a part of the gradient before clipping, ``decay_before_clip`` is set.
+    ``step`` is given the gradient as it is. A rule that an op states is a call of that op, which is
+    told by ``_scaling`` how to scale and clip the gradient; other rules are written with array
+    calls and begin with ``_scaled``.
     A class sets ``elementwise`` if the ``step`` that it defines is made of elementwise calls on
     weight, gradient and state alone and does the same for equal rates: then weights are updated
     together, by one call.
     """
 
     opt_registry: ClassVar[dict[str, type[Optimizer]]] = {}
-    decay_before_clip: ClassVar[bool] = False
     elementwise: ClassVar[bool] = False
     copy_comes_last: ClassVar[bool] = False  #: in states, of a weight in float32 beside the rest
     updates_together: ClassVar[bool] = False  #: found out for every subclass
-    #: Whether ``step`` does for some rows what it does for all, so that a row_sparse gradient needs
-    #: to touch the rows that it has and no others. Set beside ``step``.
-    rowwise: ClassVar[bool] = False
-    rowwise_if_dense: ClassVar[bool] = True  #: also for a dense weight
-    #: Whether that is wanted.
-    lazy_update: bool = True
-    updates_rows: ClassVar[bool] = False  #: found out for every subclass
+    #: Whether ``step`` calls an op that takes sparse arrays. Set beside ``step``.
+    takes_sparse: ClassVar[bool] = False
+    steps_sparse: ClassVar[bool] = False  #: found out for every subclass
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         definer = next(kind for kind in cls.__mro__ if "step" in vars(kind))
-        cls.updates_rows = bool(vars(definer).get("rowwise"))
+        cls.steps_sparse = bool(vars(definer).get("takes_sparse"))
         cls.updates_together = bool(vars(definer).get("elementwise")) and all(
             getattr(cls, name) is getattr(Optimizer, name) for name in _USED_TOGETHER
         )
@@ -297,19 +294,13 @@ class Optimizer(NamedKeywords):
         self._step_with(rates, weight, grad, state)
 
     def _step_with(self, rates: Rates, weight: Any, grad: Any, state: Any) -> None:
-        if grad.stype != "default" or weight.stype != "default":
-            from ..ndarray.sparse._updates import update, warn_of_fallback
+        if not self.steps_sparse and (grad.stype != "default" or weight.stype != "default"):
+            from ..ndarray.sparse._updates import update_by_dense
 
-            can = self.updates_rows and (self.rowwise_if_dense or weight.stype == "row_sparse")
-            if not can and grad.stype != "default":
-                warn_of_fallback(type(self).__name__, [weight.stype, grad.stype])
-            step = partial(self._step_dense, rates)
-            update(step, can and self.lazy_update, weight, grad, state)
-            return
-        self._step_dense(rates, weight, grad, state)
-
-    def _step_dense(self, rates: Rates, weight: Any, grad: Any, state: Any) -> None:
-        self.step(weight, self._prepared(weight, grad, rates.wd), state, rates)
+            step = partial(self.step, rates=rates)
+            update_by_dense(type(self).__name__, step, weight, grad, state)
+        else:
+            self.step(weight, grad, state, rates)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Update in float32 where ``create_state_multi_precision`` made a copy."""
@@ -334,10 +325,20 @@ class Optimizer(NamedKeywords):
         else:
             update(weight, grad, state)
 
-    def _prepared(self, weight: Any, grad: Any, wd: float) -> Any:
+    @property
+    def _bound(self) -> float:
+        return self.clip_gradient or -1.0
+
+    @property
+    def _scaling(self) -> dict[str, float]:
+        """How ops use gradients; a bound of zero is none, as in MXNet."""
+        return {"rescale_grad": self.rescale_grad, "clip_gradient": self._bound}
+
+    def _scaled(self, grad: Any, wd: float = 0.0, weight: Any = None) -> Any:
+        """Return a gradient scaled and clipped, with the decay of a weight that is clipped too."""
         if self.rescale_grad != 1.0:
             grad = grad * self.rescale_grad
-        if self.decay_before_clip and wd:
+        if wd:
             grad = grad + wd * weight
         if self.clip_gradient is not None and self.clip_gradient >= 0:
             grad = _clip(grad, -self.clip_gradient, self.clip_gradient)

@@ -6,16 +6,18 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..error import ArrayValueError
-from .base import Index, Optimizer, Rates, register, sqrt, square
+from .base import Index, Optimizer, Rates, function, register
 
 __all__ = ["GroupAdaGrad"]
+
+_update = function("group_adagrad_update")
 
 
 @register
 class GroupAdaGrad(Optimizer):
     """AdaGrad with one rate for every row of a matrix, as those of embeddings are."""
 
-    rowwise: ClassVar[bool] = True
+    takes_sparse: ClassVar[bool] = True
 
     def __init__(self, eps: float = 1e-5, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -36,5 +38,5 @@ class GroupAdaGrad(Optimizer):
             raise ArrayValueError(
                 f"[GroupAdaGrad] there is no weight decay, but wd is {rates.wd}; set it to 0"
             )
-        state += square(grad).mean(axis=1, keepdims=True)
-        weight[:] = weight - rates.lr * grad / sqrt(state + self.float_stable_eps)
+        given = {"lr": rates.lr, "epsilon": self.float_stable_eps, **self._scaling}
+        _update(weight, grad, state, out=weight, **given)

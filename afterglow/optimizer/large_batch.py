@@ -86,7 +86,7 @@ class LBSGD(SGD):
             return
         mean = total / self.batch_scale
         rate = lr * self._factor(number, weight, mean, wd)
-        self.step(weight, self._prepared(weight, mean, wd), state, Rates(rate, wd, number))
+        self.step(weight, mean, state, Rates(rate, wd, number))
 
     def _factor(self, number: int, weight: Any, grad: Any, wd: float) -> Any:
         if self.warmup_strategy == "lars":

@@ -8,31 +8,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from .._arrays.worlds import where
-from .base import (
-    Index,
-    MomentumOptimizer,
-    Optimizer,
-    Rates,
-    follow,
-    function,
-    maximum,
-    register,
-    share_reached,
-    sqrt,
-    square,
-    zeros_like,
-)
+from .._core import operation
+from .base import Index, MomentumOptimizer, Optimizer, Rates, register, zeros_like
+from .sgd import descend, in_array
 
 __all__ = ["LAMB", "LARS"]
-
-_norm = function("norm2")
-_minimum = function("minimum")
-
-
-def _unless_zero(first: Any, second: Any, value: Any) -> Any:
-    """Return the value, or 1 where one of the two norms is zero."""
-    return where((first > 0) * (second > 0), value, 1.0)
 
 
 @register
@@ -66,22 +46,20 @@ class LAMB(Optimizer):
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Move by the rate times the norm of the weight."""
         lr, wd, count = rates
-        mean, variance = state
-        follow(mean, self.beta1, grad)
-        follow(variance, self.beta2, square(grad))
-        if self.bias_correction:
-            unbiased = mean / share_reached(self.beta1, count)
-            spread = sqrt(variance / share_reached(self.beta2, count)) + self.epsilon
-        else:
-            unbiased, spread = mean, sqrt(variance) + self.epsilon
-        move = unbiased / spread + wd * weight
-        size = _norm(weight)
-        if self.lower_bound:
-            size = maximum(size, self.lower_bound)
-        if self.upper_bound:
-            size = _minimum(size, self.upper_bound)
-        length = _norm(move)
-        weight[:] = weight - lr * _unless_zero(size, length, size / length) * move
+        operation("_multi_lamb_update", weight._legacy)(
+            [weight, grad, *state],
+            out=weight,
+            learning_rates=(lr,),
+            wds=(wd,),
+            step_count=(count,),
+            beta1=self.beta1,
+            beta2=self.beta2,
+            epsilon=self.epsilon,
+            bias_correction=self.bias_correction,
+            lower_bound=self.lower_bound or -1.0,
+            upper_bound=self.upper_bound or -1.0,
+            **self._scaling,
+        )
 
 
 @register
@@ -118,24 +96,28 @@ class LARS(MomentumOptimizer):
         # As in MXNet the names that a trainer knows do not count, so biases adapt there too.
         name = self.idx2name.get(index, str(index))
         self._adapts = not name.endswith(("gamma", "beta", "bias"))
-        self._scaled = grad * self.rescale_grad
         super().update(index, weight, grad, state)
-        del self._adapts, self._scaled
+        del self._adapts
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Go down the slope at the layer's own rate."""
         lr, wd, _ = rates
         self.last_lr, self.cur_lr = self.cur_lr, lr
-        rate: Any = lr
-        if self._adapts:
-            size, slope = _norm(weight), _norm(self._scaled)
-            fraction = self.eta * size / (slope + wd * size + self.eps)
-            rate = lr * _unless_zero(size, slope, fraction)
-        if state is None:
-            weight[:] = weight - rate * (grad + wd * weight)
-            return
         momentum = self.momentum
         if self.momentum_correction and self.last_lr:
             momentum *= self.cur_lr / self.last_lr
-        state[:] = momentum * state - rate * (grad + wd * weight)
-        weight += state
+        rate = self._rate(weight, grad, lr, wd) if self._adapts else lr
+        descend(self, weight, grad, state, rate, wd, momentum)
+
+    def _rate(self, weight: Any, grad: Any, lr: float, wd: float) -> Any:
+        """Return the rate of a layer, an array."""
+        squares = operation("multi_sum_sq", weight._legacy)
+        return operation("multi_lars", weight._legacy)(
+            in_array(lr, weight),
+            squares([weight], num_arrays=1),
+            squares([grad], num_arrays=1),
+            in_array(wd, weight),
+            eta=self.eta,
+            eps=self.eps,
+            rescale_grad=self.rescale_grad,
+        )

@@ -6,16 +6,82 @@ from __future__ import annotations
 from math import sqrt as scalar_sqrt
 from typing import Any, ClassVar
 
+from .._arrays.dtypes import FLOAT32
+from .._core import Array
 from ..context import context_of
 from ..error import ArrayValueError
-from .base import Index, MomentumOptimizer, Optimizer, Rates, register, sign, zeros_like
+from .base import (
+    Index,
+    MomentumOptimizer,
+    Optimizer,
+    Rates,
+    both,
+    function,
+    register,
+    zeros_like,
+)
 
 __all__ = ["DCASGD", "NAG", "SGD", "SGLD", "Signum", "Test", "ccSGD"]
 
 
-def _decayed(weight: Any, decay: float) -> Any:
-    """Return what is left of a weight."""
-    return (1 - decay) * weight if decay else weight
+_descend = both("sgd_update")
+_descend_with_momentum = both("sgd_mom_update")
+_descend_at = both("preloaded_multi_sgd_update")
+_descend_with_momentum_at = both("preloaded_multi_sgd_mom_update")
+_look_ahead = function("nag_mom_update")
+_follow_signs = function("signsgd_update")
+_follow_signs_of_momentum = function("signum_update")
+
+
+def in_array(number: float, weight: Any) -> Any:
+    """Return an array of one number, where a weight is."""
+    return weight._copy(number, shape=(1,), dtype=FLOAT32, ctx=weight._context_numbers)
+
+
+def descend(
+    optimizer: Optimizer,
+    weight: Any,
+    grad: Any,
+    state: Any,
+    lr: Any,
+    wd: float,
+    momentum: float,
+    lazy_update: bool = True,
+) -> None:
+    """Go down the slope; a momentum is the state. The rate may be an array of one number."""
+    if isinstance(lr, Array):
+        rates, given = [lr, in_array(wd, weight)], optimizer._scaling
+        if state is None:
+            _descend_at[weight._legacy]([weight, grad, *rates], out=weight, **given)
+        else:
+            arrays = [weight, grad, state, *rates]
+            _descend_with_momentum_at[weight._legacy](
+                arrays, out=weight, momentum=momentum, **given
+            )
+    elif state is None:
+        _descend[weight._legacy](
+            weight,
+            grad,
+            lr=lr,
+            wd=wd,
+            rescale_grad=optimizer.rescale_grad,
+            clip_gradient=optimizer._bound,
+            lazy_update=lazy_update,
+            out=weight,
+        )
+    else:
+        _descend_with_momentum[weight._legacy](
+            weight,
+            grad,
+            state,
+            lr=lr,
+            momentum=momentum,
+            wd=wd,
+            rescale_grad=optimizer.rescale_grad,
+            clip_gradient=optimizer._bound,
+            lazy_update=lazy_update,
+            out=weight,
+        )
 
 
 @register
@@ -23,7 +89,7 @@ class SGD(MomentumOptimizer):
     """Stochastic gradient descent, with momentum if asked for."""
 
     elementwise: ClassVar[bool] = True
-    rowwise: ClassVar[bool] = True
+    takes_sparse: ClassVar[bool] = True
     copy_comes_last: ClassVar[bool] = True
 
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any) -> None:
@@ -35,11 +101,7 @@ class SGD(MomentumOptimizer):
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Go down the slope."""
         lr, wd, _ = rates
-        if state is None:
-            weight[:] = _decayed(weight, lr * wd) - lr * grad
-            return
-        state[:] = self.momentum * state - lr * (grad + wd * weight)
-        weight += state
+        descend(self, weight, grad, state, lr, wd, self.momentum, self.lazy_update)
 
 
 @register
@@ -62,13 +124,10 @@ class NAG(MomentumOptimizer):
         """Go where the momentum will lead."""
         lr, wd, _ = rates
         if state is None:
-            weight[:] = _decayed(weight, lr * wd) - lr * grad
-            return
-        slope = grad + wd * weight
-        momentum = self.momentum * state
-        weight[:] = weight + self.momentum * (momentum - lr * slope) - lr * slope
-        # The weight decay that stays in the momentum is that of the new weight, as in MXNet.
-        state[:] = momentum - lr * (grad + wd * weight)
+            descend(self, weight, grad, None, lr, wd, 0.0)
+        else:
+            given = {"lr": lr, "wd": wd, "momentum": self.momentum, **self._scaling}
+            _look_ahead(weight, grad, state, out=weight, **given)
 
 
 @register
@@ -88,7 +147,7 @@ class SGLD(Optimizer):
             noise = ndarray.random.normal(0, scale, shape, weight.dtype, place)
         else:
             noise = numpy.random.normal(0, scale, shape, weight.dtype, place)
-        weight[:] = weight - lr / 2 * (grad + wd * weight) + noise
+        weight[:] = weight - lr / 2 * (self._scaled(grad) + wd * weight) + noise
 
 
 @register
@@ -110,12 +169,12 @@ class Signum(MomentumOptimizer):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Follow signs only."""
-        lr, wd, _ = rates
+        given = {"lr": rates.lr, "wd": rates.wd, **self._scaling}
         if state is None:
-            weight[:] = _decayed(weight, lr * wd) - lr * sign(grad)
-            return
-        state[:] = self.momentum * state - (1 - self.momentum) * (grad + wd * weight)
-        weight[:] = _decayed(weight, lr * self.wd_lh) + lr * sign(state)
+            _follow_signs(weight, grad, out=weight, **given)
+        else:
+            given |= {"momentum": self.momentum, "wd_lh": self.wd_lh}
+            _follow_signs_of_momentum(weight, grad, state, out=weight, **given)
 
 
 @register
@@ -137,6 +196,7 @@ class DCASGD(Optimizer):
         """Correct the gradient for how far the weight has moved."""
         lr, wd, _ = rates
         momentum, previous = state
+        grad = self._scaled(grad)
         move = -lr * (grad + wd * weight + self.lamda * grad * grad * (weight - previous))
         if momentum is not None:
             momentum[:] = self.momentum * momentum + move
@@ -157,5 +217,5 @@ class Test(Optimizer):
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
         """Add."""
-        weight += grad
+        weight += self._scaled(grad)
         state[:] = weight

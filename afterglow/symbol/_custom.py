@@ -24,14 +24,13 @@ def input_names(attributes: Mapping[str, Any]) -> list[str]:
     return [*found.list_arguments(), *found.list_auxiliary_states()]
 
 
-def _inferred(given: Attributes, shapes: list[Shape | None]) -> tuple[list[Any], list[Any]]:
+def _inferred(given: Attributes, shapes: list[Shape | None]) -> tuple[list[Shape], list[Shape]]:
     """Return the shapes of the inputs and of the outputs."""
+    from ..operator import inferred_shapes
+
     found = prop(given)
     count = len(found.list_arguments())
-    known = [[] if shape is None else list(shape) for shape in shapes[:count]]
-    inputs, outputs, *rest = found.infer_shape(known)
-    states = rest[0] if rest else ()
-    return [tuple(one) for one in (*inputs, *states)], [tuple(one) for one in outputs]
+    return inferred_shapes(found, [[] if one is None else list(one) for one in shapes[:count]])
 
 
 def complete(

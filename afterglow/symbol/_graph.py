@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
 VARIABLE = "null"  #: the op of variables, as files have it
 
+#: Ops of one input whose name monitors are told; of all others they are told its number.
+_NAME_THEIR_INPUT = frozenset(
+    (
+        *("Dropout", "GridGenerator", "L2Normalization", "LRN", "MakeLoss", "Pad", "Pooling"),
+        *("SliceChannel", "SwapAxis", "_contrib_MultiBoxPrior", "_contrib_fft", "_contrib_ifft"),
+        *("_contrib_index_array", "_contrib_quadratic", "_image_normalize", "_image_to_tensor"),
+        *("_ravel_multi_index", "_split_v2", "_unravel_index", "col2im", "depth_to_space", "diag"),
+        *("im2col", "log_softmax", "moments", "repeat", "reverse", "space_to_depth", "squeeze"),
+        "tile",
+    )
+)
+
 
 class Node:
     """A variable, or a call of an op: name, attributes (text), inputs, and graphs that it holds."""
@@ -42,11 +54,17 @@ class Node:
         return Node(self.op, self.name, dict(self.attributes), inputs, self.subgraphs)
 
     def open_shape(self, unknown: int) -> Shape | None:
-        """Return the shape of new arrays with an extent that is left open, as -1; else none."""
+        """Return the shape of new arrays with an extent that is left open, as -1; else none.
+
+        -1 always leaves one open; 0 does where shapes are not NumPy's. Random numbers without a
+        shape have that of what stands beside them: all of it is open.
+        """
         if self.inputs or self.is_variable:
             return None
         shape = self.values.get("shape")
-        if not isinstance(shape, tuple) or unknown not in shape:
+        if not shape and unknown == 0 and self.op.startswith("_random_"):
+            return ()
+        if not isinstance(shape, tuple) or not {unknown, -1}.intersection(shape):
             return None
         return tuple(-1 if extent == unknown else extent for extent in shape)
 
@@ -62,6 +80,13 @@ class Node:
             return not prop(self.attributes).need_top_grad_
         return self.entry.is_loss
 
+    @property
+    def draws(self) -> bool:
+        """Whether it draws random numbers, even in passes that do not train."""
+        if self.op == "Dropout":
+            return self.values.get("mode") == "always"
+        return self.op.startswith("_sample") or self.entry.is_random
+
     @cached_property
     def entry(self) -> Entry:
         """What is known of the op."""
@@ -76,6 +101,12 @@ class Node:
     def input_names(self) -> tuple[str, ...]:
         """Return the names of the inputs that are there."""
         return self.entry.input_names(self.values, len(self.inputs))
+
+    def watched_names(self) -> tuple[str, ...]:
+        """Return the names of the inputs as monitors are told them."""
+        if self.entry.inputs == ("data",) and self.op not in _NAME_THEIR_INPUT:
+            return ("input0",)
+        return self.input_names()
 
     def output_names(self) -> tuple[str, ...]:
         """Return the names of the outputs, without that of the node."""
@@ -146,6 +177,9 @@ def auxiliary(nodes: Iterable[Node]) -> set[Node]:
             for name, (source, _) in zip(node.input_names(), node.inputs, strict=False):
                 if name in node.entry.auxiliary and source.is_variable:
                     result.add(source)
+        if node.op == "Custom":
+            count = len(prop(node.attributes).list_arguments())
+            result.update(source for source, _ in node.inputs[count:] if source.is_variable)
         if node.op in PARAMETERS:
             for graph, taken in zip(node.subgraphs, places(node.op, node.values), strict=True):
                 inputs = (node.inputs[taken[state]][0] for state in graph.states)

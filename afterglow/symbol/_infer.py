@@ -8,11 +8,12 @@ twice, with different numbers in their place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import autograd
-from .._arrays.dtypes import BOOL, FLOAT32, dtype_number
+from .._arrays.dtypes import BOOL, FLOAT32, INT32, dtype_number
 from .._arrays.shapes import Shape, as_integers
 from .._core import AnomalyScope, infer_only, operation
 from ..error import MXNetError
@@ -21,6 +22,11 @@ from ._graph import Node, Output, failed, in_order
 from ._shapes import is_complete, merged
 
 _Hole = tuple[int, int]  #: an input and the axis whose extent is not known
+
+#: Ops that give what there is of an axis where it has fewer elements than are asked for.
+_CUTS = frozenset(("slice", "slice_axis", "_npi_slice"))
+#: Ops that leave the number of elements, and the order of the extents, as they are.
+_RESHAPES = frozenset(("Reshape", "_np_reshape", "_npx_reshape"))
 
 _MOST_PASSES = 32  #: over a graph; each but the last completes a shape
 
@@ -160,7 +166,7 @@ class Inference:
 
     def open_nodes(self) -> list[Node]:
         """Return the nodes of new arrays whose shapes have extents that are left open."""
-        return [node for node in self.nodes if node.open_shape(self._unknown)]
+        return [node for node in self.nodes if node.open_shape(self._unknown) is not None]
 
     def _forward(self, node: Node) -> None:
         """Find shapes of the results, and of inputs that the op says itself."""
@@ -168,7 +174,7 @@ class Inference:
             return
         shape = node.open_shape(self._unknown)
         if shape is not None:
-            self._set((node, 0), shape, node, "the new array")
+            self._set((node, 0), shape or None, node, "the new array")
             return
         names = node.input_names()
         try:
@@ -258,6 +264,10 @@ class Inference:
             for x, y, extent in zip(one, other, told or (), strict=False):
                 if x != y and extent != -1:
                     found.update(probes.of_inputs(x, y, extent))
+        if node.entry.name in _CUTS:
+            taken = self.shapes[node.inputs[0]] or ()
+            pairs = zip(results[0], taken, strict=True)
+            results[0] = tuple(-1 if own == -1 and got > 1 else got for got, own in pairs)
         for (place, axis), extent in found.items():
             source = node.inputs[place]
             shape = list(self.shapes[source] or ())
@@ -270,11 +280,24 @@ class Inference:
         return FLOAT32 if known is None else known
 
     def _backward(self, node: Node) -> None:
-        """Tell inputs of ops on elements what is known of the result."""
+        """Tell inputs what is known of the result: of ops on elements, and of other shapes."""
         shape = self.shapes.get((node, 0))
-        if shape is not None:
-            for place in node.entry.places_alike(node.input_names()):
-                self._set(node.inputs[place], shape, node, "the inputs")
+        if shape is None:
+            return
+        for place in node.entry.places_alike(node.input_names()):
+            self._set(node.inputs[place], shape, node, "the inputs")
+        if node.entry.name in _RESHAPES:
+            self._set(node.inputs[0], self._before(node, shape), node, "the input")
+
+    def _before(self, node: Node, shape: Shape) -> Shape | None:
+        """Return what was reshaped: the one extent that is not known follows from the others."""
+        own = self.shapes.get(node.inputs[0])
+        if own is None or own.count(-1) != 1 or not is_complete(shape):
+            return own
+        rest = math.prod(extent for extent in own if extent != -1)
+        if not rest or math.prod(shape) % rest:
+            return own
+        return tuple(math.prod(shape) // rest if extent == -1 else extent for extent in own)
 
     # --- types ---
 
@@ -314,9 +337,13 @@ class Inference:
                 self.types[node, index] = kind
             return
         names = node.input_names()
-        # A condition has a type of its own.
+        # A condition has a type of its own, and lengths are integers.
         is_choice = entry.name.startswith(("where", "_npi_where"))
-        same = node.inputs[1:] if is_choice else node.inputs
+        has_lengths = entry.name in ("softmax", "_npx_softmax")
+        same = node.inputs[1:] if is_choice else node.inputs[: 1 if has_lengths else None]
+        for source in node.inputs[1:] if has_lengths else ():
+            if self.types.get(source) is None:
+                self.types[source] = INT32
         known = [self.types[source] for source in same if self.types.get(source) is not None]
         common = known[0] if known else None
         follows = values.get("dtype") in (None, "None") and entry.result_type is None

@@ -63,6 +63,7 @@ class Entry:
     auxiliary: frozenset[str] = frozenset()
     initial: Mapping[str, str] = field(default_factory=dict)  # how inputs begin that nobody gives
     is_loss: bool = False  # whether its gradient starts by itself
+    is_random: bool = False  # whether it draws numbers
     present: Callable[[Attributes], tuple[str, ...]] | None = None  # which inputs are there
     outputs: Callable[[Attributes], Outputs] | None = None
     alike: bool = False  # whether the inputs that must be given and the results have one shape
@@ -402,6 +403,7 @@ def _declares(entry: Entry, op: str) -> Entry:
         auxiliary=frozenset(inputs[len(inputs) - description["auxiliary"] :]),
         initial=description["beginnings"],
         is_loss=description["loss"],
+        is_random=description["random"],
         present=present if description["has_form"] and inputs else None,
         outputs=outputs if description["has_form"] else entry.outputs,
         alike=alike,

@@ -13,7 +13,8 @@ from ._graph import Node, Output, failed, in_order
 from ._infer import Inference
 from ._shapes import is_complete
 
-Watch = Callable[[Node, int, Any], None]
+#: Sees a node, its inputs and its results.
+Watch = Callable[[Node, Sequence[Any], Sequence[Any]], None]
 
 
 class _Step:
@@ -44,7 +45,9 @@ class Plan:
     def __init__(self, heads: Sequence[Output]) -> None:
         nodes = in_order(node for node, _ in heads)
         self._outputs = heads
-        self._has_open = any(node.open_shape(0) or node.open_shape(-1) for node in nodes)
+        self._has_open = any(
+            node.open_shape(unknown) is not None for node in nodes for unknown in (0, -1)
+        )
         self._found: dict[tuple[Any, ...], dict[Node, Shape]] = {}
         places = {node: place for place, node in enumerate(nodes)}
         self.variables = [(places[node], node) for node in nodes if node.is_variable]
@@ -74,8 +77,7 @@ class Plan:
             arrays = [results[source][index] for source, index in step.sources]
             results[place] = step.run(arrays, shapes.get(step.node))
             if watch is not None:
-                for index, array in enumerate(results[place]):
-                    watch(step.node, index, array)
+                watch(step.node, arrays, results[place])
             for dying in step.dying:
                 results[dying] = None
         return [results[place][index] for place, index in self._heads]

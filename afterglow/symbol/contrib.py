@@ -119,9 +119,9 @@ def _symbols(nested: Any, what: str) -> tuple[list[Symbol], Any]:
         return [nested], nested
     form = [
         list(one) if isinstance(one, Symbol) and len(one) > 1 else one
-        for one in (nested if isinstance(nested, (list, tuple)) else flat(nested, Symbol, what))
+        for one in (nested if isinstance(nested, (list, tuple)) else flat(nested, (Symbol,), what))
     ]
-    return flat(form, Symbol, what), form
+    return flat(form, (Symbol,), what), form
 
 
 def _form(nested: Any) -> Any:

@@ -702,9 +702,16 @@ def _sorted(
                 parameters[key] = value
         elif key in HIDDEN or (key.startswith("__") and key.endswith("__")):
             parameters[key] = value
-        elif not entry.takes_parameters:  # MXNet ignores them too
+        elif isinstance(value, Symbol):
+            if entry.inputs:
+                raise MXNetError(
+                    f"Keyword argument name {key} not found. Candidate arguments: "
+                    f"{', '.join(entry.inputs)}, in operator {entry.name}"
+                )
+            _warn_of(entry.name, key, "inputs")  # MXNet ignores them too
+        elif not entry.takes_parameters:  # and these
             parameters[key] = value
-            _warn_of(entry.name, key)
+            _warn_of(entry.name, key, "parameters")
         else:
             public = ", ".join(one for one in entry.parameters if not one.startswith("__"))
             raise MXNetError(
@@ -715,8 +722,8 @@ def _sorted(
 
 
 @cache  # once for each
-def _warn_of(op: str, key: str) -> None:
-    warnings.warn(f"{op} has no parameters; {key} is ignored", UserWarning, stacklevel=5)
+def _warn_of(op: str, key: str, kind: str) -> None:
+    warnings.warn(f"{op} has no {kind}; {key} is ignored", UserWarning, stacklevel=5)
 
 
 def _need(value: Any, name: str) -> Symbol:

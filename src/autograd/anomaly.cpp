@@ -20,7 +20,12 @@ struct Elements {
   std::int64_t nans = 0, infinities = 0;
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
 
-  bool are_finite() const { return nans == 0 && infinities == 0; }
+  /// Of those that are not finite; empty if all are.
+  std::string counts() const {
+    std::string text = nans ? std::to_string(nans) + " nan" : "";
+    if (nans && infinities) text += " and ";
+    return infinities ? text + std::to_string(infinities) + " inf" : text;
+  }
   void add(double value) {
     if (std::isnan(value)) {
       ++nans;
@@ -83,10 +88,10 @@ AnomalyCheck::AnomalyCheck(const lazy::Call& call)
       inputs_(lazy::describe_inputs(call)),
       site_(call.site.copy()) {
   // What is made of numbers alone is as finite as whoever gave them wanted it.
-  finite_ = std::ranges::any_of(call.inputs,
-                                [](const lazy::Operand& input) { return !input.is_immediate(); });
+  is_looked_at_ = std::ranges::any_of(
+      call.inputs, [](const lazy::Operand& input) { return !input.is_immediate(); });
   for (const lazy::Operand& input : call.inputs) {
-    if (finite_) add_input(input);
+    if (is_looked_at_) add_input(input);
   }
 }
 
@@ -96,32 +101,34 @@ void AnomalyCheck::add_input(const lazy::Operand& input) {
     if (is_floating(input.dtype)) seen.add(number_at(input.immediate.data(), input.dtype));
   } else {
     if (front_end().wait_for_value(input) || (!input.data() && input.size())) {
-      finite_ = false;  // there is no value
+      is_looked_at_ = false;  // there is no value
       return;
     }
     if (is_floating(input.dtype))
       seen = elements_of(input, input.given ? *input.given : *input.layout);
   }
-  finite_ = seen.are_finite();
-  if (seen.lowest > seen.highest) return;  // nothing that could be told of it
-  if (!ranges_.empty()) ranges_ += ", ";
-  ranges_ += seen.lowest == seen.highest ? text_of(seen.lowest)
-                                         : text_of(seen.lowest) + " to " + text_of(seen.highest);
+  has_nan_ |= seen.nans > 0;
+  has_infinity_ |= seen.infinities > 0;
+  std::string values = seen.counts();
+  if (seen.lowest <= seen.highest) {
+    std::string range = text_of(seen.lowest);
+    if (seen.lowest < seen.highest) range += " to " + text_of(seen.highest);
+    values = values.empty() ? range : range + " and " + values;
+  }
+  if (values.empty()) return;  // nothing that could be told of it
+  if (!values_.empty()) values_ += ", ";
+  values_ += values;
 }
 
 void AnomalyCheck::look_at(const Array& result, const std::vector<Array>* more) {
   const std::shared_ptr<Failure> failure = front_end().wait_for_value(result);
   if (failure && !failure->raised) front_end().raise(*failure);
-  if (failure || !finite_) return;
+  if (failure || !is_looked_at_) return;
   const auto look = [&](const Array& array) {
     if (!is_floating(array.dtype) || !array.data()) return;
     const Elements seen = elements_of(array, *array.layout);
-    if (seen.are_finite()) return;
-    std::string counts;
-    if (seen.nans) counts = std::to_string(seen.nans) + " nan";
-    if (seen.infinities)
-      counts += (counts.empty() ? "" : " and ") + std::to_string(seen.infinities) + " inf";
-    refuse(array, counts);
+    // Infinities that were given, such as those of masks, are passed on as they were meant to be.
+    if (seen.nans || (seen.infinities && !has_infinity_)) refuse(array, seen.counts());
   };
   look(result);
   if (more) std::ranges::for_each(*more, look);
@@ -129,10 +136,12 @@ void AnomalyCheck::look_at(const Array& result, const std::vector<Array>* more) 
 
 void AnomalyCheck::refuse(const Array& result, const std::string& seen) {
   Failure failure;
+  const char* const given = has_nan_        ? ", and its inputs have nan"
+                            : has_infinity_ ? ", and its inputs have inf"
+                                            : ", but all inputs are finite";
   failure.message = name_ + "the result, " + to_string(result.shape()) + " " +
-                    name_of(result.dtype) + ", has " + seen +
-                    ", but all inputs are finite; inputs: " + inputs_;
-  if (!ranges_.empty()) failure.message += "; their values: " + ranges_;
+                    name_of(result.dtype) + ", has " + seen + given + "; inputs: " + inputs_;
+  if (!values_.empty()) failure.message += "; their values: " + values_;
   if (differentiated && differentiated->op) {
     failure.message += "\n  in the gradient of [" + std::string(differentiated->op->name) + "]";
     const std::string place = front_end().describe(differentiated->site);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding the first call whose result is not finite although its inputs are. Where a thread looks
-// for it, every call is waited for before and after it is issued, and its values are looked at.
+// Finding the first call whose result has nan, or is infinite although its inputs are not. Where a
+// thread looks for it, every call is waited for before and after it is issued, and its values are
+// looked at.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +41,12 @@ class AnomalyCheck {
   void add_input(const lazy::Operand& input);
   void refuse(const Array& result, const std::string& seen);
 
-  std::string name_, inputs_, ranges_;
+  std::string name_, inputs_, values_;
   lazy::Site site_;
-  /// There are inputs, and all of their elements are finite.
-  bool finite_ = false;
+  /// There are arrays among the inputs, and all of them have values.
+  bool is_looked_at_ = false;
+  /// Among the elements of the inputs.
+  bool has_nan_ = false, has_infinity_ = false;
 };
 
 }  // namespace afterglow::autograd

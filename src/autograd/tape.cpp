@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "lazy/layer.h"
@@ -57,6 +56,10 @@ std::uint32_t outputs_read(const lazy::Op& op) {
   if (found == all_reads().end()) return Reads().outputs;
   for (const Reads& reads : found->second) bits |= reads.differentiable ? reads.outputs : 0;
   return bits;
+}
+
+std::uint64_t sequence_of(const Reference<Node>& node) {
+  return node->sequence;
 }
 
 bool has_bit(std::uint32_t bits, std::size_t index) {
@@ -183,43 +186,50 @@ Reference<Node> make_variable(const Array& array, Array gradient, Request reques
 }
 
 std::vector<Reference<Node>> collect(std::span<const Origin> heads, std::span<Node* const> wanted) {
-  std::vector<Node*> found;
-  std::unordered_set<Node*> seen;
+  const auto is_earlier = [](const Node* left, const Node* right) {
+    return left->sequence < right->sequence;
+  };
+  // A heap, whose first node is the latest: what leads to that one has been found by then, so a
+  // node that several lead to comes out several times in a row.
+  std::vector<Node*> found, waiting;
   const auto visit = [&](const Origin& origin) {
-    Node* node = origin.node.get();
-    if (node && seen.insert(node).second) found.push_back(node);
+    if (!origin) return;
+    waiting.push_back(origin.node.get());
+    std::ranges::push_heap(waiting, is_earlier);
   };
   for (const Origin& head : heads) visit(head);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i]->released)
+  while (!waiting.empty()) {
+    std::ranges::pop_heap(waiting, is_earlier);
+    Node* const node = waiting.back();
+    waiting.pop_back();
+    if (!found.empty() && found.back() == node) continue;
+    found.push_back(node);
+    if (node->released)
       throw Error(ErrorKind::mxnet,
                   "the recorded graph of this value was freed by an earlier backward(); call that "
                   "with retain_graph=True to use it again");
-    if (found[i]->claimant != std::thread::id() && found[i]->claimant != std::this_thread::get_id())
+    if (node->claimant != std::thread::id() && node->claimant != std::this_thread::get_id())
       throw Error(ErrorKind::mxnet,
                   "the recorded graph of this value is being used up by backward() in another "
                   "thread; call that with retain_graph=True to use it twice");
-    for (const Saved& input : found[i]->inputs) visit(input.origin);
+    for (const Saved& input : node->inputs) visit(input.origin);
   }
-  std::sort(found.begin(), found.end(),
-            [](const Node* left, const Node* right) { return left->sequence < right->sequence; });
-  std::unordered_set<Node*> reaching;
   std::vector<Reference<Node>> result;
-  for (Node* node : found) {
+  result.reserve(found.size());
+  for (std::size_t i = found.size(); i-- > 0;) {
+    Node* const node = found[i];
+    const bool is_wanted = std::ranges::find(wanted, node) != wanted.end();
     const bool reaches =
         node->is_variable()
-            ? (wanted.empty() ? node->request != Request::none
-                              : std::find(wanted.begin(), wanted.end(), node) != wanted.end())
-            : std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Saved& input) {
-                return input.origin && reaching.contains(input.origin.node.get());
+            ? wanted.empty() && node->request != Request::none
+            : std::ranges::any_of(node->inputs, [&](const Saved& input) {
+                return input.origin && std::ranges::binary_search(
+                                           result, input.origin.node->sequence, {}, &sequence_of);
               });
     // A wanted value may also be an intermediate one.
-    const bool is_wanted = std::find(wanted.begin(), wanted.end(), node) != wanted.end();
-    if (!reaches && !is_wanted) continue;
-    reaching.insert(node);
-    result.emplace_back(node);
+    if (reaches || is_wanted) result.emplace_back(node);
   }
-  std::reverse(result.begin(), result.end());
+  std::ranges::reverse(result);
   return result;
 }
 

@@ -74,19 +74,26 @@ void WalkedNodes::finish() {
   }
 }
 
+std::ptrdiff_t WalkedNodes::place_of(const Origin& origin) const {
+  if (!origin) return -1;
+  const auto found =
+      std::ranges::lower_bound(nodes_, origin.node->sequence, std::ranges::greater(),
+                               [](const Reference<Node>& node) { return node->sequence; });
+  return found != nodes_.end() && found->get() == origin.node.get() ? found - nodes_.begin() : -1;
+}
+
 Walk::Walk(std::span<const Origin> heads, std::vector<Handle> gradients, std::vector<Origin> wanted,
            bool uses_up, Held held, const Accumulation& accumulation, OtherRules& other_rules)
     : wanted_(std::move(wanted)),
       nodes_(heads, wanted_, uses_up),
-      sums_(nodes_.size()),
       held_(std::move(held)),
       accumulation_(accumulation),
       other_rules_(other_rules) {
-  places_.reserve(nodes_.size());
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    places_[nodes_[i].get()] = i;
-    sums_[i].resize(std::max<std::size_t>(1, nodes_[i]->outputs.size()));
-  }
+  begins_.reserve(nodes_.size() + 1);
+  begins_.push_back(0);
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    begins_.push_back(begins_.back() + std::max<std::size_t>(1, nodes_[i]->outputs.size()));
+  sums_.resize(begins_.back());
   for (std::size_t i = 0; i < heads.size(); ++i) add(heads[i], std::move(gradients[i]));
 }
 
@@ -97,52 +104,59 @@ void Walk::run() {
     Node& node = *nodes_[i];
     lazy::current_layer = node.layer;
     differentiated = &node;
-    std::vector<Handle> totals = take(node, sums_[i]);
+    take(i);
     if (node.is_variable()) {
-      if (wanted_.empty()) deliver(node, std::move(totals[0]));
-    } else if (std::ranges::any_of(totals, [](const Handle& total) { return bool(total); })) {
-      call_rules(nodes_[i], totals);
+      if (wanted_.empty()) deliver(node, std::move(totals_[0]));
+    } else if (std::ranges::any_of(totals_, [](const Handle& total) { return bool(total); })) {
+      call_rules(nodes_[i], totals_);
     }
   }
+  totals_.clear();
   nodes_.finish();
 }
 
 std::vector<Handle> Walk::results() {
   std::vector<Handle> result;
   for (const Origin& origin : wanted_) {
-    const auto place = places_.find(origin.node.get());
-    Handle& sum = result.emplace_back();
-    if (place != places_.end())
-      sum = sums_[place->second].at(static_cast<std::size_t>(origin.output));
+    const Handle* const sum = sum_of(origin);
+    result.push_back(sum ? *sum : Handle());
   }
   sums_.clear();
   return result;
 }
 
+Handle* Walk::sum_of(const Origin& origin) {
+  const std::ptrdiff_t place = nodes_.place_of(origin);
+  if (place < 0) return nullptr;
+  return &sums_.at(begins_[static_cast<std::size_t>(place)] +
+                   static_cast<std::size_t>(origin.output));
+}
+
 void Walk::add(const Origin& origin, Handle gradient) {
-  const auto place = places_.find(origin.node.get());
-  if (place == places_.end()) return;
-  Handle& sum = sums_[place->second].at(static_cast<std::size_t>(origin.output));
-  if (!sum) {
-    sum = std::move(gradient);
-  } else if (is_sparse(sum) || is_sparse(gradient)) {
-    sum = front_end().sparse_sum(sum, gradient);
+  Handle* const sum = sum_of(origin);
+  if (!sum) return;
+  if (!*sum) {
+    *sum = std::move(gradient);
+  } else if (is_sparse(*sum) || is_sparse(gradient)) {
+    *sum = front_end().sparse_sum(*sum, gradient);
   } else {
-    sum = accumulation_.sum(sum, gradient);
+    *sum = accumulation_.sum(*sum, gradient);
   }
 }
 
-/// The sums of a node, in its world. Only those of wanted arrays are needed afterwards.
-std::vector<Handle> Walk::take(const Node& node, std::vector<Handle>& sums) const {
-  std::vector<Handle> totals(sums.size());
-  for (std::size_t output = 0; output < sums.size(); ++output) {
+/// Makes the sums of a node the totals, in its world. Only those of wanted arrays are needed
+/// afterwards.
+void Walk::take(std::size_t place) {
+  const Node& node = *nodes_[place];
+  totals_.clear();
+  for (std::size_t i = begins_[place]; i < begins_[place + 1]; ++i) {
     const bool keep = std::ranges::any_of(wanted_, [&](const Origin& origin) {
-      return origin.node.get() == &node && origin.output == static_cast<int>(output);
+      return origin.node.get() == &node &&
+             static_cast<std::size_t>(origin.output) == i - begins_[place];
     });
-    totals[output] = keep ? sums[output] : std::exchange(sums[output], {});
-    totals[output].legacy = node.legacy;
+    Handle& total = totals_.emplace_back(keep ? sums_[i] : std::exchange(sums_[i], {}));
+    total.legacy = node.legacy;
   }
-  return totals;
 }
 
 /// Writes, or adds, to the gradient of a variable.

@@ -4,8 +4,8 @@
 // rules that run Python may give away for a while.
 #pragma once
 
+#include <cstddef>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "autograd/handle.h"
@@ -60,6 +60,8 @@ class WalkedNodes {
 
   std::size_t size() const { return nodes_.size(); }
   const Reference<Node>& operator[](std::size_t i) const { return nodes_[i]; }
+  /// -1 for one that is not among them.
+  std::ptrdiff_t place_of(const Origin& origin) const;
 
  private:
   const std::vector<Reference<Node>> nodes_;
@@ -80,19 +82,20 @@ class Walk {
 
  private:
   void add(const Origin& origin, Handle gradient);
-  std::vector<Handle> take(const Node& node, std::vector<Handle>& sums) const;
+  void take(std::size_t place);
   void deliver(Node& node, Handle total) const;
   void deliver_sparse(Node& node, const Handle& total) const;
   void call_rules(const Reference<Node>& node, std::span<const Handle> heads);
   void call_own_rules(const Reference<Node>& node, std::span<const Handle> heads);
-  bool is_walked(const Origin& origin) const {
-    return origin && places_.contains(origin.node.get());
-  }
+  /// Where the sum of what an array is given lies; none for one that is not walked to.
+  Handle* sum_of(const Origin& origin);
+  bool is_walked(const Origin& origin) const { return nodes_.place_of(origin) >= 0; }
 
   const std::vector<Origin> wanted_;
   WalkedNodes nodes_;
-  std::unordered_map<const Node*, std::size_t> places_;
-  std::vector<std::vector<Handle>> sums_;  ///< of each node, for each of its outputs
+  std::vector<Handle> sums_;         ///< for each output of each node, of which a variable has one
+  std::vector<std::size_t> begins_;  ///< of those of each node, and where the last ones end
+  std::vector<Handle> totals_;       ///< of the node whose rules are called
   const Held held_;
   const Accumulation& accumulation_;
   OtherRules& other_rules_;

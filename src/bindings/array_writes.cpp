@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes to all elements of an array, or to a part of them.
+#include <utility>
+
 #include "bindings/array_parts.h"
 #include "bindings/held.h"
 #include "bindings/operations.h"
@@ -53,6 +55,18 @@ PyObject* written(PyObject* self, PyObject* arguments) {
   });
 }
 
+PyObject* swap(PyObject* self, PyObject* other) {
+  return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
+    if (Py_TYPE(self) != Py_TYPE(other)) {
+      throw Error(ErrorKind::type, "an array of the same class is needed");
+    }
+    std::swap<autograd::Handle>(as_array(self), as_array(other));
+    look_after(as_array(self));
+    look_after(as_array(other));
+    Py_RETURN_NONE;
+  });
+}
+
 }  // namespace
 
 autograd::Value value_from(PyObject* object) {
@@ -73,6 +87,7 @@ void add_writes(ArrayParts& parts) {
        "_write(value, offset, shape, strides): writes value into a part of the memory."},
       {"_written", written, METH_VARARGS,
        "_written(value, offset, shape, strides): tells the tape that a call wrote a part."},
+      {"_swap", swap, METH_O, "_swap(other): each is the array that the other one was."},
   });
 }
 

@@ -153,17 +153,20 @@ std::optional<Array> from_list(PyObject* list, DType dtype, Context place) {
   return result;
 }
 
-/// from_plain(source, dtype, context, legacy): a new array. None for what is neither a NumPy array
-/// nor lists of numbers, or is of another type or order, and where no memory can be had.
+/// from_plain(source, dtype, context or None, legacy): a new array. None for what is neither a
+/// NumPy array nor lists of numbers, or is of another type or order, and where no memory can be
+/// had.
 PyObject* from_plain(PyObject*, PyObject* const* arguments, Py_ssize_t) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     static PyObject* const numpy_array =
         nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
     PyObject* const source = arguments[0];
-    const Context place = to_context(to_shape(arguments[2]));
     const bool legacy = arguments[3] == Py_True;
     const bool is_numpy = reinterpret_cast<PyObject*>(Py_TYPE(source)) == numpy_array;
-    if ((!is_numpy && !is_sequence(source)) || place.type == Context::gpu) Py_RETURN_NONE;
+    if (!is_numpy && !is_sequence(source)) Py_RETURN_NONE;
+    const Context place =
+        arguments[2] == Py_None ? current_context() : to_context(to_shape(arguments[2]));
+    if (place.type == Context::gpu) Py_RETURN_NONE;
     std::optional<DType> wanted;
     if (arguments[1] != Py_None) {
       const auto number = plain_dtype(arguments[1]);

@@ -296,8 +296,7 @@ class CallArguments {
       builder_.emplace(op_, signature_.legacy);
     else if (!op_.variadic)
       values_.make(op_.inputs.size());
-    if (signature_.needs_context && !contexts_are_plain())
-      context_ = to_context(to_shape(ask(numbers_of_context, {Py_None}).ptr()));
+    if (signature_.needs_context) context_ = current_context();
     const auto& slots = signature_.spelling.slots;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (!given_[i] && signature_.arguments[i].may_be_left_out) continue;
@@ -876,6 +875,11 @@ nb::list describe_spellings(const char* name) {
 }
 
 }  // namespace
+
+Context current_context() {
+  if (contexts_are_plain()) return {};
+  return to_context(to_shape(ask(numbers_of_context, {Py_None}).ptr()));
+}
 
 void bind_op_objects(nb::module_& module) {
   operation_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&operation_spec));

@@ -28,6 +28,9 @@ void need_input(autograd::CallBuilder& builder, PyObject* object, std::vector<nb
 /// The items of a sequence. A tuple: a list may change while code of the user's looks at an item.
 nb::object items_of(PyObject* sequence, const char* needed);
 
+/// Where this thread makes new arrays unless it is told otherwise.
+Context current_context();
+
 /// A list of new Python arrays.
 nb::list wrap_all(std::span<const autograd::Handle> handles);
 

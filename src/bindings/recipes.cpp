@@ -256,12 +256,15 @@ class ReplayedCall : public autograd::OwnGradients {
   ReplayedCall(std::shared_ptr<const Plan> plan, std::vector<Array> kept,
                std::span<PyObject* const> inputs, nb::handle block)
       : plan_(std::move(plan)), kept_(std::move(kept)), block_(block) {
+    versions_.reserve(kept_.size());
     for (const Array& array : kept_) versions_.push_back(array.storage->version);
+    const std::vector<Array> outside = plan_->recipe->outside();
+    watched_.reserve(inputs.size() + outside.size());
     for (PyObject* input : inputs) {
       watch(as_array(input).array);
       legacy_.push_back(as_array(input).legacy);
     }
-    for (const Array& array : plan_->recipe->outside()) watch(array);
+    for (const Array& array : outside) watch(array);
   }
   ~ReplayedCall() override {
     // Like a handle of Python's: what only unfinished calls need now counts as run-ahead.
@@ -291,6 +294,7 @@ class ReplayedCall : public autograd::OwnGradients {
     const std::vector<Array> made = plan_->recipe->differentiate(lazy::window(), kept_, given);
     settle(given, *plan_->recipe, made);
     std::vector<autograd::Handle> result;
+    result.reserve(made.size());
     for (std::size_t i = 0; i < made.size(); ++i)
       result.push_back({made[i], {}, {}, plan_->gradients_legacy[i]});
     return result;
@@ -367,6 +371,7 @@ nb::object replay(const std::shared_ptr<const Plan>& plan, nb::handle result, nb
   nb::object held;
   if (autograd::state().recording && !(plan->wanted_inputs.empty() && plan->parameters.empty())) {
     std::vector<autograd::Source> sources;
+    sources.reserve(plan->wanted_inputs.size() + plan->parameters.size());
     for (const std::size_t index : plan->wanted_inputs) {
       const ArrayObject& input = as_array(inputs[index]);
       sources.push_back({&input.array, &input.origin});

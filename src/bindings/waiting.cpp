@@ -128,7 +128,7 @@ class ReadTask : public engine::Task {
     std::memcpy(target_ + begin, array_.data() + begin, count);
     if (number_) lazy::trace::note_run(number_, share, began, lazy::trace::now());
   }
-  const char* label() const override { return "asnumpy"; }
+  std::string label() const override { return "asnumpy"; }
 
  private:
   static constexpr std::int64_t share_bytes = 4 << 20;

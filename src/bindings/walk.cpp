@@ -10,6 +10,7 @@
 #include "bindings/sparse.h"
 #include "bindings/tape.h"
 #include "ops/gradients.h"
+#include "ops/operators.h"
 
 namespace afterglow::bindings {
 namespace {
@@ -88,7 +89,16 @@ class PythonRules : public autograd::OtherRules {
   const autograd::Held& held_;
 };
 
+Handle ones_like(const Handle& array) {
+  const auto shape = array.array.shape();
+  Handle ones =
+      ops::full(1, {shape.begin(), shape.end()}, array.array.dtype, array.array.context());
+  ones.legacy = array.legacy;
+  return ones;
+}
+
 /// Takes the gradients out of their list, so that the walk alone holds those nobody else needs.
+/// None stands for ones.
 nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool release) {
   std::vector<Origin> from, to;
   std::vector<Handle> given;
@@ -99,7 +109,11 @@ nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool rel
     if (!from.back()) refuse_unrecorded(array);
     held.share(array.held);
   }
-  for (nb::handle gradient : gradients) given.push_back(need_array(gradient.ptr()));
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const nb::handle gradient = gradients[i];
+    given.push_back(gradient.is_none() ? ones_like(as_array(nb::handle(heads[i]).ptr()))
+                                       : need_array(gradient.ptr()));
+  }
   gradients.clear();
   for (nb::handle array : wanted) to.push_back(need_array(array.ptr()).origin);
   PythonRules rules(held);

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace afterglow::engine {
 
@@ -45,7 +46,7 @@ class Task {
   /// variables.
   virtual void abandon(const std::exception_ptr& reason) { std::rethrow_exception(reason); }
   /// For observers and stall reports.
-  virtual const char* label() const { return "task"; }
+  virtual std::string label() const { return "task"; }
 };
 
 /// A place that tasks read and write. Embedded in what it guards; must be idle when destroyed.

@@ -22,14 +22,14 @@ inline int prepare(Task& task, bool must) {
 inline void run_observed(Task& task, std::uint64_t number, int share, int thread,
                          Observer* observer) {
   if (!observer) return task.run(share);
-  observer->share_started(number, task.label(), share, thread);
+  observer->share_started(number, task.label().c_str(), share, thread);
   try {
     task.run(share);
   } catch (...) {
-    observer->share_finished(number, task.label(), share, thread);
+    observer->share_finished(number, task.label().c_str(), share, thread);
     throw;
   }
-  observer->share_finished(number, task.label(), share, thread);
+  observer->share_finished(number, task.label().c_str(), share, thread);
 }
 
 }  // namespace afterglow::engine

@@ -152,7 +152,7 @@ std::uint64_t SerialEngine::push(std::unique_ptr<Task> task, std::span<Variable*
   }
   const std::uint64_t number = ++last_number_;
   const std::shared_ptr<Observer> observer = observer_;
-  if (observer) observer->pushed(number, task->label(), options.queue, options.priority);
+  if (observer) observer->pushed(number, task->label().c_str(), options.queue, options.priority);
   for (Variable* variable : reads) count(variable->unfinished_, 1);
   for (Variable* variable : writes) {
     count(variable->unfinished_, 1);

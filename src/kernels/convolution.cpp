@@ -751,14 +751,15 @@ void GatheringPass::pack_weights() {
 
 template <class Real>
 void GatheringPass::run_block(std::int64_t block) {
+  // Grids that take turns in the lines of an image follow each other while these are near.
+  const Gathering& grid = grids_[static_cast<std::size_t>(block % std::ssize(grids_))];
+  block /= std::ssize(grids_);
   const std::int64_t row_block = block % row_blocks_;
   block /= row_blocks_;
   const std::int64_t image_block = block % image_blocks_;
-  block /= image_blocks_;
   const std::int64_t first = batch_ * image_block / image_blocks_,
                      last = batch_ * (image_block + 1) / image_blocks_;
-  const std::int64_t group = block % groups_;
-  const Gathering& grid = grids_[static_cast<std::size_t>(block / groups_)];
+  const std::int64_t group = block / image_blocks_;
   const std::int64_t source_plane = places_in(grid.source), target_plane = places_in(grid.target);
   const std::int64_t source_step = groups_ * grid.depth * source_plane;
   const std::int64_t target_step = groups_ * grid.rows * target_plane;

@@ -38,9 +38,9 @@ void print_call(const Call& call) {
 
 void print_task(const GroupTask& task) {
   const Plan& plan = task.plan();
-  print("task " + std::string(task.label()) + ": " + std::to_string(plan.calls.size()) +
-        " calls in " + std::to_string(plan.groups()) + " passes, first " +
-        describe_call(*plan.calls[0]) + ", estimated " + microseconds(task.cost()));
+  print("task " + task.label() + ": " + std::to_string(plan.calls.size()) + " calls in " +
+        std::to_string(plan.groups()) + " passes, first " + describe_call(*plan.calls[0]) +
+        ", estimated " + microseconds(task.cost()));
 }
 
 void print_plan(const char* when, const Plan& plan) {

@@ -87,6 +87,8 @@ void Window::drop_unobserved(bool also_in_engine) {
       plan.ends.push_back(static_cast<std::uint32_t>(plan.calls.size()));
     }
   }
+  plan.calls.reserve(plan.calls.size() + pending_.size());
+  plan.ends.reserve(plan.ends.size() + pending_.size());
   for (Call* call : pending_.calls()) {
     plan.calls.push_back(call);
     plan.ends.push_back(static_cast<std::uint32_t>(plan.calls.size()));
@@ -209,6 +211,8 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
     if (chosen < 0 || alone || !has_room(bundles[chosen])) {
       chosen = static_cast<int>(bundles.size());
       Bundle& added = bundles.emplace_back();
+      added.plan.calls.reserve(plan.calls.size());
+      added.plan.ends.reserve(plan.groups());
       added.open = !alone;
       added.root = root && !alone;
       roots += root && !alone;
@@ -239,6 +243,8 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
 
 void Window::push(Plan plan, double cost) {
   std::vector<engine::Variable*> reads, writes;
+  reads.reserve(2 * plan.calls.size());
+  writes.reserve(plan.calls.size());
   for (const Call* call : plan.calls) {
     for (const Operand& input : call->inputs) {
       if (!input.is_immediate()) reads.push_back(&input.storage->variable);

@@ -600,6 +600,7 @@ std::vector<Array> Recipe::differentiate(Window& window, std::span<const Array> 
   for (std::size_t i = 0; i < heads.size(); ++i) place(memory, heads_[i], heads[i]);
   replay(window, differentiate_, memory);
   std::vector<Array> gradients;
+  gradients.reserve(gradients_.size());
   for (const View& view : gradients_) gradients.push_back(at(view, memory));
   return gradients;
 }
@@ -622,6 +623,7 @@ bool Recipe::has_new_origins() const {
 
 std::vector<Array> Recipe::outside() const {
   std::vector<Array> arrays;
+  arrays.reserve(slots_.size());
   for (const Slot& slot : slots_) {
     if (slot.outside.storage) arrays.push_back(slot.outside);
   }

@@ -9,20 +9,6 @@
 
 namespace afterglow::lazy {
 
-std::string label_of(std::span<Call* const> calls) {
-  constexpr std::size_t most_named = 4;
-  std::string label;
-  for (std::size_t i = 0; i < calls.size() && i < most_named; ++i) {
-    if (i) label.push_back('+');
-    label += calls[i]->op->name;
-  }
-  if (calls.size() > most_named) {
-    label.push_back('+');
-    label += std::to_string(calls.size() - most_named) + " more";
-  }
-  return label;
-}
-
 bool run_group(std::span<Call* const> group, const RunTerms& terms, const Dying& dying,
                int most_shares) noexcept {
   trace::Running running(group, 0);
@@ -40,7 +26,7 @@ bool run_group(std::span<Call* const> group, const RunTerms& terms, const Dying&
 }
 
 GroupTask::GroupTask(Window& window, Plan plan, double cost)
-    : window_(window), plan_(std::move(plan)), cost_(cost), label_(label_of(plan_.calls)) {
+    : window_(window), plan_(std::move(plan)), cost_(cost) {
   window_.task_made(*this);
 }
 
@@ -53,6 +39,22 @@ void GroupTask::abandon(const std::exception_ptr& reason) {
 // The engine destroys a task after it has let go of the variables: only now may storages be freed.
 GroupTask::~GroupTask() {
   window_.task_gone(*this, state_ == State::started);
+}
+
+// "add", or "add+exp+2 more"
+std::string GroupTask::label() const {
+  const std::span<Call* const> calls = plan_.calls;
+  constexpr std::size_t most_named = 4;
+  std::string label;
+  for (std::size_t i = 0; i < calls.size() && i < most_named; ++i) {
+    if (i) label.push_back('+');
+    label += calls[i]->op->name;
+  }
+  if (calls.size() > most_named) {
+    label.push_back('+');
+    label += std::to_string(calls.size() - most_named) + " more";
+  }
+  return label;
 }
 
 bool GroupTask::drop() {

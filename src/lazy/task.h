@@ -30,7 +30,7 @@ class GroupTask : public engine::Task {
   void run(int share) override;
   void finish() override;
   void abandon(const std::exception_ptr& reason) override;
-  const char* label() const override { return label_.c_str(); }
+  std::string label() const override;
 
   const Plan& plan() const { return plan_; }
   double cost() const { return cost_; }
@@ -48,7 +48,6 @@ class GroupTask : public engine::Task {
   Window& window_;
   Plan plan_;
   const double cost_;
-  std::string label_;
   std::atomic<State> state_{State::waiting};
   std::optional<CallRun> single_;
   /// Made by the thread that runs it: two kilobytes from one thread's heap that another gives back
@@ -56,9 +55,6 @@ class GroupTask : public engine::Task {
   std::unique_ptr<FusedRun> fused_;
   std::vector<Dying> dying_;  ///< one for each group
 };
-
-/// "add", or "add+exp+2 more"
-std::string label_of(std::span<Call* const> calls);
 
 /// Runs a group at once on this thread. False when it should be put off, which only happens where
 /// the terms allow it, or when it takes more than so many shares.

@@ -60,6 +60,10 @@ Value zeros(const Gradient& call, std::size_t input) {
   return full(0, call.shape(input), like.dtype, like.context);
 }
 
+Value widened(const Value& gradient, const Shape& shape) {
+  return shape_of(gradient) == shape ? gradient : stretch(gradient, shape);
+}
+
 Value shaped(const Value& value, const Shape& shape) {
   if (shape_of(value) == shape) return value;
   return shaped(static_cast<const autograd::Handle&>(value), shape);

@@ -51,6 +51,9 @@ Value fit_type(const Gradient& call, std::size_t input, const Value& gradient);
 /// Zeros in the shape, type and place of an input.
 Value zeros(const Gradient& call, std::size_t input);
 
+/// Stretched to a shape; itself where it has that.
+Value widened(const Value& gradient, const Shape& shape);
+
 /// The same elements in another shape.
 Value shaped(const Value& value, const Shape& shape);
 

@@ -470,19 +470,28 @@ struct LeakyReLU {
 /// Of the scaled exponential linear unit: it keeps mean 0 and variance 1.
 constexpr double selu_slope = 1.6732632423543772, selu_scale = 1.0507009873554805;
 
-/// One slope for all, or a view with one for each place of axis 1.
+/// One slope for all, or a view with one for each place of axis 1 or of the leading axes.
 Value slopes_along(const Composition& c, const Value& x, const Value& gamma) {
   const Shape shape = shape_of(x);
+  Shape slopes = shape_of(gamma);
   if (gamma.array.size() == 1) return shaped(gamma, Shape(shape.size(), 1));
   const std::int64_t axis = std::min<std::int64_t>(1, rank_of(x) - 1);
-  if (shape_of(gamma) != Shape{extent_of(shape, axis)})
-    c.refuse("gamma needs one element, or as many as axis " + std::to_string(axis));
-  return along(c, gamma, x, axis);
+  if (slopes == Shape{extent_of(shape, axis)}) return along(c, gamma, x, axis);
+  const bool fits =
+      slopes.size() <= shape.size() &&
+      std::ranges::equal(slopes, std::span(shape).first(slopes.size()),
+                         [](auto own, auto extent) { return own == 1 || own == extent; });
+  if (!fits)
+    c.refuse("gamma needs one element, as many as axis " + std::to_string(axis) +
+             ", or the extents of the leading axes");
+  slopes.resize(shape.size(), 1);
+  return shaped(gamma, slopes);
 }
 
 void complete_leaky_relu(Completion& completion, const LeakyReLU& given) {
   const auto& [data, gamma] = std::tie(completion.shapes[0], completion.shapes[1]);
-  if (given.act_type != Leak::prelu || !data || gamma == Shape{1}) return;
+  const bool is_known = gamma && !gamma->empty() && std::ranges::min(*gamma) >= 0;
+  if (given.act_type != Leak::prelu || !data || is_known) return;
   completion.shapes[1] = Shape{data->size() > 1 ? (*data)[1] : 1};
 }
 

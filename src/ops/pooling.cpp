@@ -317,6 +317,9 @@ void complete_pooling(Completion& completion, const Pooling& given) {
   } else {
     // MXNet takes zeros for more axes than there are.
     const bool is_unpadded = std::ranges::all_of(given.pad, [](auto width) { return width == 0; });
+    if (given.pooling_convention == Convention::same && !is_unpadded)
+      completion.refuse("takes no pad with pooling_convention 'same', but got " +
+                        to_string(given.pad));
     const Shape stride = for_each_axis(completion, "stride", given.stride, kernel, 1),
                 pad =
                     for_each_axis(completion, "pad", is_unpadded ? Shape() : given.pad, kernel, 0);
@@ -337,7 +340,7 @@ void complete_pooling(Completion& completion, const Pooling& given) {
           image.space[i] = (left + stride[i] - 1) / stride[i] + 1;
           break;
         case Convention::same:
-          image.space[i] = (image.space[i] + 2 * pad[i] + stride[i] - 1) / stride[i];
+          image.space[i] = (image.space[i] + stride[i] - 1) / stride[i];
           break;
       }
     }

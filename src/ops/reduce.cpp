@@ -213,15 +213,18 @@ Value unreduced(const Gradient& c, const Value& value) {
 
 /// A reduced gradient, stretched to the shape of the input.
 Value spread(const Gradient& c, const Value& gradient) {
-  return stretch(fit_type(c, 0, unreduced(c, gradient)), c.shape(0));
+  return widened(fit_type(c, 0, unreduced(c, gradient)), c.shape(0));
 }
 
 Value through_mean(Gradient& c) {
   const std::int64_t results = std::max<std::int64_t>(1, element_count(c.output_shape()));
   const std::int64_t each = std::max<std::int64_t>(1, element_count(c.shape(0)) / results);
-  // A mean that was asked for as an integer has an integer as gradient, whose share would be 0.
-  const Value gradient = is_floating(c.g.array.dtype) ? c.g : fit_type(c, 0, c.g);
-  return spread(c, gradient * (1 / static_cast<double>(each)));
+  // A mean that was asked for as an integer has an integer as gradient, whose share would be 0;
+  // that of a type of fewer bits would be rounded to it.
+  const DType given = c.g.array.dtype;
+  const bool keeps = is_floating(given) && size_of(given) >= size_of(c.saved(0).dtype);
+  const Value gradient = keeps ? c.g : fit_type(c, 0, c.g);
+  return spread(c, each == 1 ? gradient : gradient * (1 / static_cast<double>(each)));
 }
 
 Value through_norm2(Gradient& c) {

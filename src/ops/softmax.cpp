@@ -154,8 +154,7 @@ Value through_layer_norm(Gradient& c) {
   const auto length = static_cast<double>(shape.back());
   if (c.head(1)) add(c.head(1) / length);
   if (c.head(2)) add(unit * c.head(2) / length);
-  const auto extents = gradient.array.shape();
-  return Shape(extents.begin(), extents.end()) == shape ? gradient : stretch(gradient, shape);
+  return widened(gradient, shape);
 }
 
 Value through_scale(Gradient& c) {

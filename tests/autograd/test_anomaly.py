@@ -15,7 +15,7 @@ import pytest
 from support import run_child
 
 import afterglow as mx
-from afterglow import autograd, gluon, nd, np
+from afterglow import autograd, gluon, nd, np, npx
 
 
 def line() -> int:
@@ -68,13 +68,28 @@ def test_kinds_of_calls(call: Any) -> None:
         call()
 
 
-def test_what_was_not_finite_before_is_passed_on() -> None:
-    given = nd.array([onp.nan, 1])
+def test_a_nan_that_was_given_is_told_at_its_first_call() -> None:
+    data = nd.array([onp.nan, 1, onp.inf])
+    weight = nd.ones((3,))
     with autograd.detect_anomaly():
-        assert onp.isnan((given * 2).asnumpy()[0])
-        assert np.isinf(np.where(np.array([True, False]), np.ones(2), -onp.inf))[1]
-        assert onp.isinf(np.full((2,), onp.inf).asnumpy()).all()
+        assert onp.isnan(data.asnumpy()[0])  # reading it is no call
+        here = line() + 1
+        said = refused(lambda: data * weight)
+        assert "its inputs have inf" in refused(lambda: nd.array([onp.inf]) - nd.array([onp.inf]))
+    assert said.startswith(
+        "[multiply] the result, (3,) float32, has 1 nan and 1 inf, and its inputs have nan; "
+        "inputs: (3,) float32, (3,) float32; their values: 1 and 1 nan and 1 inf, 1\n"
+    )
+    assert re.search(place(here, "<lambda>"), said)
+
+
+def test_what_was_meant_is_passed_on() -> None:
+    with autograd.detect_anomaly():
+        mask = np.where(np.array([True, False]), np.ones(2), -onp.inf)
+        assert npx.softmax(mask + 1).tolist() == [1, 0]
+        assert np.isinf(np.full((2,), onp.inf)).all()
         assert np.isnan(np.array([1, onp.nan])).asnumpy().tolist() == [False, True]
+        assert np.nan_to_num(np.array([1, onp.nan])).tolist() == [1, 0]
         assert nd.zeros((0, 3)).sum(axis=1).shape == (0,)
         assert int((nd.arange(4) > 1).sum().asscalar()) == 2
 

@@ -397,11 +397,123 @@ def test_refusals_of_custom_ops():
         nd.Custom(x, op_type="test_halves")
     with pytest.raises(ValueError, match="data"):
         nd.Custom(x, x, op_type="test_scale")
-    with pytest.raises(TypeError, match="at least one array"):
+    with pytest.raises(TypeError, match="must be arrays"):
         nd.Custom(1.5, op_type="test_scale")
     with pytest.raises(TypeError, match="CustomOpProp"):
         operator.register("wrong")(int)
-    assert {"test_scale", "test_halves"} <= set(operator.get_all_registered_operators())
+
+
+def test_states_of_custom_ops_in_graphs():
+    symbol = mx.sym.Custom(mx.sym.var("x"), op_type="test_counted_scale", name="op")
+    assert symbol.list_arguments() == ["x"]
+    assert symbol.list_auxiliary_states() == ["op_calls"]
+    calls, gradient = nd.zeros((1,)), nd.zeros((1,))
+    run = symbol.bind(mx.cpu(), {"x": nd.ones((1,))}, {"x": gradient}, aux_states=[calls])
+    run.forward(is_train=True)
+    run.backward(nd.ones((1,)))
+    assert _lists(calls, gradient) == [[1], [2]]
+
+
+class _Squares(operator.CustomOp):
+    def forward(self, is_train, req, in_data, out_data, aux):
+        (x,) = in_data
+        squares = nd.sparse.csr_matrix((x.data * x.data, x.indices, x.indptr), shape=x.shape)
+        self.assign(out_data[0], req[0], squares)
+
+    def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        self.assign(in_grad[0], req[0], 2 * nd.sparse.elemwise_mul(in_data[0], out_grad[0]))
+
+
+@operator.register("test_sparse_squares")
+class _SquaresProp(operator.CustomOpProp):
+    def infer_storage_type(self, in_stype):
+        return in_stype, in_stype, []
+
+    def infer_storage_type_backward(self, ograd, inputs, outputs, igrad, aux):
+        return ograd, inputs, outputs, inputs, aux
+
+    def create_operator(self, ctx, shapes, dtypes):
+        return _Squares()
+
+
+def test_custom_ops_of_sparse_arrays():
+    x = nd.array([[0, 2, 0], [3, 0, 0]]).tostype("csr")
+    x.attach_grad()
+    with autograd.record():
+        y = nd.Custom(x, op_type="test_sparse_squares")
+    y.backward()
+    assert (y.stype, x.grad.stype) == ("csr", "csr")
+    assert _lists(y, x.grad) == [[[0, 4, 0], [9, 0, 0]], [[0, 4, 0], [6, 0, 0]]]
+    with pytest.raises(ValueError, match="infer_storage_type of its own"):
+        nd.Custom(x, op_type="test_scale")
+
+
+def test_a_custom_op_without_inputs():
+    class Ones(operator.CustomOp):
+        def forward(self, is_train, req, in_data, out_data, aux):
+            self.assign(out_data[0], req[0], onp.ones(out_data[0].shape))
+
+    @operator.register("test_ones")
+    class OnesProp(operator.CustomOpProp):
+        def __init__(self, length):
+            super().__init__()
+            self.length = int(length)
+
+        def list_arguments(self):
+            return []
+
+        def infer_shape(self, in_shape):
+            return [], [(self.length,)], []
+
+        def infer_type(self, in_type):
+            return [], [onp.float32], []
+
+        def create_operator(self, ctx, shapes, dtypes):
+            return Ones()
+
+    with autograd.record():
+        result = nd.Custom(op_type="test_ones", length=3)
+    assert _lists(result) == [[1, 1, 1]]
+
+
+def test_ops_tell_what_they_take():
+    """In MXNet's words."""
+    names = operator.get_all_registered_operators()
+    assert {"Activation", "broadcast_add", "_npi_add", "test_scale", "test_halves"} <= {*names}
+    found = operator.get_operator_arguments("Activation")
+    assert isinstance(found, operator.OperatorArguments)
+    assert found == (
+        2,
+        ["data", "act_type"],
+        [
+            "NDArray-or-Symbol",
+            "{'relu', 'sigmoid', 'softrelu', 'softsign', 'tanh'}, required",
+        ],
+    )
+    told = {
+        op: dict(zip(*operator.get_operator_arguments(op)[1:], strict=True))
+        for op in ("FullyConnected", "concat", "clip", "Dropout", "topk")
+    }
+    assert told["FullyConnected"]["num_hidden"] == "int, required"
+    assert told["FullyConnected"]["flatten"] == "boolean, optional, default=1"
+    assert told["concat"]["data"] == "NDArray-or-Symbol[]"
+    assert told["concat"]["dim"] == "int, optional, default='1'"
+    assert told["clip"]["a_min"] == "float, required"
+    assert told["Dropout"]["p"] == "float, optional, default=0.5"
+    assert told["Dropout"]["axes"] == "Shape(tuple), optional, default=[]"
+    assert told["Dropout"]["mode"] == "{'always', 'training'},optional, default='training'"
+    assert told["topk"]["k"] == "int, optional, default='1'"
+    with pytest.raises(mx.MXNetError, match="no op 'arange'"):
+        operator.get_operator_arguments("arange")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int32"])
+def test_shares_of_a_mean_are_not_rounded_to_its_type(dtype):
+    (x,) = _variables([1, 2, 4], world=np)
+    with autograd.record():
+        y = np.mean(x, dtype=dtype)
+    y.backward()
+    assert x.grad.asnumpy().tolist() == (onp.ones(3, "float32") / 3).tolist()
 
 
 def test_custom_op_inside_of_a_block():

@@ -57,7 +57,7 @@ struct Parts : Task {
   void abandon(const std::exception_ptr& reason) override {
     on_abandon ? on_abandon() : Task::abandon(reason);
   }
-  const char* label() const override { return "parts"; }
+  std::string label() const override { return "parts"; }
 };
 
 inline std::unique_ptr<Parts> shares(int count, std::function<void(int)> run) {

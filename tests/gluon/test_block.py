@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -430,6 +431,58 @@ def test_ops_complete_shapes_of_weights(
     assert onp.array_equal(found.asnumpy(), wanted.asnumpy())
 
 
+def test_ops_in_python_tell_shapes_of_parameters() -> None:
+    class Scaling(mx.operator.CustomOp):
+        def forward(self, is_train: bool, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+            self.assign(out_data[0], req[0], in_data[0] * in_data[1] + aux[0])
+
+    @mx.operator.register("scaling_of_columns")
+    class ScalingProp(mx.operator.CustomOpProp):
+        def __init__(self, tells: str) -> None:
+            super().__init__()
+            self.tells = tells == "True"
+
+        def list_arguments(self) -> list[str]:
+            return ["data", "scale"]
+
+        def list_auxiliary_states(self) -> list[str]:
+            return ["offset"]
+
+        def infer_shape(self, in_shape: list[Any]) -> tuple[Any, ...]:
+            data = in_shape[0]
+            return [data, [data[1]]], [data], [[1, data[1]]] if self.tells else []
+
+        def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> Scaling:
+            return Scaling()
+
+    class Block(gluon.HybridBlock):
+        def __init__(self, tells: bool) -> None:
+            super().__init__()
+            with self.name_scope():
+                self.tells = tells
+                self.scale = self.params.get(
+                    "scale", shape=(0,), init="ones", allow_deferred_init=True
+                )
+                self.offset = self.params.get(
+                    "offset", shape=(0, 0), init="ones", allow_deferred_init=True
+                )
+
+        def hybrid_forward(self, F: Any, x: Any, scale: Any, offset: Any) -> Any:
+            return F.Custom(x, scale, offset=offset, tells=self.tells, op_type="scaling_of_columns")
+
+    for hybridized in (False, True):
+        block = Block(True)
+        block.initialize()
+        if hybridized:
+            block.hybridize()
+        assert block(nd.ones((2, 3))).asnumpy().tolist() == [[2, 2, 2]] * 2
+        assert (block.scale.shape, block.offset.shape) == ((3,), (1, 3))
+    block = Block(False)
+    block.initialize()
+    with pytest.raises(ValueError, match="tells 2 shapes of the 3 arrays data, scale, offset"):
+        block(nd.ones((2, 3)))
+
+
 def test_ops_that_cannot_tell_a_shape_say_so() -> None:
     parameter = gluon.Parameter("weight", shape=(0, 4), allow_deferred_init=True)
     parameter.initialize()
@@ -456,6 +509,21 @@ def test_errors() -> None:
         nested()(1)
     with pytest.raises(RuntimeError, match="has not been initialized"):
         Mine()(nd.ones((2, 3)))
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_arrays_and_symbols_do_not_mix(hybridized: bool) -> None:
+    class Sum(gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any, *others: Any) -> Any:
+            return x + sum(others[0])
+
+    block = Sum()
+    block.hybridize(hybridized)
+    x, s = nd.ones((2,)), mx.sym.var("s")
+    for given in ((x, [x, s]), (s, [s, x]), (s, (x,))):
+        with pytest.raises(ValueError, match="Sum was given arrays and symbols"):
+            block(*given)
+    assert block(x, [x, 2]).asnumpy().tolist() == [4, 4]
 
 
 def test_nothing_is_kept_in_cycles() -> None:
@@ -644,6 +712,20 @@ def test_split_data(world: Any) -> None:
         [[1], [4]],
         [[2], [5]],
     ]
+
+
+def test_split_data_of_sparse_arrays() -> None:
+    """MXNet 1.9.1 leaves rows sparse, and makes columns dense; here it says so."""
+    rows = [[0, 1], [3, 0], [0, 5], [0, 0]]
+    matrix = nd.array(rows).tostype("csr")
+    parts = utils.split_and_load(matrix, [mx.cpu(0), mx.cpu(0)])
+    assert [part.stype for part in parts] == ["csr", "csr"]
+    assert [part.asnumpy().tolist() for part in parts] == [rows[:2], rows[2:]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said once
+        left, right = utils.split_data(matrix, 2, batch_axis=1)
+    assert left.stype == right.stype == "default"
+    assert right.asnumpy().tolist() == [[1], [0], [5], [0]]
 
 
 def test_split_and_load() -> None:

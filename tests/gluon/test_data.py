@@ -269,6 +269,22 @@ def test_samplers_of_ones_own():
     assert _lists(data.DataLoader(TEN, batch_sampler=[[1, 2], [9]], num_workers=1)) == [[1, 2], [9]]
 
 
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [
+        ([onp.ones(1), onp.ones((2, 3))], r"shapes \(1,\), \(2, 3\); .*Pad fills them up"),
+        ([[1, 2], [3]], r"shapes \(2,\), \(1,\)"),
+        ([[1, [2, 3]]] * 2, r"shapes \(uneven\)"),
+        ([(1, 2), (1, 2, 3)], "2 and 3 elements; those of a batch need as many"),
+    ],
+)
+@pytest.mark.parametrize("workers", [0, 1])
+def test_samples_that_make_no_batch(samples, said, workers):
+    loader = data.DataLoader(data.SimpleDataset(samples), 2, num_workers=workers)
+    with pytest.raises(ValueError, match=rf"\[batchify\] samples of {said}"):
+        list(loader)
+
+
 def test_batchify_of_ones_own():
     def total(samples):
         return {"sum": nd.array([sum(samples)]), "count": len(samples)}

@@ -102,6 +102,30 @@ def test_functions():
     assert _value(metric.np(lambda a, b: 1.0), (LABELS, PREDICTIONS))[0] == "custom(<lambda>)"
     made = metric.CustomMetric(lambda label, pred: (3.0, 4), name="mine")
     assert _value(made, (LABELS, PREDICTIONS)) == ("mine", 0.75)
+    alone = metric.np(lambda label, pred: pred.sum(axis=1, keepdims=True)[0])
+    assert math.isclose(_value(alone, (LABELS, PREDICTIONS))[1], onp.sum(PREDICTIONS[0]))
+
+
+def test_metrics_of_programs_may_count_since_the_last_reset_alone():
+    class Largest(metric.EvalMetric):
+        def __init__(self):
+            super().__init__("largest")
+
+        def reset(self):
+            self.num_inst, self.sum_metric = 0, 0.0
+
+        def update(self, labels, preds):
+            self.sum_metric += preds[0].asnumpy().max()
+            self.num_inst += 1
+
+    made = Largest()
+    assert math.isnan(made.get_global()[1])
+    made.update([], [nd.array([1, 3])])
+    made.update([], [nd.array([5, 4])])
+    assert made.get_global_name_value() == made.get_name_value() == [("largest", 4.0)]
+    several = metric.CompositeEvalMetric()
+    several.add(made)
+    assert several.get_global()[1][0] == 4.0
 
 
 def test_names_of_outputs():

@@ -14,6 +14,7 @@ from support import runs_later
 
 import afterglow as mx
 from afterglow import lr_scheduler, nd, np, optimizer
+from afterglow._core import operation
 
 CURVES = json.loads(Path(__file__).with_name("mxnet.json").read_text())["curves"]
 GOLDEN = json.loads((Path(__file__).parent.parent / "golden" / "optimizers.json").read_text())
@@ -72,6 +73,58 @@ def test_large_batches_follow_mxnet():
         for _ in range(4):
             updater(0, nd.array([1, 0.5]), weight)
         onp.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-5)
+
+
+#: By optimizer: the op that states its rule, which is given the same.
+STATED = {
+    "sgd": ("sgd_update", {"wd": 0.1, "clip_gradient": 0.2}),
+    "nag": ("nag_mom_update", {"wd": 0.1, "momentum": 0.9}),
+    "signum": ("signum_update", {"wd": 0.1, "momentum": 0.9, "wd_lh": 0.1}),
+    "rmsprop": ("rmsprop_update", {"gamma1": 0.8, "epsilon": 0.01, "clip_weights": 1.0}),
+    "ftrl": ("ftrl_update", {"lamda1": 0.1, "beta": 0.5, "wd": 0.1}),
+    "ftml": ("ftml_update", {"beta1": 0.5, "beta2": 0.9, "t": 1}),
+    "adagrad": ("adagrad_update", {"wd": 0.1}),
+}
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_optimizers_and_ops_are_one_rule(name):
+    op, given = STATED[name]
+    arguments = {key: value for key, value in given.items() if key != "t"}
+    rule = optimizer.create(name, learning_rate=0.1, rescale_grad=0.5, **arguments)
+    weight, gradient = nd.array([0.9, -0.7, 0.5]), nd.array([1.0, -0.5, 0.2])
+    updated, state = weight.copy(), rule.create_state(0, weight)
+    states = [] if state is None else list(state) if isinstance(state, tuple) else [state]
+    own = [one.copy() for one in states]
+    rule.update(0, weight, gradient, state)
+    call = operation(op, True)
+    call(updated, gradient, *own, lr=0.1, rescale_grad=0.5, out=updated, **given)
+    for left, right in zip([weight, *states], [updated, *own], strict=True):
+        onp.testing.assert_array_equal(left.asnumpy(), right.asnumpy())
+    assert (weight.asnumpy() != onp.array([0.9, -0.7, 0.5], dtype="float32")).all()
+
+
+def test_a_bound_of_zero_is_none():
+    """As in MXNet, whose ops are not told of it."""
+    weight = nd.array([1.0, 2.0])
+    rule = optimizer.SGD(learning_rate=0.1, clip_gradient=0.0)
+    optimizer.get_updater(rule)(0, nd.array([1.0, -1.0]), weight)
+    onp.testing.assert_allclose(weight.asnumpy(), [0.9, 2.1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sgd", "adam", "nag", "lamb", "lars", "adamw", "ftml"])
+def test_a_gradient_may_be_the_weight_or_overlap_it(name):
+    given = {"momentum": 0.9} if name in ("sgd", "nag", "lars") else {}
+    for first in (8, 12):  # the weight itself, and a part of it
+        memory = nd.array(onp.linspace(0.5, 2, 40))
+        weight, apart = memory[8:24], memory[8:24].copy()
+        updater = optimizer.get_updater(optimizer.create(name, learning_rate=0.1, **given))
+        other = optimizer.get_updater(optimizer.create(name, learning_rate=0.1, **given))
+        for _ in range(3):
+            gradient = memory[first : first + 16].copy()
+            updater(0, memory[first : first + 16], weight)
+            other(0, gradient, apart)
+        onp.testing.assert_array_equal(weight.asnumpy(), apart.asnumpy())
 
 
 def test_old_names():

@@ -260,6 +260,7 @@ def test_a_hook_sees_the_ops_of_a_hybridized_block(legacy: bool) -> None:
         b"net_dense0_fwd_weight",
         b"net_dense0_fwd_bias",
         b"net_dense0_fwd_output",
+        b"net_relu0_fwd_input0",
         b"net_relu0_fwd_output",
     ]
     assert seen[-1][1:] == (b"Activation", [[3, 3]])

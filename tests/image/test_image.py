@@ -31,6 +31,14 @@ def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
 
+def test_npx_image_has_the_names_of_image() -> None:
+    assert npx.image.imread is image.imread
+    assert all(getattr(npx.image, name) is getattr(image, name) for name in image.__all__)
+    assert npx.image.resize is not getattr(image, "resize", None)  # its own
+    with pytest.raises(AttributeError, match="no attribute 'rezise'; did you mean resize"):
+        npx.image.rezise
+
+
 # --- damaged pictures ---
 
 

@@ -383,6 +383,25 @@ def test_records_without_an_index(rec: str, tmp_path: Path) -> None:
         recordio.ScannedRecordIO(path)
 
 
+def test_the_end_of_a_program_waits_for_threads_whose_owner_is_gone() -> None:
+    script = """
+    import threading, time
+    import afterglow
+    from afterglow._package.background import Background
+
+    def work(started):
+        started.set()
+        time.sleep(0.3)
+        print("done", flush=True)
+
+    readers, started = Background(1, "reader"), threading.Event()
+    readers.submit(work, started)
+    started.wait()
+    del readers
+    """
+    assert output_of(script) == ["done"]
+
+
 def test_ends_and_forks(rec: str) -> None:
     """A program ends at once with batches on their way; a fork is refused."""
     assert output_of(

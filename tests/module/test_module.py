@@ -563,3 +563,15 @@ def test_arrays_of_groups_live_on_their_devices(groups: Any) -> None:
             assert arrays["fc2_weight"].context == mx.cpu(3)
     for one, other in zip(*found, strict=True):
         assert one.tolist() == other.tolist()
+
+
+def test_parameters_that_were_written_on_devices_are_copied_anew() -> None:
+    module = mx.mod.Module(
+        mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=1, name="fc"), label_names=None
+    )
+    module.bind([("data", (1, 2))])
+    module.init_params(mx.init.One())
+    assert module.get_params()[0]["fc_weight"].asnumpy().tolist() == [[1, 1]]
+    module._exec_group.param_arrays[0][0][:] = 3
+    module._sync_params_from_devices()
+    assert module._arg_params["fc_weight"].asnumpy().tolist() == [[3, 3]]

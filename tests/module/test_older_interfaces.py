@@ -39,6 +39,15 @@ def classifier(**options: Any) -> Any:
     return mx.model.FeedForward(network(), num_epoch=12, **{**rule, **options})
 
 
+def test_feed_forward_predicts_where_labels_have_another_shape(tmp_path: Path) -> None:
+    rows = onp.arange(12).reshape(4, 3) / 12
+    onp.savetxt(tmp_path / "data.csv", rows, delimiter=",")
+    batches = mx.io.CSVIter(data_csv=str(tmp_path / "data.csv"), data_shape=(3,), batch_size=2)
+    net = mx.sym.LogisticRegressionOutput(mx.sym.Variable("data") * 2, name="softmax")
+    answers = mx.model.FeedForward(net, arg_params={}).predict(batches)
+    onp.testing.assert_allclose(answers, 1 / (1 + onp.exp(-2 * rows)), rtol=1e-5)
+
+
 def test_feed_forward_learns_predicts_and_is_saved(tmp_path: Path) -> None:
     mx.random.seed(1)
     data, labels = rows()

@@ -41,6 +41,20 @@ def test_a_step_that_is_not_in_place_leaves_the_weight() -> None:
     onp.testing.assert_allclose(updated.asnumpy(), [1, 2] - 1.9 * 0.5 * slope, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("name", "count"), [("sgd_update", 0), ("adam_update", 2), ("rmsprop_update", 1)]
+)
+def test_a_weight_keeps_its_type(name: str, count: int) -> None:
+    weight = nd.array([1.0, 2.0])
+    states = [nd.ones((2,)) for _ in range(count)]
+    getattr(nd, name)(weight, nd.ones((2,), dtype="float64"), *states, lr=0.1, out=weight)
+    assert weight.dtype == onp.float32
+    half, slope = nd.array([1, 2], dtype="float16"), nd.array([1, -1], dtype="float16")
+    nd.preloaded_multi_sgd_update(half, slope, nd.array([0.5]), nd.array([0.1]), out=half)
+    onp.testing.assert_allclose(half.asnumpy(), [0.45, 2.4], rtol=1e-3)  # as MXNet's
+    assert half.dtype == onp.float16
+
+
 def test_steps_pass_no_gradient_and_may_write_variables() -> None:
     weight, state = nd.ones((2,)), nd.zeros((2,))
     weight.attach_grad()
@@ -218,3 +232,27 @@ def test_what_lies_behind_the_end_of_a_sample_has_no_slope() -> None:
         gradients.append(whole.grad.asnumpy())
     onp.testing.assert_allclose(gradients[0][:3], gradients[1], rtol=1e-6)
     assert (gradients[0][3] == 0).all()
+
+
+#: The slopes of 3 x 4 negative elements, as MXNet takes them from arrays of these shapes.
+SLOPES = {
+    (1,): onp.zeros((3, 4)),
+    (4,): onp.tile(onp.arange(4), (3, 1)),
+    (1, 4): onp.tile(onp.arange(4), (3, 1)),
+    (3,): onp.repeat(onp.arange(3), 4).reshape(3, 4),
+    (3, 1): onp.repeat(onp.arange(3), 4).reshape(3, 4),
+    (3, 4): onp.arange(12).reshape(3, 4),
+}
+
+
+@pytest.mark.parametrize("shape", SLOPES)
+@pytest.mark.parametrize("space", [(), (2, 5)])
+def test_slopes_of_leading_axes(shape: tuple[int, ...], space: tuple[int, ...]) -> None:
+    gamma = nd.arange(onp.prod(shape)).reshape(shape)
+    gamma.attach_grad()
+    with autograd.record():
+        y = nd.LeakyReLU(-nd.ones((3, 4, *space)), gamma, act_type="prelu")
+    y.backward()
+    wanted = onp.broadcast_to(SLOPES[shape].reshape((3, 4) + (1,) * len(space)), y.shape)
+    assert y.asnumpy().tolist() == (-wanted).tolist()
+    assert gamma.grad.asnumpy().tolist() == onp.full(shape, -y.size / gamma.size).tolist()

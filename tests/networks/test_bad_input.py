@@ -60,6 +60,8 @@ CASES: list[tuple[str, str, Shapes, dict[str, Any], str]] = [
     ("Pooling", "type", [IMAGE], {"kernel": (2, 2), "pool_type": "median"}, "it must be 'avg'"),
     ("Pooling", "stride", [IMAGE], {"kernel": (2, 2), "stride": (0, 1)}, "must be positive"),
     ("Pooling", "layout", [IMAGE], {"kernel": (2, 2), "layout": "CHWN"}, "it must be"),
+    ("Pooling", "pad", [IMAGE],
+     {"kernel": (2, 2), "pad": (1, 1), "pooling_convention": "same"}, "takes no pad"),
     ("Pooling", "power", [IMAGE], {"kernel": (2, 2), "pool_type": "lp"}, "needs p_value"),
     ("contrib.AdaptiveAvgPooling2D", "rank", [(2, 4, 5)], {"output_size": 2}, "4 dimensions"),
     ("ROIPooling", "regions", [IMAGE, (3, 4)], {"pooled_size": (2, 2), "spatial_scale": 1},

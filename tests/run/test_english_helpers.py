@@ -230,6 +230,22 @@ def test_translation(provide: Provide, capsys: pytest.CaptureFixture[str]) -> No
     assert len(state) == 2
 
 
+def test_states_of_encoders() -> None:
+    X = np.zeros((4, 7))
+    encoder = d2l.Seq2SeqEncoder(10, 8, 16, 2)
+    outputs, state = encoder(X)  # version 1.0 initializes it by itself
+    assert (outputs.shape, state.shape) == ((7, 4, 16), (2, 4, 16))
+    # Programs for version 0.17 do it, alone or in a model, and give the list to layers of Gluon.
+    model = d2l.EncoderDecoder(d2l.Seq2SeqEncoder(10, 8, 16, 2), _Decoder(10))
+    for whole, one in ((encoder, encoder), (model, model.encoder)):
+        whole.initialize(init.Xavier(), force_reinit=True)
+        _, state = one(X)
+        assert [part.shape for part in state] == [(2, 4, 16)]
+        layer = rnn.GRU(16, 2)
+        layer.initialize()
+        assert layer(np.zeros((1, 4, 3)), state)[1][0].shape == (2, 4, 16)
+
+
 def test_score_of_translations() -> None:
     assert d2l.bleu("a b c d e", "a b c d e", k=3) == pytest.approx(1)
     # 4 of 5 words and 2 of 4 pairs are right, and the text is long enough.

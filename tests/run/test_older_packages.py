@@ -27,9 +27,12 @@ class Axes:
 """,
     "matplotlib/pyplot.py": "def stem(*args, linefmt=None): return args, linefmt",
     "pandas/__init__.py": """
-__version__ = "3.0.1"
+import warnings
+__version__ = "3.1.1"
 options = {}
-def set_option(name, value): options[name] = value
+def set_option(name, value):
+    options[name] = value
+    warnings.warn(name + " will be gone", FutureWarning)
 def get_dummies(data, prefix=None, dtype=None): return data, prefix, dtype
 def read_csv(file, *, sep=",", names=None): return file, sep, names
 """,
@@ -48,6 +51,9 @@ print(pandas.get_dummies([1]), pandas.get_dummies([1], None, bool), pandas.optio
 print(pandas.read_csv("a"), pandas.read_csv("a", "-", names=[1]), pandas.read_csv("a", sep="+"))
 print(collections.Mapping is collections.abc.Mapping, numpy.float is float)
 print(numpy.zeros(1, numpy.object).dtype, numpy.product([2, 3]), numpy.bool == numpy.bool_)
+read = numpy.fromstring(b"\\1\\2\\3", numpy.int8, 2)
+read += 1
+print(read, numpy.fromstring("AB", numpy.uint8), numpy.fromstring("4 5", int, sep=" "))
 """
 
 
@@ -68,6 +74,7 @@ def test_older_names_are_put_back(tmp_path: Path, early: str) -> None:
         "('a', ',', None) ('a', '-', [1]) ('a', '+', None)",
         "True True",
         "object 6 True",
+        "[2 3] [65 66] [4 5]",
     ]
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -100,6 +101,13 @@ def test_documents_run_without_matplotlib_and_ipython(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "cell 6, line 3" in done.stderr
     assert "ModuleNotFoundError: No module named 'IPython.none_such'" in done.stderr
+
+
+def test_a_traced_cell_waits_in_its_last_line(tmp_path: Path) -> None:
+    cell = "%%trace\nimport mxnet as mx\ny = mx.nd.ones((2, 2)) + 1\nz = y * 2"
+    told = run(tmp_path, "1", cell).stdout
+    last = (tmp_path / "document.md").read_text().splitlines().index("z = y * 2") + 1
+    assert re.search(rf"^document.md:{last} in <module> +waitall ", told, re.MULTILINE), told
 
 
 def test_what_is_installed_is_not_replaced(tmp_path: Path) -> None:

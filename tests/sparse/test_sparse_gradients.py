@@ -9,7 +9,7 @@ from typing import Any
 import numpy as onp
 import pytest
 
-from afterglow import autograd, gluon, nd, np, npx
+from afterglow import autograd, gluon, memory, nd, np, npx
 from afterglow.ndarray.sparse import StorageFallbackWarning
 from afterglow.test_utils import check_numeric_gradient, rand_ndarray
 
@@ -135,6 +135,35 @@ def test_dot(stype: str, transpose: bool) -> None:
     if stype == "row_sparse" and not transpose:
         used = onp.unique(left.indices.asnumpy())
         assert right.grad.indices.asnumpy().tolist() == used.tolist()
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_dot_with_stored_rows(transpose: bool) -> None:
+    left = rand_ndarray((5, 8), "csr", density=0.3)
+    right = rand_ndarray((5 if transpose else 8, 3), "row_sparse", density=0.5)
+    right.attach_grad()
+    with autograd.record():
+        loss = (nd.dot(left, right, transpose_a=transpose).tostype("default") ** 2).sum()
+    loss.backward()
+    matrix = left.asnumpy().T if transpose else left.asnumpy()
+    expected = 2 * matrix.T @ (matrix @ right.asnumpy())
+    assert right.grad.stype == "row_sparse"
+    onp.testing.assert_allclose(right.grad.asnumpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_dot_with_stored_rows_makes_no_dense_gradient() -> None:
+    rows = 200_000
+    left = nd.sparse.csr_matrix(([1.0, 2.0], [7, rows - 1], [0, 1, 2]), shape=(2, rows))
+    right = nd.sparse.row_sparse_array((nd.ones((2, 16)), [7, 9]), shape=(rows, 16))
+    right.attach_grad()
+    memory.reset_peak()
+    before = memory.active()
+    with autograd.record():
+        loss = nd.dot(left, right).sum()
+    loss.backward()
+    assert right.grad.indices.asnumpy().tolist() == [7, rows - 1]
+    assert right.grad.data.asnumpy().tolist() == [[1] * 16, [2] * 16]
+    assert memory.peak() - before < 2**20  # a dense gradient has 12.8 MB
 
 
 @pytest.mark.parametrize("stype", ["csr", "row_sparse"])

@@ -311,3 +311,42 @@ def test_ops_update_rows() -> None:
     weight = weight.tostype("row_sparse")
     nd.reset_arrays(gradient, weight, num_arrays=2)
     assert gradient.data.size == weight.data.size == 0
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+@pytest.mark.parametrize(("name", "count"), [("sgd_mom_update", 1), ("adam_update", 2)])
+def test_ops_update_states_of_any_kind(name: str, count: int, lazy: bool) -> None:
+    gradient = nd.sparse.row_sparse_array(([[1, 2], [3, 4]], [1, 4]), shape=(6, 2))
+    found = []
+    for stype in ("default", "row_sparse"):
+        weight = nd.ones((6, 2)).tostype(stype)
+        states = [nd.zeros((6, 2)).tostype(stype) for _ in range(count)]
+        for _ in range(2):
+            getattr(nd, name)(weight, gradient, *states, lr=0.1, lazy_update=lazy, out=weight)
+        assert all(one.stype == stype for one in states)
+        found.append([one.asnumpy() for one in (weight, *states)])
+    for dense, sparse in zip(*found, strict=True):
+        onp.testing.assert_array_equal(dense, sparse)
+    assert found[0][1][4, 1]
+
+
+def test_ftrl_updates_all_rows_of_a_dense_weight() -> None:
+    """Recorded from MXNet 1.9.1: without gradients weights become zero, unless none are stored."""
+    gradient = nd.sparse.row_sparse_array(([[1, 2], [3, 4]], [1, 4]), shape=(6, 2))
+    for stype, others in (("default", 0), ("row_sparse", 1)):
+        weight = nd.ones((6, 2)).tostype(stype)
+        total, squares = nd.zeros((6, 2)), nd.zeros((6, 2))
+        nd.ftrl_update(weight, gradient, total, squares, lr=0.1, out=weight)
+        expected = [others, 0.4495, others, others, 0.67475, others]
+        onp.testing.assert_allclose(weight.asnumpy()[:, 0], expected, rtol=1e-5)
+
+
+def test_gradients_of_rows_are_gathered_to_large_batches() -> None:
+    """Recorded from MXNet 1.9.1: momentum and weight decay are of the rows with gradients alone."""
+    gradient = nd.sparse.row_sparse_array(([[1, 2], [3, 4]], [1, 4]), shape=(6, 2))
+    weight = nd.ones((6, 2))
+    rule = mx.optimizer.LBSGD(learning_rate=0.1, momentum=0.9, wd=0.1)
+    updater = mx.optimizer.get_updater(rule)
+    for _ in range(2):
+        updater(0, gradient, weight)
+    onp.testing.assert_allclose(weight.asnumpy()[:, 0], [1, 0.6821, 1, 1, 0.1041, 1], rtol=1e-5)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 from typing import Any
 
@@ -90,6 +91,17 @@ def test_arrays_stay() -> None:
     assert run.aux_arrays == []
 
 
+def test_outputs_may_be_written_before_gradients_are_asked() -> None:
+    x = sym.var("x")
+    run = sym.exp(x).simple_bind(mx.cpu(), x=(2,))
+    for _ in range(2):  # the first pass makes the arrays of the outputs, later ones fill them
+        held = run.forward(is_train=True, x=nd.array([0, 1]))[0]
+        held += 5
+        run.backward(nd.ones(2))
+        assert onp.allclose(run.grad_arrays[0].asnumpy(), onp.exp([0, 1]))
+        assert onp.allclose(run.outputs[0].asnumpy(), onp.exp([0, 1]) + 5)
+
+
 def test_bind_by_list_and_what_is_refused() -> None:
     x, y = sym.var("x"), sym.var("y")
     one = nd.ones((2,))
@@ -156,15 +168,109 @@ def test_simple_bind_types_and_sharing() -> None:
         net.simple_bind(mx.cpu())
 
 
-def test_monitor() -> None:
-    x = sym.var("x")
-    run = sym.exp(x + 1, name="e").simple_bind(mx.cpu(), x=(1,))
-    seen: list[tuple[str, float]] = []
-    run.set_monitor_callback(lambda name, array: seen.append((name, array.asscalar())), True)
+def test_simple_bind_ignores_what_is_no_variable() -> None:
+    with pytest.warns(UserWarning, match="ignores axis, other: the symbol's variables are x"):
+        run = (sym.var("x") + 1).simple_bind(mx.cpu(), x=(2,), axis=1, other=(3, 4))
+    assert run.outputs[0].shape == (2,)
+
+
+def test_outputs_have_their_types_before_they_are_computed() -> None:
+    x = sym.var("x", dtype="int32")
+    run = sym.Group([sym.Cast(x, dtype="float16"), x * 2]).simple_bind(mx.cpu(), x=(2, 3))
+    assert [one.dtype for one in run.outputs] == [onp.float16, onp.int32]
+    given = {"x": nd.ones((2,), dtype="float16")}
+    assert sym.exp(sym.var("x")).bind(mx.cpu(), given).outputs[0].dtype == onp.float16
+
+
+def test_what_was_drawn_in_a_pass_that_does_not_train_has_its_own_gradient() -> None:
+    run = sym.Dropout(sym.var("x"), p=0.5, mode="always").simple_bind(mx.cpu(), x=(100,))
+    run.arg_dict["x"][:] = 1
+    run.forward(is_train=False)
+    kept = run.outputs[0].asnumpy()
+    run.backward(nd.ones((100,)), is_train=False)
+    assert set(kept) == {0, 2}
+    assert run.grad_dict["x"].asnumpy().tolist() == kept.tolist()
+
+
+def _watched(symbol: Any, everything: bool, **shapes: Any) -> list[tuple[bytes, tuple[int, ...]]]:
+    run = symbol.simple_bind(mx.cpu(), **shapes)
+    seen: list[tuple[bytes, tuple[int, ...]]] = []
+    run.set_monitor_callback(lambda name, array: seen.append((name, array.shape)), everything)
     run.forward()
-    assert [name for name, _ in seen][-1] == "e_output"
-    assert seen[-1][1] == pytest.approx(onp.e)
-    assert len(seen) == 3
+    return seen
+
+
+def test_monitors_see_outputs() -> None:
+    net = sym.SliceChannel(sym.exp(sym.var("x"), name="e"), num_outputs=2, name="s")
+    assert _watched(net[1], False, x=(2, 4)) == [
+        (b"e_output", (2, 4)),
+        (b"s_output0", (2, 2)),
+        (b"s_output1", (2, 2)),
+    ]
+
+
+def test_monitors_see_inputs_by_the_names_that_mxnet_tells() -> None:
+    """Variables come before what reads them; most ops of one input tell its number."""
+    x = sym.var("x")
+    net = sym.Convolution(x, kernel=(2, 2), num_filter=2, name="conv")
+    net = sym.relu(net, name="relu")
+    pooled = sym.Pooling(net, kernel=(1, 1), name="pool")
+    net = sym.FullyConnected(net + pooled, num_hidden=3, name="fc")
+    names = [name.decode() for name, _ in _watched(net, True, x=(1, 1, 3, 3))]
+    plus = next(name for name in names if name.endswith("_lhs")).removesuffix("_lhs")
+    assert names == [
+        *("x", "conv_data", "conv_weight", "conv_weight", "conv_bias", "conv_bias", "conv_output"),
+        *("relu_input0", "relu_output", "pool_data", "pool_output"),
+        *(f"{plus}_lhs", f"{plus}_rhs", f"{plus}_output"),
+        *("fc_data", "fc_weight", "fc_weight", "fc_bias", "fc_bias", "fc_output"),
+    ]
+
+
+def test_monitors_may_take_arrays_for_handles() -> None:
+    """As those that were written for MXNet do, which gives them no arrays."""
+    seen: dict[bytes, list[float]] = {}
+
+    def see(name: bytes, given: Any) -> None:
+        handle = ctypes.cast(given, mx.base.NDArrayHandle)
+        seen[name] = mx.nd.NDArray(handle, writable=False).asnumpy().tolist()
+
+    run = sym.exp(sym.var("x"), name="e").simple_bind(mx.cpu(), x=(2,))
+    run.set_monitor_callback(see, monitor_all=True)
+    run.forward()
+    assert seen == {b"x": [0, 0], b"e_input0": [0, 0], b"e_output": [1, 1]}
+    handle = ctypes.cast(run.outputs[0], mx.base.NDArrayHandle)
+    with pytest.raises(TypeError, match="a monitor is looking at"):
+        mx.nd.NDArray(handle)
+
+
+def test_monitors_stay_with_executors_of_other_shapes() -> None:
+    seen: list[tuple[int, ...]] = []
+    run = sym.exp(sym.var("data"), name="e").simple_bind(mx.cpu(), data=(4,))
+    run.set_monitor_callback(lambda name, array: seen.append(array.shape))
+    run.reshape(data=(2,)).forward()
+    module = mx.mod.Module(sym.exp(sym.var("data")), label_names=None)
+    module.bind([("data", (2, 3))], for_training=False)
+    module.init_params()
+    module._exec_group.execs[0].set_monitor_callback(lambda name, array: seen.append(array.shape))
+    module.forward(mx.io.DataBatch([nd.ones((2, 5))]))
+    assert seen == [(2,), (2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("symbol", "wanted"),
+    [
+        (lambda x: sym.concat(x, x, name="op"), ["x", "op_arg0", "x", "op_arg1"]),
+        (lambda x: sym.softmax(x, name="op"), ["x", "op_data"]),
+        (lambda x: sym.softmin(x, name="op"), ["x", "op_input0"]),
+        (lambda x: sym.squeeze(x, name="op"), ["x", "op_data"]),
+        (lambda x: sym.expand_dims(x, axis=0, name="op"), ["x", "op_input0"]),
+        (lambda x: sym.Activation(x, act_type="relu", name="op"), ["x", "op_input0"]),
+        (lambda x: sym.one_hot(x, depth=3, name="op"), ["x", "op_indices"]),
+    ],
+)
+def test_names_of_single_inputs(symbol: Any, wanted: list[str]) -> None:
+    seen = [name.decode() for name, _ in _watched(symbol(sym.var("x")), True, x=(2, 3))]
+    assert seen == [*wanted, "op_output"]
 
 
 def test_custom_ops() -> None:

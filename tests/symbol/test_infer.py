@@ -47,6 +47,12 @@ FORWARD: dict[str, tuple[Any, dict[str, Any], Any]] = {
     "concatenated": (sym.concat(A, B, dim=1), {"a": (0, 3), "b": (0, 4)}, (0, 7)),
     "stacked": (sym.stack(A, B, axis=1), {"a": (0, 3), "b": (0, 3)}, (0, 2, 3)),
     "sliced": (sym.slice_axis(A, axis=1, begin=1, end=3), {"a": (0, 5)}, (0, 2)),
+    "what there is of a slice": (sym.slice_axis(A, axis=1, begin=0, end=5), {"a": (9, 0)}, (9, 0)),
+    "slices of both": (
+        sym.slice(A, begin=(2, 3), end=(7, 10), step=(3, 3)),
+        {"a": (0, 20)},
+        (0, 3),
+    ),
     "tiled": (sym.tile(A, reps=(1, 2)), {"a": (0, 3)}, (0, 6)),
     "softmax": (sym.softmax(A), {"a": (0, 3)}, (0, 3)),
     "broadcast": (sym.broadcast_add(A, B), {"a": (0, 3), "b": (1, 3)}, (0, 3)),
@@ -101,6 +107,16 @@ BACKWARD: dict[str, tuple[Any, dict[str, Any], Any]] = {
         {"a": (0, 3), "b": (8, 3)},
         (0, 3),
     ),
+    "reshaped": (
+        sym.reshape(A, shape=(-1, 0, 0), reverse=True) + B,
+        {"a": (2, 3, 0, 4), "b": (6, 5, 4)},
+        (2, 3, 5, 4),
+    ),
+    "reshaped to what cannot be": (
+        sym.reshape(A, shape=(-1, 2)) + B,
+        {"a": (5, 0), "b": (6, 2)},
+        (5, 0),
+    ),
     "as another": (
         sym._internal._identity_with_attr_like_rhs(sym.broadcast_add(A, B), A),
         {"a": (0, 3), "b": (1,)},
@@ -132,6 +148,16 @@ def test_nothing_is_drawn_or_computed_to_find_shapes() -> None:
     assert nd.random.uniform(shape=(2,)).asnumpy().tolist() == before.tolist()
 
 
+@pytest.mark.parametrize(
+    ("left", "right"), [((2, 3), (-1, -1)), ((2, -1), (3, -1)), ((0, 3), (0, 2))]
+)
+def test_open_extents_of_new_arrays_follow_from_each_other(left: Any, right: Any) -> None:
+    net = sym.ones(shape=left) + sym.transpose(sym.ones(shape=right))
+    assert net.infer_shape()[1] == [(2, 3)]
+    (result,) = net.bind(mx.cpu(), {}).forward()
+    assert result.asnumpy().tolist() == [[2] * 3] * 2
+
+
 def test_what_is_unknown_is_told_as_each_world_tells_it() -> None:
     assert sym.sin(A).infer_shape_partial() == ([()], [()], [])
     with mx.np_shape(True):
@@ -160,6 +186,14 @@ def test_types_follow_from_what_results_are_needed_as() -> None:
 # --- attributes ---
 
 
+def test_lengths_are_integers() -> None:
+    net = sym.softmax(A, B, use_length=True, axis=1)
+    assert net.infer_type(a="float16") == ([onp.float16, onp.int32], [onp.float16], [])
+    run = net.simple_bind(mx.cpu(), a=(2, 3), b=(2,))
+    run.arg_dict["b"][:] = [1, 2]
+    assert run.forward()[0].asnumpy().tolist() == [[1, 0, 0], [0.5, 0.5, 0]]
+
+
 def test_multipliers_of_ops_are_those_of_their_variables() -> None:
     net = sym.FullyConnected(A, name="fc", num_hidden=2, lr_mult=0.5, wd_mult=0)
     attributes = net.attr_dict()
@@ -182,6 +216,29 @@ def test_keywords_of_ops_without_parameters_are_kept_and_ignored() -> None:
     assert product.eval(a=nd.ones((2,)), b=nd.ones((2,)))[0].asnumpy().tolist() == [1, 1]
     with pytest.raises(mx.MXNetError, match="Cannot find argument 'foo'"):
         sym.FullyConnected(A, num_hidden=2, foo=3)
+
+
+def test_symbols_that_are_no_inputs() -> None:
+    """MXNet 1.9.1 ignores them where an op has no inputs at all, and refuses them elsewhere."""
+    with pytest.warns(UserWarning, match="_ones has no inputs; data is ignored"):
+        ones = sym.ones((2,), data=A)
+    assert ones.list_inputs() == []
+    assert ones.list_attr() == {"dtype": "float32", "shape": "(2,)"}
+    with pytest.raises(mx.MXNetError, match="Keyword argument name other not found"):
+        sym.exp(A, other=B)
+
+
+@pytest.mark.parametrize(
+    "drawn", [sym.random.normal, sym.random.uniform, sym.random.randn, lambda: sym.random.gamma()]
+)
+def test_random_numbers_without_a_shape_have_that_of_what_is_beside_them(drawn: Any) -> None:
+    symbol = drawn() + A
+    assert symbol.infer_shape(a=(2, 3)) == ([(2, 3)], [(2, 3)], [])
+    (result,) = symbol.eval(a=nd.zeros((2, 3)))
+    assert result.shape == (2, 3)
+    assert len({*result.asnumpy().ravel()}) == 6
+    with pytest.warns(UserWarning, match="Cannot decide shape"):
+        assert drawn().infer_shape() == (None, None, None)
 
 
 def test_numbers_of_numpy_are_written_as_numbers() -> None:

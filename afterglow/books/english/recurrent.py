@@ -358,6 +358,11 @@ class EncoderDecoder(Classifier):
         super().__init__(**kwargs)
         self.encoder, self.decoder = encoder, decoder
 
+    def initialize(self, *args: Any, **kwargs: Any) -> None:
+        """Initialize both; encoders know by it which version of the book they are used by."""
+        self.encoder.initialize(*args, **kwargs)
+        self.decoder.initialize(*args, **kwargs)
+
     def forward(self, enc_X: Any, *args: Any) -> Any:
         """Return what the decoder makes of ``dec_X``, the second argument."""
         dec_X, *lengths = args
@@ -385,7 +390,11 @@ class EncoderDecoder(Classifier):
 
 
 class Seq2SeqEncoder(Encoder):
-    """Reads a sentence with gated recurrent units; its state is an array, as in version 1.0."""
+    """Reads a sentence with gated recurrent units.
+
+    Its state is an array, as in version 1.0, where encoders initialize themselves. Programs written
+    for version 0.17 call ``initialize``, and have a list of one array from then on.
+    """
 
     def __init__(
         self,
@@ -399,11 +408,18 @@ class Seq2SeqEncoder(Encoder):
         super().__init__(**kwargs)
         self.embedding = nn.Embedding(vocab_size, embed_size)
         self.rnn = GRU(num_hiddens, num_layers, dropout)
-        self.initialize(init.Xavier())
+        super().initialize(init.Xavier())
+        self._lists_states = False
 
-    def forward(self, X: Any, *args: Any) -> Any:
+    def initialize(self, *args: Any, **kwargs: Any) -> None:
+        """Initialize the parameters again, or on another device."""
+        super().initialize(*args, **kwargs)
+        self._lists_states = True
+
+    def forward(self, X: Any, *args: Any) -> tuple[Any, Any]:
         """Return the outputs of all steps, and the last state."""
-        return self.rnn(self.embedding(X.T))
+        outputs, state = self.rnn(self.embedding(X.T))
+        return outputs, [state] if self._lists_states else state
 
 
 class Seq2Seq(EncoderDecoder):

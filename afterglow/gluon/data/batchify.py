@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as onp
@@ -13,6 +13,7 @@ from ... import numpy as np
 from ..._arrays.dtypes import is_known
 from ..._core import Array
 from ..._interoperation.dlpack import take
+from ...error import ArrayValueError
 from ...util import is_np_array
 
 __all__ = ["Group", "Pad", "Stack", "default_batchify_fn"]
@@ -64,7 +65,7 @@ def _stacked(data: Sequence[Any], place: Place | None) -> Any:
     if isinstance(first, tuple) or (
         isinstance(first, list) and any(isinstance(part, Array) for part in first)
     ):
-        return [_stacked(column, place) for column in zip(*data, strict=True)]
+        return [_stacked(column, place) for column in _columns(data)]
     if isinstance(first, Array):
         legacy = first._legacy  # type: ignore[attr-defined]
         memory = None if place is None else _memory(data, first.dtype, place)  # type: ignore[attr-defined]
@@ -75,7 +76,31 @@ def _stacked(data: Sequence[Any], place: Place | None) -> Any:
         if memory is not None:
             onp.stack(data, out=memory)
             return take(memory, legacy=not is_np_array())
-    return _array(onp.asarray(data))
+    try:
+        host = onp.asarray(data)
+    except ValueError as error:
+        raise ArrayValueError(
+            f"[batchify] samples of shapes {', '.join(dict.fromkeys(map(_shape, data)))}; those of "
+            "a batch need one shape: gluon.data.batchify.Pad fills them up"
+        ) from error
+    return _array(host)
+
+
+def _shape(sample: Any) -> str:
+    try:
+        return str(onp.shape(sample))
+    except ValueError:
+        return "(uneven)"
+
+
+def _columns(data: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """Return the elements of samples, all first ones and so on."""
+    if len(counts := dict.fromkeys(map(len, data))) > 1:
+        numbers = " and ".join(map(str, counts))
+        raise ArrayValueError(
+            f"[batchify] samples of {numbers} elements; those of a batch need as many"
+        )
+    return zip(*data, strict=True)
 
 
 def _memory(data: Sequence[Any], dtype: Any, place: Place) -> Any:
@@ -136,8 +161,7 @@ class Group:
         return self._make(data, None)
 
     def _make(self, data: Sequence[Any], place: Place | None) -> Any:
-        columns = zip(*data, strict=True)
         return tuple(
             make_batch(function, column, place)
-            for function, column in zip(self._functions, columns, strict=True)
+            for function, column in zip(self._functions, _columns(data), strict=True)
         )

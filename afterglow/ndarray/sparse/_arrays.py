@@ -91,6 +91,13 @@ class BaseSparseNDArray(NDArray):
         parts = [None if one is None else one.asnumpy() for one in sparse_parts(self)]
         return (_restored, (self.shape, *parts, self._context_numbers))
 
+    @classmethod
+    def _unfilled(cls) -> Self:
+        from ._creation import zeros
+
+        made: Self = zeros(cls._stype, (0, 0))
+        return made
+
     # --- waiting ---
 
     def wait_to_read(self, timeout: float | None = None) -> None:

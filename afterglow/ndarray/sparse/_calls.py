@@ -822,7 +822,7 @@ def _dot(
     kwargs = {"transpose_a": bool(transpose_a), "transpose_b": bool(transpose_b)}
 
     def gradients(heads: list[Any]) -> list[Any]:
-        if lhs.stype != "csr" or origin_of(lhs) is not None or is_sparse(rhs):
+        if lhs.stype != "csr" or origin_of(lhs) is not None:
             return list(_dense_gradients(operation, [lhs, rhs], kwargs)(heads))
         gradient = rhs.grad
         into_dense = rhs.ndim == 1 or (gradient is not None and not is_sparse(gradient))

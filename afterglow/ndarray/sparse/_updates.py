@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as onp
 
 from ..._arrays.worlds import LEGACY, in_world
-from ..._core import Array, sparse_parts
+from ..._core import Array, operation, sparse_parts
 from ...error import ArrayValueError
 from ._arrays import empty
 from ._calls import UPDATES, add, cast, find_rows, is_sparse, warn_of_fallback
 from ._structure import assemble, from_indices, indices_of
 
-__all__ = ["adagrad_update", "update", "warn_of_fallback"]
+__all__ = ["adagrad_update", "update_by_dense"]
 
 #: Changes weight, gradient and state, of which the first and the last are changed in place.
 Step = Callable[[Any, Any, Any], None]
@@ -32,45 +33,45 @@ def update(step: Step, rowwise: bool, weight: Any, grad: Any, state: Any) -> Non
         step(dense, cast(grad, "default"), state)
         weight._become(dense)
         return
-    if grad.stype == "csr":
-        grad = cast(grad, "default")
-    if not is_sparse(grad):
-        rows = from_indices(_all_rows(weight), weight._context_numbers)
-        values = grad
-    elif rowwise:
-        values, rows, _ = sparse_parts(grad)
-        if not values.size:
-            return
-    else:
-        step_whole(step, weight, cast(grad, "default"), state)
+    if not rowwise or grad.stype != "row_sparse":
+        _update_whole(step, weight, cast(grad, "default"), state)
         return
-    target, places = _stored(weight, rows)
-    kept = LEGACY.take(target, places, axis=0)
-    states = _mapped(lambda one: LEGACY.take(in_world(one, True), rows, axis=0), state)
-    step(kept, values, states)
-    LEGACY.scatter([target, kept, places])
-    for one, changed in zip(_arrays_in(state), _arrays_in(states), strict=True):
-        LEGACY.scatter([in_world(one, True), changed, rows])
+    values, rows, _ = sparse_parts(grad)
+    if not values.size:
+        return
+    held = [_stored(one, rows) for one in _arrays_in([weight, state])]
+    taken = [LEGACY.take(array, places, axis=0) for array, places in held]
+    kept, *states = taken
+    step(kept, values, _replaced(state, iter(states)))
+    for (array, places), changed in zip(held, taken, strict=True):
+        LEGACY.scatter([array, changed, places])
 
 
-def step_whole(step: Step, weight: Any, grad: Any, state: Any) -> None:
+def update_by_dense(name: str, step: Step, weight: Any, grad: Any, state: Any) -> None:
+    """Update a weight by a rule that has no form for sparse gradients."""
+    if is_sparse(grad):
+        warn_of_fallback(name, [weight.stype, grad.stype])
+    update(step, False, weight, grad, state)
+
+
+def _update_whole(step: Step, weight: Any, grad: Any, state: Any) -> None:
     """Update all rows of a weight."""
-    if not is_sparse(weight):
-        step(weight, in_world(grad, weight._legacy), state)
-        return
-    target, _ = _stored(weight, from_indices(_all_rows(weight), weight._context_numbers))
-    step(target, grad, state)
+    states = [_whole(one) for one in _arrays_in(state)]
+    step(_whole(weight), in_world(grad, weight._legacy), _replaced(state, iter(states)))
 
 
-def _all_rows(weight: Any) -> Any:
-    return onp.arange(weight.shape[0])
+def _whole(array: Any) -> Any:
+    """Return an array, or the dense one that holds all rows of a sparse one."""
+    if not is_sparse(array):
+        return array
+    return _stored(array, from_indices(onp.arange(array.shape[0]), array._context_numbers))[0]
 
 
 def _stored(weight: Any, rows: Any) -> tuple[Any, Any]:
-    """Return the array that holds rows of a weight, and where in it they are.
+    """Return the array that holds rows of a weight or state, and where in it they are.
 
-    A row_sparse weight gets the rows that it does not have yet. Its values are its own alone, so
-    these may be written.
+    A row_sparse one gets the rows that it does not have yet. Its values are its own alone, so these
+    may be written.
     """
     if not is_sparse(weight):
         return in_world(weight, True), rows
@@ -97,19 +98,21 @@ def _arrays_in(state: Any) -> list[Any]:
     return [state] if isinstance(state, Array) else []
 
 
-def _mapped(function: Callable[[Any], Any], state: Any) -> Any:
+def _replaced(state: Any, arrays: Iterator[Any]) -> Any:
+    """Return a state with other arrays, in the order of ``_arrays_in``."""
     if isinstance(state, (tuple, list)):
-        return type(state)(_mapped(function, one) for one in state)
-    return function(state) if isinstance(state, Array) else state
+        return type(state)(_replaced(one, arrays) for one in state)
+    return next(arrays) if isinstance(state, Array) else state
 
 
 def _called(
-    operation: Any,
+    called: Any,
     weight: Any,
     grad: Any,
     *states: Any,
     out: Any = None,
     lazy_update: bool = True,
+    needs_sparse_weight: bool = False,
     **kwargs: Any,
 ) -> Any:
     """Answer the call of an op that updates a weight, such as ``sgd_update``."""
@@ -118,9 +121,12 @@ def _called(
         weight.copyto(out)
 
     def step(rows: Any, values: Any, kept: Any) -> None:
-        operation(rows, values, *kept, out=rows, **kwargs)
+        operation(called.name, rows._legacy)(rows, values, *kept, out=rows, **kwargs)
 
-    update(step, bool(lazy_update), target, grad, states)
+    if needs_sparse_weight and not is_sparse(weight):
+        update_by_dense(called.name, step, target, grad, states)
+    else:
+        update(step, bool(lazy_update), target, grad, states)
     return target
 
 
@@ -131,15 +137,17 @@ UPDATES.update(
             "sgd_update",
             "sgd_mom_update",
             "adam_update",
-            "ftrl_update",
             "group_adagrad_update",
+            "adagrad_update",
         ),
         _called,
     )
 )
+# A weight without gradients becomes zero, and a dense one has such rows.
+UPDATES["ftrl_update"] = partial(_called, needs_sparse_weight=True)
 
 
-def _reset(operation: Any, *arrays: Any, **kwargs: Any) -> None:
+def _reset(called: Any, *arrays: Any, **kwargs: Any) -> None:
     """Set arrays to zero."""
     for one in arrays[0] if len(arrays) == 1 and isinstance(arrays[0], (list, tuple)) else arrays:
         one[:] = 0
@@ -165,16 +173,6 @@ def adagrad_update(
     """
     if wd:
         raise ArrayValueError(f"[adagrad_update] wd is {wd}; there is no weight decay")
-    target = weight.copy() if out is None else out
-    if target is not weight and out is not None:
-        weight.copyto(out)
-
-    def step(rows: Any, values: Any, kept: Any) -> None:
-        scaled = values * rescale_grad
-        if clip_gradient >= 0:
-            scaled = LEGACY.clip(scaled, -clip_gradient, clip_gradient)
-        kept[:] = kept + LEGACY.square(scaled)
-        rows[:] = rows - lr * scaled / LEGACY.sqrt(kept + epsilon)
-
-    update(step, True, target, grad, history)
-    return target
+    given = {"lr": lr, "epsilon": epsilon, "rescale_grad": rescale_grad}
+    call = operation("adagrad_update", True)
+    return call(weight, grad, history, out=out, clip_gradient=clip_gradient, **given)

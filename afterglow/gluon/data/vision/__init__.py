@@ -6,4 +6,4 @@ from __future__ import annotations
 from . import datasets, transforms
 from .datasets import *  # noqa: F403
 
-__all__ = ["transforms", *datasets.__all__]
+__all__ = ["datasets", "transforms", *datasets.__all__]
