@@ -37,7 +37,7 @@ def array_of(handle: Any) -> Any:
     found = _lent.get(getattr(handle, "value", None) or 0)
     if found is None:
         raise ArrayTypeError(
-            "NDArray(handle) takes the handle of an array that a monitor is looking at; nd.array "
-            "makes new arrays"
+            f"NDArray of {handle!r}: it takes the handle of an array that a monitor is looking at; "
+            "array() makes arrays"
         )
     return found

@@ -28,7 +28,7 @@ class NDArray(ArrayBase):
     _legacy: ClassVar[bool] = True
     _copy: ClassVar[Operation] = operation("copy", True)
 
-    def __new__(cls, handle: Any = None, writable: bool = True) -> Self:
+    def __new__(cls, handle: Any, writable: bool = True) -> Self:
         """Return the array of a handle, as monitors of MXNet do; without one, for unpickling."""
         if handle is None:
             return super().__new__(cls, None)
