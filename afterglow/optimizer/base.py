@@ -345,7 +345,10 @@ class Optimizer(NamedKeywords):
         return grad
 
     def step(self, weight: Any, grad: Any, state: Any, rates: Rates) -> None:
-        """Change the weight, and the state, in place."""
+        """Change the weight, and the state, in place.
+
+        The gradient is as it was given: ops scale and clip it, rules in Python by ``_scaled``.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not define step()")
 
     def __getstate__(self) -> dict[str, Any]:
