@@ -51,6 +51,11 @@ def _apply_weighting(
     return loss
 
 
+def _reshape_like(F: Any, x: Any, y: Any) -> Any:
+    """Return an array in the shape of another one; losses that programs define call it."""
+    return functions(y).reshape_like(x, y)
+
+
 def _softrelu(x: Any) -> Any:
     return functions(x).Activation(x, act_type="softrelu")
 
@@ -82,7 +87,7 @@ class Loss(HybridBlock):
                     f"[{type(self).__name__}] {given} has shape {x.shape} and {wanted} has shape "
                     f"{other.shape}; they must have equally many elements"
                 )
-        return functions(other).reshape_like(x, other)
+        return _reshape_like(None, x, other)
 
     def _weighted(self, loss: Any, sample_weight: Any, factor: float = 1.0) -> Any:
         """Return the loss times the weights."""

@@ -207,3 +207,23 @@ def test_a_loss_of_ones_own() -> None:
             return F.mean((pred - label) ** 3, axis=self._batch_axis, exclude=True)
 
     assert Cube()(nd.array([[1, 3]]), nd.array([[1, 1]])).asnumpy().tolist() == [4]
+
+
+def test_a_loss_of_ones_own_calls_the_helpers_of_mxnet() -> None:
+    class HalfSquare(loss.Loss):
+        def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+            square = F.square(pred - loss._reshape_like(F, label, pred))
+            return F.mean(
+                loss._apply_weighting(F, square, 0.5, sample_weight), axis=0, exclude=True
+            )
+
+    pred, label = numbers((4, 1), 1), numbers((4,), 2)
+    net = HalfSquare(1, 0)
+    expected = (pred[:, 0] - label) ** 2 / 2
+    for hybridized in (False, True):
+        net.hybridize(hybridized)
+        found = net(nd.array(pred), nd.array(label)).asnumpy()
+        onp.testing.assert_allclose(found, expected, 1e-6)
+    graph = net(sym.var("pred"), sym.var("label"))
+    (found,) = graph.eval(pred=nd.array(pred), label=nd.array(label))
+    onp.testing.assert_allclose(found.asnumpy(), expected, 1e-6)
