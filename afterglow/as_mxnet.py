@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import multiprocessing.pool  # noqa: F401  programs use what MXNet has imported
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder

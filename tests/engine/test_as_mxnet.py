@@ -47,6 +47,16 @@ def test_same_module_objects() -> None:
     ) == ["ok"]
 
 
+def test_programs_use_what_mxnet_has_imported() -> None:
+    script = """
+    import multiprocessing
+    import afterglow.as_mxnet
+    import mxnet
+    print(multiprocessing.pool.ThreadPool(1).map(abs, [-1]))
+    """
+    assert lines_of(script) == ["[1]"]
+
+
 def test_one_array_class() -> None:
     assert lines_of(
         """
