@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as onp
 
+from .._core import Array
 from ..error import ArrayTypeError, UnknownTypeError
 
 #: NumPy's type by number, in the order of DType in src/base/dtype.h.
@@ -40,9 +41,14 @@ SPELLINGS: dict[object, int] = {
 
 
 def dtype_number(dtype: Any, default: int = FLOAT32) -> int:
-    """Return the number of a data type in any of its spellings; ``None`` means the default."""
+    """Return the number of a data type in any of its spellings; ``None`` means the default.
+
+    An array stands for its type.
+    """
     if dtype is None:
         return default
+    if isinstance(dtype, Array):
+        return dtype._dtype_number
     try:
         known = SPELLINGS.get(dtype)
     except TypeError:  # not hashable: no data type either, but NumPy says it better
@@ -51,7 +57,7 @@ def dtype_number(dtype: Any, default: int = FLOAT32) -> int:
         return known
     try:
         kind = onp.dtype(dtype).type
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ArrayTypeError(str(error)) from None
     number = _numbers.get(kind)
     if number is None:

@@ -37,7 +37,7 @@ def truth(where: Any) -> Any:
 def _is_type(value: Any) -> bool:
     try:
         onp.dtype(value)
-    except TypeError:
+    except (TypeError, ValueError):
         return False
     return True
 

@@ -52,6 +52,7 @@ def test_astype(front: Any) -> None:
     assert x.astype("int32").asnumpy().tolist() == [1, -2, 0]
     assert x.astype(bool).asnumpy().tolist() == [True, True, False]
     assert onp.dtype(x.astype(onp.float64).dtype) == "float64"
+    assert onp.dtype(x.astype(mx.nd.zeros(2, dtype="int8")).dtype) == "int8"
     for dtype in ("float99", "uint16", "complex64", "datetime64"):
         with pytest.raises(mx.MXNetError):
             x.astype(dtype)
