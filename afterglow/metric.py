@@ -96,7 +96,8 @@ def alias(*names: str) -> Callable[[type[EvalMetric]], type[EvalMetric]]:
 def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
     """Return a metric by name, from a function, of several in a list, or of its configuration.
 
-    That is what ``get_config`` returns, as a dictionary or as JSON.
+    That is what ``get_config`` returns, as a dictionary or as JSON; ``["name", {arguments}]``, as
+    JSON, is understood too.
 
     >>> import json
     >>> from afterglow import metric
@@ -114,7 +115,10 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
             several.add(create(one, *args, **kwargs))
         return several
     if isinstance(metric, str) and metric.startswith(("{", "[")):
-        return create(json.loads(metric), *args, **kwargs)
+        given = json.loads(metric)
+        if isinstance(given, list) and len(given) == 2 and isinstance(given[1], dict):
+            return create(given[0], **given[1])
+        return create(given, *args, **kwargs)
     if isinstance(metric, dict):
         return create(**metric)
     klass = _registry.get(str(metric).lower())

@@ -177,6 +177,7 @@ def test_metrics_are_made_of_their_configurations(made):
     for given in (config, json.dumps(config)):
         assert metric.create(given).get_config() == config
     assert isinstance(metric.create('["acc", "ce"]'), metric.CompositeEvalMetric)
+    assert metric.create('["topkaccuracy", {"top_k": 3}]').get_config()["top_k"] == 3
 
 
 @pytest.mark.parametrize(("ignored", "expected"), [(None, 2.2833557), (-1, 2.6726124)])
