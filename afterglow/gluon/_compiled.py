@@ -275,7 +275,7 @@ def _candidates(block: HybridBlock, inputs: list[Any]) -> list[Any]:
 
 
 def _is_recorded(output: Any, first_node: int) -> bool:
-    origin = origin_of(output)
+    origin = origin_of(output, without_gradient=True)
     if origin is None:
         return False
     if origin[0].sequence < first_node:
@@ -314,7 +314,7 @@ def _gradients_again(call: RecordedCall, heads: list[Any]) -> Any:
         result = run_as_is(block, _filled(arguments, [], inputs.handles))
         outputs: list[Any] = []
         _described(result, inputs.handles, outputs)
-    recorded = [output for output in outputs if origin_of(output) is not None]
+    recorded = [output for output in outputs if origin_of(output, without_gradient=True)]
     arrays = [*(inputs.handles[index] for index in wanted), *parameters]
     inputs.cut()
     found = autograd.grad(recorded, arrays, heads, retain_graph=True, create_graph=is_recording())

@@ -2,7 +2,9 @@
 #include "autograd/tape.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "lazy/layer.h"
@@ -33,13 +35,17 @@ bool leads_on(const Source& source) {
   return source.origin && source.origin->leads_on();
 }
 
+bool passes_gradients(const lazy::Op& op, std::span<const Source> sources, std::size_t input) {
+  const Origin* const origin = sources[input].origin;
+  return origin && origin->passes_gradients() && reads_of(op, input).differentiable;
+}
+
 /// What the rules of the given inputs read, all together.
 Reads union_of_reads(const lazy::Op& op, std::span<const Source> sources) {
   Reads result{false, 0, 0};
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!leads_on(sources[i])) continue;
+    if (!passes_gradients(op, sources, i)) continue;
     const Reads reads = reads_of(op, i);
-    if (!reads.differentiable) continue;
     result.differentiable = true;
     result.inputs |= reads.inputs;
     result.outputs |= reads.outputs;
@@ -77,6 +83,29 @@ Saved note_down(const Array& array) {
 void keep_value(Saved& saved, const Array& array) {
   static_cast<Array&>(saved.value) = array;
   saved.version = array.storage->version;
+}
+
+/// Looks at nodes, and at whatever they were computed from that was not seen before, once each.
+void look_behind(std::vector<Node*> waiting, std::unordered_set<const Node*> seen,
+                 const std::function<void(Node*)>& look) {
+  while (!waiting.empty()) {
+    Node* const node = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(node).second) continue;
+    look(node);
+    for (const Saved& input : node->inputs) {
+      if (input.origin) waiting.push_back(input.origin.node.get());
+    }
+  }
+}
+
+/// Adds the variables to nodes (latest first) that only ops without a gradient lead to. Nothing
+/// else that lies there is walked, claimed or used up.
+void add_unreached_variables(std::vector<Node*>& found, std::vector<Node*> cut_off) {
+  look_behind(std::move(cut_off), {found.begin(), found.end()}, [&](Node* node) {
+    if (node->is_variable()) found.push_back(node);
+  });
+  std::ranges::sort(found, std::ranges::greater(), &Node::sequence);
 }
 
 }  // namespace
@@ -138,15 +167,15 @@ void Node::destroy(Node* node) {
 
 Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> arguments, bool legacy,
                        std::span<const Source> sources, std::span<const lazy::Operand> operands) {
-  if (!state().recording) return {};
+  if (!state().recording || std::ranges::none_of(sources, leads_on)) return {};
   const Reads reads = union_of_reads(op, sources);
-  if (!reads.differentiable) return {};
   Reference<Node> node(new Node);
   node->op = &op;
   node->legacy = legacy;
   node->layer = lazy::current_layer;
   node->arguments.assign(arguments.begin(), arguments.end());
   node->sequence = next_sequence++;
+  node->passes_gradients = reads.differentiable;
   node->inputs.reserve(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i) {
     Saved& saved = node->inputs.emplace_back();
@@ -156,7 +185,10 @@ Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> argum
       continue;
     }
     saved = note_down(*sources[i].array);
-    if (leads_on(sources[i])) saved.origin = *sources[i].origin;
+    if (leads_on(sources[i])) {
+      saved.origin = *sources[i].origin;
+      saved.passes_gradients = passes_gradients(op, sources, i);
+    }
     if (has_bit(reads.inputs, i)) keep_value(saved, *sources[i].array);
   }
   return node;
@@ -191,7 +223,7 @@ std::vector<Reference<Node>> collect(std::span<const Origin> heads, std::span<No
   };
   // A heap, whose first node is the latest: what leads to that one has been found by then, so a
   // node that several lead to comes out several times in a row.
-  std::vector<Node*> found, waiting;
+  std::vector<Node*> found, waiting, cut_off;
   const auto visit = [&](const Origin& origin) {
     if (!origin) return;
     waiting.push_back(origin.node.get());
@@ -212,25 +244,49 @@ std::vector<Reference<Node>> collect(std::span<const Origin> heads, std::span<No
       throw Error(ErrorKind::mxnet,
                   "the recorded graph of this value is being used up by backward() in another "
                   "thread; call that with retain_graph=True to use it twice");
-    for (const Saved& input : node->inputs) visit(input.origin);
+    for (const Saved& input : node->inputs) {
+      if (input.passes_gradients) {
+        visit(input.origin);
+      } else if (input.origin) {
+        cut_off.push_back(input.origin.node.get());
+      }
+    }
   }
+  if (wanted.empty() && !cut_off.empty()) add_unreached_variables(found, std::move(cut_off));
   std::vector<Reference<Node>> result;
   result.reserve(found.size());
   for (std::size_t i = found.size(); i-- > 0;) {
     Node* const node = found[i];
     const bool is_wanted = std::ranges::find(wanted, node) != wanted.end();
-    const bool reaches =
-        node->is_variable()
-            ? wanted.empty() && node->request != Request::none
-            : std::ranges::any_of(node->inputs, [&](const Saved& input) {
-                return input.origin && std::ranges::binary_search(
-                                           result, input.origin.node->sequence, {}, &sequence_of);
-              });
+    const bool reaches = node->is_variable()
+                             ? wanted.empty() && node->request != Request::none
+                             : std::ranges::any_of(node->inputs, [&](const Saved& input) {
+                                 return input.origin && input.passes_gradients &&
+                                        std::ranges::binary_search(
+                                            result, input.origin.node->sequence, {}, &sequence_of);
+                               });
     // A wanted value may also be an intermediate one.
     if (reaches || is_wanted) result.emplace_back(node);
   }
   std::ranges::reverse(result);
   return result;
+}
+
+bool depend_on(std::span<const Origin> heads, const Origin& array) {
+  bool found = false;
+  const auto compare = [&](const Origin& origin) {
+    found =
+        found || (origin && origin.node.get() == array.node.get() && origin.output == array.output);
+  };
+  std::vector<Node*> nodes;
+  for (const Origin& head : heads) {
+    compare(head);
+    if (head) nodes.push_back(head.node.get());
+  }
+  look_behind(std::move(nodes), {}, [&](const Node* node) {
+    for (const Saved& input : node->inputs) compare(input.origin);
+  });
+  return found;
 }
 
 }  // namespace afterglow::autograd

@@ -28,6 +28,8 @@ struct Origin {
   /// Gradients of calls to come go there. What a backward pass has used up is a constant to them,
   /// as in MXNet: a state that one batch hands to the next.
   bool leads_on() const;
+  /// And do not end before a variable, at an op whose gradient is zero.
+  bool passes_gradients() const;
 };
 
 /// What becomes of the gradient of a variable.
@@ -40,7 +42,8 @@ struct Saved {
   Reference<Layout> layout;  ///< none for a number
   DType dtype = DType::float32;
   Context context;
-  std::uint32_t version = 0;  ///< of the storage, when it was saved
+  std::uint32_t version = 0;     ///< of the storage, when it was saved
+  bool passes_gradients = true;  ///< of an input; else what it came from has none of this call
 
   bool is_number() const { return !layout; }
   bool has_value() const { return static_cast<bool>(value.storage) || is_number(); }
@@ -64,7 +67,9 @@ struct Node : Counted {
   std::int32_t layer = 0;  ///< that issued it
   std::unique_ptr<Keep> keep;
   std::uint64_t sequence = 0;  ///< later nodes depend on earlier ones only
-  bool released = false;       ///< a backward pass has used it up
+  /// One of its inputs does. Else it only tells which variables the outputs were computed from.
+  bool passes_gradients = true;
+  bool released = false;  ///< a backward pass has used it up
   /// One of the nodes was used up whose outputs are those of one call; see use_up_together().
   std::shared_ptr<bool> others_released;
   std::int32_t walks = 0;      ///< backward passes that read it now
@@ -92,6 +97,10 @@ struct Node : Counted {
 
 inline bool Origin::leads_on() const {
   return node && !node->released && !(node->others_released && *node->others_released);
+}
+
+inline bool Origin::passes_gradients() const {
+  return leads_on() && node->passes_gradients;
 }
 
 /// Of this thread.
@@ -130,7 +139,7 @@ struct Source {
 };
 
 /// The node of a call, with its inputs as they are before it is issued; none unless the thread is
-/// recording and something differentiable came from somewhere.
+/// recording and something came from somewhere, be it through an op whose gradient is zero.
 /// `operands`: of the same inputs; only numbers are read from there.
 Reference<Node> record(const lazy::Op& op, std::span<const lazy::Argument> arguments, bool legacy,
                        std::span<const Source> sources, std::span<const lazy::Operand> operands);
@@ -147,8 +156,12 @@ std::uint64_t next_node();
 /// A new variable.
 Reference<Node> make_variable(const Array& array, Array gradient, Request request, bool legacy);
 
-/// The nodes that the heads were computed from, latest first; only those from which a wanted
-/// variable can be reached. `wanted` empty: every variable whose gradient is asked for.
+/// The nodes that the heads were computed from, latest first; only those through which gradients
+/// reach a wanted variable. `wanted` empty: every variable whose gradient is asked for, and those
+/// that no gradient reaches too, because theirs is zero and not what it was before.
 std::vector<Reference<Node>> collect(std::span<const Origin> heads, std::span<Node* const> wanted);
+
+/// Whether the heads were computed from that array, in whatever way.
+bool depend_on(std::span<const Origin> heads, const Origin& array);
 
 }  // namespace afterglow::autograd

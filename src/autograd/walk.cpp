@@ -205,7 +205,8 @@ void Walk::call_rules(const Reference<Node>& node, std::span<const Handle> given
   }
   if (!node->op->gradients.empty()) return call_own_rules(node, heads);
   std::vector<bool> wanted;
-  for (const Saved& input : node->inputs) wanted.push_back(is_walked(input.origin));
+  for (const Saved& input : node->inputs)
+    wanted.push_back(input.passes_gradients && is_walked(input.origin));
   std::vector<Handle> gradients = other_rules_.gradients(node, heads, wanted);
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     // Meanwhile Python ran, and a walk within this one may have used up the node.
@@ -218,7 +219,7 @@ void Walk::call_own_rules(const Reference<Node>& node, std::span<const Handle> h
   Gradient gradient(node, heads, held_);
   for (std::size_t i = 0; i < node->inputs.size(); ++i) {
     const Origin origin = node->inputs[i].origin;
-    if (!is_walked(origin)) continue;
+    if (!node->inputs[i].passes_gradients || !is_walked(origin)) continue;
     const lazy::GradientRule& rule = rules[std::min(i, rules.size() - 1)];
     if (!rule.function) continue;
     gradient.index = i;

@@ -75,6 +75,8 @@ class Walk {
   Walk(std::span<const Origin> heads, std::vector<Handle> gradients, std::vector<Origin> wanted,
        bool uses_up, Held held, const Accumulation& accumulation, OtherRules& other_rules);
 
+  /// Whether gradients may reach it.
+  bool is_walked(const Origin& origin) const { return nodes_.place_of(origin) >= 0; }
   /// Calls the rules. Without wanted arrays, the sums of variables go to their gradients.
   void run();
   /// The sum for each wanted array; none where the heads do not depend on it.
@@ -89,7 +91,6 @@ class Walk {
   void call_own_rules(const Reference<Node>& node, std::span<const Handle> heads);
   /// Where the sum of what an array is given lies; none for one that is not walked to.
   Handle* sum_of(const Origin& origin);
-  bool is_walked(const Origin& origin) const { return nodes_.place_of(origin) >= 0; }
 
   const std::vector<Origin> wanted_;
   WalkedNodes nodes_;

@@ -479,7 +479,11 @@ class Signature {
     arrays_.push_back(object);
     const bool recorded = autograd::state().recording && handle.origin.leads_on();
     put(handle.legacy ? 'A' : 'a', array.dtype);
-    put(!recorded ? 'n' : handle.origin.node->is_variable() ? 'v' : 'g', array.context().type);
+    put(!recorded                           ? 'n'
+        : handle.origin.node->is_variable() ? 'v'
+        : handle.origin.passes_gradients()  ? 'g'
+                                            : 'z',
+        array.context().type);
     put('@', array.context().id);
     put(array.layout->is_contiguous() ? '+' : '-', array.layout->rank());
     append(array.shape());

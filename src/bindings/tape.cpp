@@ -42,12 +42,12 @@ std::intptr_t key_of(const Node* node) {
 }
 
 /// (input, key of the node it came from, which of its outputs, number of that node): of inputs that
-/// came from somewhere.
+/// gradients go through.
 nb::list sources_of(const TapeNode& self) {
   nb::list result;
   for (std::size_t i = 0; i < self.node->inputs.size(); ++i) {
     const Origin& origin = self.node->inputs[i].origin;
-    if (origin)
+    if (origin && self.node->inputs[i].passes_gradients)
       result.append(
           nb::make_tuple(i, key_of(origin.node.get()), origin.output, origin.node->sequence));
   }
@@ -69,10 +69,11 @@ nb::list collect(nb::list heads) {
   return result;
 }
 
-/// The node an array comes from and the number of the output, or None.
-nb::object origin_of(nb::handle array) {
+/// The node an array comes from and the number of the output, or None; also where an op without a
+/// gradient lies between it and all variables, unless the caller asks for those too.
+nb::object origin_of(nb::handle array, bool without_gradient) {
   const Origin& origin = need_array(array.ptr()).origin;
-  if (!origin) return nb::none();
+  if (!origin || !(origin.node->passes_gradients || without_gradient)) return nb::none();
   return nb::make_tuple(nb::cast(TapeNode{origin.node}), origin.output);
 }
 
@@ -152,7 +153,7 @@ void bind_tape(nb::module_& module) {
       .def_prop_ro("gradient", gradient_of)
       .def("release", [](TapeNode& self) { self.node->release(); });
   module.def("collect_tape", collect, nb::arg("heads"));
-  module.def("origin_of", origin_of);
+  module.def("origin_of", origin_of, nb::arg("array"), nb::arg("without_gradient") = false);
   module.def("mark_variable", mark_variable, nb::arg("array"), nb::arg("gradient").none(),
              nb::arg("request"));
   module.def("set_gradient_reads", set_reads, nb::arg("name"), nb::arg("rules"));

@@ -29,8 +29,7 @@ using autograd::Origin;
                     " was computed under autograd.record(), but no array that it was computed "
                     "from has a gradient; call attach_grad() on those whose gradients are "
                     "wanted, before they are used (what was detached does not count, nor what "
-                    "an earlier backward() has used up, nor what comes from a function without "
-                    "derivative such as argmax)");
+                    "an earlier backward() has used up)");
   throw Error(ErrorKind::mxnet,
               what +
                   " was not computed under autograd.record(); compute it inside of `with "
@@ -89,12 +88,12 @@ class PythonRules : public autograd::OtherRules {
   const autograd::Held& held_;
 };
 
-Handle ones_like(const Handle& array) {
+Handle filled_like(const Handle& array, double number) {
   const auto shape = array.array.shape();
-  Handle ones =
-      ops::full(1, {shape.begin(), shape.end()}, array.array.dtype, array.array.context());
-  ones.legacy = array.legacy;
-  return ones;
+  Handle filled =
+      ops::full(number, {shape.begin(), shape.end()}, array.array.dtype, array.array.context());
+  filled.legacy = array.legacy;
+  return filled;
 }
 
 /// Takes the gradients out of their list, so that the walk alone holds those nobody else needs.
@@ -111,19 +110,26 @@ nb::list walk_tape(nb::list heads, nb::list gradients, nb::list wanted, bool rel
   }
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     const nb::handle gradient = gradients[i];
-    given.push_back(gradient.is_none() ? ones_like(as_array(nb::handle(heads[i]).ptr()))
+    given.push_back(gradient.is_none() ? filled_like(as_array(nb::handle(heads[i]).ptr()), 1)
                                        : need_array(gradient.ptr()));
   }
   gradients.clear();
   for (nb::handle array : wanted) to.push_back(need_array(array.ptr()).origin);
   PythonRules rules(held);
   autograd::wait_while_full();
-  autograd::Walk walk(from, std::move(given), std::move(to), release, held, ops::accumulation(),
-                      rules);
+  autograd::Walk walk(from, std::move(given), to, release, held, ops::accumulation(), rules);
+  // Where no gradient goes it is zero if the heads depend on the array all the same.
+  std::vector<bool> is_zero;
+  for (const Origin& origin : to)
+    is_zero.push_back(origin && !walk.is_walked(origin) && autograd::depend_on(from, origin));
   walk.run();
   nb::list results;
-  for (Handle& result : walk.results())
+  std::size_t index = 0;
+  for (Handle& result : walk.results()) {
+    if (is_zero[index]) result = filled_like(as_array(nb::handle(wanted[index]).ptr()), 0);
+    ++index;
     results.append(result ? nb::steal(wrap_any(std::move(result))) : nb::none());
+  }
   return results;
 }
 

@@ -9,6 +9,7 @@
 #include "lazy/immediate.h"
 #include "ops/common.h"
 #include "ops/compositions.h"
+#include "ops/gradients.h"
 #include "ops/table.h"
 #include "ops/views.h"
 
@@ -499,7 +500,7 @@ array([0., 1., 2.]))",
        .inputs = {"data"},
        .infer = arange_like_infer,
        .kernel = arange_kernel,
-       .gradients = {lazy::GradientRule{}}});
+       .gradients = {no_gradient}});
   table.compose<Eye>(
       {.name = "eye",
        .mxnet_names = {"_npi_eye"},
@@ -626,6 +627,7 @@ array([0., 0.])
 array([0., 0.], dtype=float32))",
 
        .inputs = {"data"},
+       .gradients = {no_gradient},
        .compose = [](Composition& c, const Like& given) { return filled_like(c, 0, given); },
        .in_graphs = {.alike = true}});
   table.compose<Like>(
@@ -644,6 +646,7 @@ array([1., 1.])
 array([1., 1.], dtype=float32))",
 
        .inputs = {"data"},
+       .gradients = {no_gradient},
        .compose = [](Composition& c, const Like& given) { return filled_like(c, 1, given); },
        .in_graphs = {.alike = true}});
   table.compose<Like>(

@@ -179,7 +179,7 @@ Value windowed(const lazy::Op& op, const Value& x, const Windows& windows) {
 
 /// Where the maxima are is asked by gradients alone.
 Value maximum_of_windows(const Value& x, const Windows& windows) {
-  if (!autograd::state().recording || !x.origin)
+  if (!autograd::state().recording || !x.origin.passes_gradients())
     return windowed(the_op<"max_windows">(), x, windows);
   autograd::CallBuilder builder(the_op<"max_windows_found">(), false);
   const Value images = contiguous(x);

@@ -95,12 +95,93 @@ def test_what_is_missing_is_named(program, world):
         autograd.grad(program(x), [x])
 
 
-def test_results_without_derivative_say_so():
-    x = _variable([1.0, 2.0])
-    with autograd.record():
-        y = nd.argmax(x, axis=0) + nd.BlockGrad(x)
-    with pytest.raises(mx.MXNetError, match="function without derivative"):
+WITHOUT_GRADIENT = [
+    lambda x, z: nd.BlockGrad(x),
+    lambda x, z: nd.ones_like(x) * 2,
+    lambda x, z: nd.zeros_like(x) + nd.argmax(x * x, axis=0),
+    lambda x, z: x > 1,
+    lambda x, z: nd.BlockGrad(x * x) * z,
+    lambda x, z: (x[0:1] > 0) * z,
+    lambda x, z: nd.broadcast_equal(z, nd.stop_gradient(x)) + nd.stop_gradient(z) * z,
+    lambda x, z: nd.where(x > 1, z, z * z),
+]
+
+
+class _Calls(gluon.HybridBlock):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def hybrid_forward(self, F, x, z):
+        return self.function(x, z)
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("function", WITHOUT_GRADIENT)
+def test_gradients_that_are_zero_by_nature_are_written(function, hybridized):
+    """As in MXNet: what stood there before is not the gradient of this pass."""
+    block = _Calls(function)
+    block.hybridize(hybridized)
+    for number in range(4):  # written down first, then issued again
+        x, z = _variable([1.0, 2.0]), _variable([3.0, 4.0])
+        x.grad[:] = 7
+        z.grad[:] = 7
+        with autograd.record():
+            y = block(x * 1 if number % 2 else x, z)
         y.backward()
+        assert x.grad.asnumpy().tolist() == [0, 0], number
+        again = _variable([3.0, 4.0])
+        expected = [7.0, 7.0]
+        if function not in WITHOUT_GRADIENT[:4]:
+            with autograd.record():
+                y = function(nd.array([1, 2]), again)
+            y.backward()
+            expected = again.grad.asnumpy().tolist()
+        assert z.grad.asnumpy().tolist() == expected, number
+
+
+def test_gradients_that_are_zero_by_nature_are_asked_for():
+    x, z = _variable([1.0, 2.0]), _variable([3.0, 4.0])
+    with autograd.record():
+        mask = x > 1
+        y = mask * z
+        (gradient,) = autograd.grad(y, [x], retain_graph=True)
+        assert gradient.asnumpy().tolist() == [0, 0]
+        with pytest.raises(mx.MXNetError, match="do not depend"):
+            autograd.grad(y, [_variable([1.0])], retain_graph=True)
+        with pytest.raises(mx.MXNetError, match="takes no part"):
+            autograd.grad(y, [mask], retain_graph=True)
+    x.attach_grad("add")
+    x.grad[:] = 7
+    with autograd.record():
+        y = nd.BlockGrad(x) + z
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [7, 7]
+
+
+def test_what_has_no_gradient_is_not_used_up():
+    """Two losses may share a mask, or what one of them must not change."""
+    x, z = _variable([1.0, 2.0]), _variable([3.0, 4.0])
+    with autograd.record():
+        made = x * x
+        first = nd.BlockGrad(made) * z
+        second = made * 3
+    first.backward()
+    assert (x.grad.asnumpy().tolist(), z.grad.asnumpy().tolist()) == ([0, 0], [1, 4])
+    second.backward()
+    assert x.grad.asnumpy().tolist() == [6, 12]
+
+
+def test_what_has_no_gradient_keeps_no_values():
+    """A product with a mask keeps nothing for the gradient of the mask."""
+    x = _variable([1.0])
+    with autograd.record():
+        mask = nd.broadcast_to(x, (1000, 1000)) > 0
+        nd.waitall()
+        before = mx.memory.active()
+        y = nd.ones((1000, 1000)) * mask
+        nd.waitall()
+    assert mx.memory.active() - before < 1.5 * y.size * 4  # and not what it was made of
 
 
 def test_graph_is_freed_unless_retained():
