@@ -248,3 +248,13 @@ def test_huge_arrays_take_what_they_store() -> None:
     assert total.data.asnumpy().tolist() == [[2] * 3, [3] * 3]
     csr = nd.sparse.csr_matrix(([1.0, 2.0], [3, 10**9], [0, 2]), shape=(1, 2 * 10**9))
     assert nd.sum(csr * csr, axis=1).asscalar() == 5
+
+
+@pytest.mark.parametrize(("values", "kind"), [([1, 2], "int64"), ([1.0, 2.0], "float64")])
+def test_values_by_place_keep_the_type_that_numpy_gives_them(
+    values: list[float], kind: str
+) -> None:
+    places = ([0, 1], [2, 0])
+    assert onp.dtype(nd.sparse.csr_matrix((values, places), shape=(2, 3)).dtype) == kind
+    given = nd.sparse.csr_matrix((values, places), shape=(2, 3), dtype="float32")
+    assert onp.dtype(given.dtype) == "float32"

@@ -127,7 +127,7 @@ def _from_places(data: Any, row: Any, column: Any, shape: Any, ctx: Any, dtype: 
     places, found = onp.unique(rows * extents[1] + columns, return_inverse=True)
     sums = onp.zeros(len(places), host.dtype)
     onp.add.at(sums, found.reshape(-1), host)
-    kind = dtype or getattr(data, "dtype", "float32")
+    kind = host.dtype if dtype is None else dtype
     new_rows, new_columns = onp.divmod(places, max(1, extents[1]))
     return assemble(
         extents, dense.array(sums, ctx, kind), new_columns, indptr_from(new_rows, extents[0])
