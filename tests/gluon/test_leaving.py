@@ -51,6 +51,15 @@ WAYS = {
 _UNBORN = re.compile(
     r"Traceback \(most recent call last\):\n(?:  .*\n)*EOFError(?:: Ran out of input)?\n"
 )
+#: Said by a process that the server of multiprocessing has just made, and that is interrupted while
+#: it imports what it needs to find out what it shall do.
+_INTERRUPTED_AT_BIRTH = re.compile(
+    r"(?:Traceback \(most recent call last\):\n(?:  .*\n)*ImportError: .*\n"
+    r"\nThe above exception .*\n\n)?"
+    r"Traceback \(most recent call last\):\n"
+    r'  File ".*forkserver\.py", line \d+, in main\n(?:  .*\n)*'
+    r"(?:KeyboardInterrupt\n|ImportError: .*\n)?"
+)
 METHODS = ("fork", "spawn", "forkserver")
 WORKERS = (1, 2, 3, 4)
 SIZES = (1 << 10, 1 << 16, 1 << 22)
@@ -129,6 +138,8 @@ def _trouble(case: Case, delay: float) -> str:
             return f"leaves processes: {left}"
     if case.place == "nested" and case.method != "fork":
         errors = _UNBORN.sub("", errors)
+    if case.way == "interrupted_while_starting" and case.method == "forkserver":
+        errors = _INTERRUPTED_AT_BIRTH.sub("", errors)
     lines = errors.splitlines()
     tracebacks = errors.count("Traceback (most recent call last)")
     if program.returncode != code or (lines[-1:] != [last] if last else lines):
