@@ -47,6 +47,18 @@ def _speedometer(mx: Any, **given: Any) -> None:
     _fit(mx, batch_end_callback=mx.callback.Speedometer(10, 2, **given))
 
 
+def _metric_that_begins_again(mx: Any) -> None:
+    """The last batch is one after which the metric, which has no sums of its epoch, begins again."""
+
+    class Share(mx.metric.EvalMetric):  # type: ignore[misc, name-defined]
+        def update(self, labels: Any, preds: Any) -> None:
+            right = preds[0].asnumpy().argmax(1) == labels[0].asnumpy()
+            self.sum_metric += right.sum()
+            self.num_inst += right.size
+
+    _fit(mx, eval_metric=Share("share"), batch_end_callback=mx.callback.Speedometer(10, 3))
+
+
 def _names(mx: Any) -> None:
     graph = _graph(mx)
     parts = mx.sym.split(mx.sym.var("x"), num_outputs=2, name="parts")
@@ -65,6 +77,7 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "fit with validation": lambda mx: _fit(mx, eval_data=_batches(mx)),
     "speedometer": _speedometer,
     "speedometer that goes on": lambda mx: _speedometer(mx, auto_reset=False),
+    "speedometer at the last batch": _metric_that_begins_again,
     "metric of batches": lambda mx: _fit(mx, batch_end_callback=mx.callback.log_train_metric(2)),
     "progress": lambda mx: _fit(mx, batch_end_callback=mx.callback.ProgressBar(4)),
     "score": lambda mx: print(_fit(mx, num_epoch=1).score(_batches(mx), "acc")),
