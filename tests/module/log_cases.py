@@ -7,6 +7,7 @@ import contextlib
 import io
 import logging
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -67,6 +68,19 @@ def _names(mx: Any) -> None:
     print(mx.sym.Group([graph, parts]).attr("name"), mx.sym.var("x", lr_mult=2).attr("lr_mult"))
 
 
+def _feed_forward(mx: Any, **given: Any) -> None:
+    given.update(num_epoch=2, initializer=mx.init.Constant(0.1), learning_rate=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        model = mx.model.FeedForward(_graph(mx), **given)
+    model.fit(
+        _batches(mx),
+        eval_data=_batches(mx),
+        batch_end_callback=mx.callback.Speedometer(10, 2),
+        epoch_end_callback=lambda epoch, symbol, arguments, states: print(epoch, len(arguments)),
+    )
+
+
 def _monitor(mx: Any) -> None:
     monitor = mx.mon.Monitor(2, lambda x: mx.nd.array([0.1]), pattern=".*weight", sort=True)
     _fit(mx, num_epoch=1, monitor=monitor)
@@ -78,6 +92,8 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "speedometer": _speedometer,
     "speedometer that goes on": lambda mx: _speedometer(mx, auto_reset=False),
     "speedometer at the last batch": _metric_that_begins_again,
+    "feed forward": _feed_forward,
+    "feed forward with epochs of three batches": lambda mx: _feed_forward(mx, epoch_size=3),
     "metric of batches": lambda mx: _fit(mx, batch_end_callback=mx.callback.log_train_metric(2)),
     "progress": lambda mx: _fit(mx, batch_end_callback=mx.callback.ProgressBar(4)),
     "score": lambda mx: print(_fit(mx, num_epoch=1).score(_batches(mx), "acc")),
