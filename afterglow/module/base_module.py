@@ -210,10 +210,10 @@ class BaseModule:
         for epoch in range(begin_epoch, num_epoch):
             begin = time.perf_counter()
             eval_metric.reset()
-            self._train_epoch(
+            values = self._train_epoch(
                 epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn
             )
-            for name, value in eval_metric.get_global_name_value():
+            for name, value in values:
                 self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.perf_counter() - begin)
             arguments, states = self.get_params()
@@ -240,10 +240,12 @@ class BaseModule:
         batch_end_callback: Any,
         monitor: Any,
         sparse_row_id_fn: Any,
-    ) -> None:
+    ) -> list[tuple[str, float]]:
+        """Train with every batch; the metric of the epoch, whatever callbacks do with it then."""
         batches = iter(train_data)
         data_batch = next(batches, None)
         nbatch = 0
+        values: list[tuple[str, float]] = []
         while data_batch is not None:
             if monitor is not None:
                 monitor.tic()
@@ -257,10 +259,13 @@ class BaseModule:
             self._count(eval_metric, labels, isinstance(data_batch, list))
             if monitor is not None:
                 monitor.toc_print()
+            if following is None:
+                values = eval_metric.get_global_name_value()
             for callback in as_list(batch_end_callback):
                 callback(BatchEndParam(epoch, nbatch, eval_metric, locals()))
             data_batch = following
             nbatch += 1
+        return values
 
     def _count(self, eval_metric: Any, labels: Any, is_sliced: bool) -> None:
         if is_sliced:

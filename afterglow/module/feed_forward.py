@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import logging
+import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as onp
@@ -13,9 +15,9 @@ from .. import metric as metrics
 from .._core import Array
 from ..callback import LogValidationMetricsCallback
 from ..context import cpu
-from ..error import ArrayTypeError, ArrayValueError
+from ..error import ArgumentError, ArrayTypeError, ArrayValueError
 from ..initializer import Uniform
-from ..io import DataBatch, DataIter, NDArrayIter, ResizeIter
+from ..io import DataBatch, DataIter, NDArrayIter
 from ..model import BatchEndParam, load_checkpoint, save_checkpoint
 from ..symbol import Symbol
 from .base_module import as_list
@@ -149,32 +151,70 @@ class FeedForward:
         eval_batch_end_callback: Any = None,
     ) -> None:
         """Train with arrays, or with the batches of an iterator."""
+        if self.num_epoch is None:
+            raise ArgumentError("please specify number of epochs")
         data = self._init_iter(X, y, is_train=True)
-        options = {"work_load_list": work_load_list}
-        if logger is not None:
-            options["logger"] = logger
-        module = self._module(data, **options)
-        batches = data if self.epoch_size is None else ResizeIter(data, self.epoch_size, False)
-        module.fit(
-            batches,
-            self._init_eval_iter(eval_data),
-            eval_metric=eval_metric,
-            epoch_end_callback=epoch_end_callback,
-            batch_end_callback=batch_end_callback,
-            kvstore=kvstore,
-            optimizer=self.optimizer,
-            optimizer_params=self.kwargs if isinstance(self.optimizer, str) else (),
-            eval_end_callback=eval_end_callback,
-            eval_batch_end_callback=eval_batch_end_callback,
-            initializer=self.initializer,
-            arg_params=self.arg_params,
-            aux_params=self.aux_params,
-            allow_missing=True,
-            begin_epoch=self.begin_epoch,
-            num_epoch=self.num_epoch,
-            monitor=monitor,
+        eval_data = self._init_eval_iter(eval_data)
+        log = logging if logger is None else logger
+        module = self._module(data, work_load_list=work_load_list, logger=log)
+        module.bind(data.provide_data, data.provide_label)
+        if monitor is not None:
+            module.install_monitor(monitor)
+        module.init_params(self.initializer, self.arg_params, self.aux_params, allow_missing=True)
+        module.init_optimizer(
+            kvstore, self.optimizer, self.kwargs if isinstance(self.optimizer, str) else ()
         )
+        measured = metrics.create(eval_metric)
+        log.info("Start training with %s", self.ctx)
+        data.reset()
+        for epoch in range(self.begin_epoch, self.num_epoch):
+            begin = time.perf_counter()
+            measured.reset()
+            for number, batch in enumerate(self._batches(data, epoch, log), 1):
+                self._step(module, batch, measured, monitor)
+                for callback in as_list(batch_end_callback):
+                    callback(BatchEndParam(epoch, number, measured, locals()))
+            log.info("Epoch[%d] Time cost=%.3f", epoch, time.perf_counter() - begin)
+            for callback in as_list(epoch_end_callback):
+                callback(epoch, self.symbol, *module.get_params())
+            if eval_data is not None:
+                module.score(
+                    eval_data,
+                    measured,
+                    score_end_callback=eval_end_callback,
+                    batch_end_callback=eval_batch_end_callback,
+                    epoch=epoch,
+                )
+                eval_data.reset()
         self.arg_params, self.aux_params = module.get_params()
+
+    @staticmethod
+    def _step(module: Any, batch: Any, measured: Any, monitor: Any) -> None:
+        if monitor is not None:
+            monitor.tic()
+        module.forward_backward(batch)
+        module.update()
+        if monitor is not None:
+            monitor.toc_print()
+        module.update_metric(measured, batch.label)
+
+    def _batches(self, data: Any, epoch: int, log: Any) -> Iterator[Any]:
+        """Give those of an epoch: of all data, or ``epoch_size`` from where the last one ended."""
+        left = self.epoch_size
+        fruitless = 0  # ways through the data without a batch: the first ends where an epoch did
+        while fruitless < 2:
+            fruitless += 1
+            for batch in data:
+                fruitless = 0
+                yield batch
+                if left is not None:
+                    left -= 1
+                    if left == 0:
+                        return
+            log.info("Epoch[%d] Resetting Data Iterator", epoch)
+            data.reset()
+            if left is None:
+                return
 
     def _predictor(self, data: Any) -> Any:
         """Return a module that computes outputs for data of an iterator.

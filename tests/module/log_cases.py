@@ -7,6 +7,7 @@ import contextlib
 import io
 import logging
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -47,12 +48,37 @@ def _speedometer(mx: Any, **given: Any) -> None:
     _fit(mx, batch_end_callback=mx.callback.Speedometer(10, 2, **given))
 
 
+def _metric_that_begins_again(mx: Any) -> None:
+    """The last batch is one after which the metric, which has no sums of its epoch, begins again."""
+
+    class Share(mx.metric.EvalMetric):  # type: ignore[misc, name-defined]
+        def update(self, labels: Any, preds: Any) -> None:
+            right = preds[0].asnumpy().argmax(1) == labels[0].asnumpy()
+            self.sum_metric += right.sum()
+            self.num_inst += right.size
+
+    _fit(mx, eval_metric=Share("share"), batch_end_callback=mx.callback.Speedometer(10, 3))
+
+
 def _names(mx: Any) -> None:
     graph = _graph(mx)
     parts = mx.sym.split(mx.sym.var("x"), num_outputs=2, name="parts")
     for symbol in (graph, mx.sym.var("x"), graph.get_internals()["fc1_output"], parts, parts[1]):
         print(symbol.attr("name"), symbol.attr("nothing"))
     print(mx.sym.Group([graph, parts]).attr("name"), mx.sym.var("x", lr_mult=2).attr("lr_mult"))
+
+
+def _feed_forward(mx: Any, **given: Any) -> None:
+    given.update(num_epoch=2, initializer=mx.init.Constant(0.1), learning_rate=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        model = mx.model.FeedForward(_graph(mx), **given)
+    model.fit(
+        _batches(mx),
+        eval_data=_batches(mx),
+        batch_end_callback=mx.callback.Speedometer(10, 2),
+        epoch_end_callback=lambda epoch, symbol, arguments, states: print(epoch, len(arguments)),
+    )
 
 
 def _monitor(mx: Any) -> None:
@@ -65,6 +91,9 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "fit with validation": lambda mx: _fit(mx, eval_data=_batches(mx)),
     "speedometer": _speedometer,
     "speedometer that goes on": lambda mx: _speedometer(mx, auto_reset=False),
+    "speedometer at the last batch": _metric_that_begins_again,
+    "feed forward": _feed_forward,
+    "feed forward with epochs of three batches": lambda mx: _feed_forward(mx, epoch_size=3),
     "metric of batches": lambda mx: _fit(mx, batch_end_callback=mx.callback.log_train_metric(2)),
     "progress": lambda mx: _fit(mx, batch_end_callback=mx.callback.ProgressBar(4)),
     "score": lambda mx: print(_fit(mx, num_epoch=1).score(_batches(mx), "acc")),
