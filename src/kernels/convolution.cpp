@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
+#include "kernels/abreast.h"
 #include "kernels/depthwise.h"
 #include "kernels/grid_work.h"
 #include "kernels/panel_gradient.h"
@@ -273,6 +275,48 @@ void add_slabs(const Gathering& grid, Elements elements, std::int64_t most, cons
   }
 }
 
+/// Images whose places do not fill panels of so many columns go together, unless they are large.
+bool go_together(const Gathering& grid, std::int64_t columns) {
+  constexpr std::int64_t many_places = 1024;
+  return places_in(grid.grid) % columns != 0 && places_in(grid.grid) < many_places;
+}
+
+/// Vectors of images of a share that go abreast: two where one has too few sums to keep two units
+/// busy, and there are enough shares.
+std::int64_t vectors_abreast(std::int64_t rows, std::int64_t images, std::int64_t width) {
+  constexpr std::int64_t enough_rows = 7, enough_shares = 4;
+  return rows < enough_rows && images >= 2 * enough_shares * width ? 2 : 1;
+}
+
+/// Whether images should go abreast, in vectors, rather than their places.
+bool abreast_pays(std::span<const Gathering> grids, std::int64_t images, std::int64_t width,
+                  std::int64_t panel_rows) {
+  if (!AbreastGrids::fit(grids, images, width)) return false;
+  // As long as so many multiplications takes it to turn an element, to begin a line of a lane, to
+  // copy an element there, and to bring one from a tile to its place.
+  constexpr double turning = 16, beginning = 150, copying = 3, bringing = 60;
+  // With fewer sums each multiplication waits for the one before.
+  constexpr double enough_sums = 5;
+  constexpr Space one = {1, 1, 1};
+  const auto real = [](std::int64_t number) { return static_cast<double>(number); };
+  const Gathering& first = grids[0];
+  const std::int64_t rows = std::min(first.rows, panel_rows);
+  const double sums = real(rows * vectors_abreast(rows, images, width));
+  const double abreast =
+      multiplications_inside(grids) * std::max(1.0, enough_sums / sums) *
+          real(divide_up(images, width) * width) / real(images) +
+      turning * real(first.depth * places_in(first.source) + first.rows * places_in(first.target));
+  double lanes = 0;
+  for (const Gathering& grid : grids) {
+    lanes += operations_of(grid) / 2;
+    if (!places_in(grid.grid)) continue;
+    lanes += real(lane_elements(grid)) * (copying + beginning / real(grid.grid[2]));
+    if (grid.spread != one || go_together(grid, 2 * width))
+      lanes += bringing * real(grid.rows * places_in(grid.grid));
+  }
+  return abreast < lanes;
+}
+
 /// The taps of a filter, in the order of its weights.
 std::vector<Gathering::Tap> all_taps(const Windows& windows) {
   std::vector<Gathering::Tap> taps;
@@ -418,12 +462,14 @@ class FilterTask {
   const Lanes lanes_;
 };
 
-/// The weights of a group in panels: some rows for each step of the sum.
+/// The weights of a group in panels: some rows for each step of the sum. A step is a tap of a
+/// channel; those of a tap follow each other, or those of a channel.
 class PanelWeights {
  public:
-  explicit PanelWeights(const Gathering& grid, std::int64_t panel_rows)
+  explicit PanelWeights(const Gathering& grid, std::int64_t panel_rows, bool by_taps = false)
       : grid_(grid),
         panel_rows_(panel_rows),
+        together_(by_taps ? grid.depth : 1),
         depth_(grid.depth * static_cast<std::int64_t>(grid.taps.size())) {}
 
   std::int64_t panels() const { return divide_up(grid_.rows, panel_rows_); }
@@ -437,23 +483,25 @@ class PanelWeights {
     const auto taps = static_cast<std::int64_t>(grid_.taps.size());
     auto* const source = const_cast<Real*>(weights) + begin * grid_.row_step;  // read only
     target += panel * panel_size();
-    bool in_order = grid_.depth_step == taps;
+    bool in_order = grid_.depth_step == taps && together_ == 1;
     for (std::int64_t tap = 0; tap < taps; ++tap)
       in_order = in_order && grid_.taps[static_cast<std::size_t>(tap)].weight == tap;
     const MoveFunction move = move_function(dtype_of<Real>);
     if (in_order) return move({source, 1, grid_.row_step}, {target, panel_rows_, 1}, depth_, rows);
-    for (std::int64_t channel = 0; channel < grid_.depth; ++channel) {
-      for (std::int64_t tap = 0; tap < taps; ++tap, target += panel_rows_) {
-        const Real* const from =
-            source + channel * grid_.depth_step + grid_.taps[static_cast<std::size_t>(tap)].weight;
-        for (std::int64_t row = 0; row < rows; ++row) target[row] = from[row * grid_.row_step];
+    for (std::int64_t first = 0; first < grid_.depth; first += together_) {
+      const std::int64_t last = std::min(grid_.depth, first + together_);
+      for (const Gathering::Tap& tap : grid_.taps) {
+        for (std::int64_t channel = first; channel < last; ++channel, target += panel_rows_) {
+          const Real* const from = source + channel * grid_.depth_step + tap.weight;
+          for (std::int64_t row = 0; row < rows; ++row) target[row] = from[row * grid_.row_step];
+        }
       }
     }
   }
 
  private:
   const Gathering& grid_;
-  const std::int64_t panel_rows_, depth_;
+  const std::int64_t panel_rows_, together_ /* channels of a tap */, depth_;
 };
 
 /// The product of packed weights with a matrix whose columns are what the windows see.
@@ -469,10 +517,8 @@ class PanelTask {
 
   void run() {
     constexpr Space one = {1, 1, 1};
-    // Images whose places do not fill vectors go together.
-    constexpr std::int64_t many_places = 1024;
     const std::int64_t places = places_in(grid_.grid);
-    const bool apart = places % panels<Real>().columns == 0 || places >= many_places;
+    const bool apart = !go_together(grid_, panels<Real>().columns);
     const bool gaps = Lanes::gaps_pay(grid_, work_.row_end - work_.row_begin);
     const bool in_order = apart && !gaps;
     const std::int64_t together = apart ? 1 : work_.images;
@@ -638,16 +684,25 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
   }
   if (grids[0].rows < fewest_rows || !grids[0].depth)
     way_ = Way::filter;
-  else if (dtype == DType::float32 && grids.size() == 1 && winograd_pays(grids[0], batch_))
+  else if (dtype == DType::float32 && grids.size() == 1 &&
+           winograd_pays(grids[0], batch_,
+                         AbreastGrids::fit(grids, batch_, vector_width())
+                             ? multiplications_inside(grids)
+                             : operations_of(grids[0]) / 2))
     way_ = Way::winograd;
+  else if (abreast_pays(grids, batch_, vector_width(), panel_rows()))
+    way_ = Way::abreast;
   const Elements elements = way_ == Way::winograd ? turned_elements : lane_elements;
   for (Gathering& grid : grids) {
     if (!places_in(grid.grid)) continue;
     grid.packed = packed_size_;
     packed_size_ += groups_ * panels_of(grid) * panel_size(grid);
     kinds_.push_back(grids_.size());
-    add_slabs(grid, elements, most_elements,
-              way_ == Way::winograd ? winograd_unit(grid) : Space{1, 1, 1}, grids_);
+    if (way_ == Way::abreast)
+      grids_.push_back(grid);
+    else
+      add_slabs(grid, elements, most_elements,
+                way_ == Way::winograd ? winograd_unit(grid) : Space{1, 1, 1}, grids_);
   }
   if (grids_.empty()) return;
   // Enough images to fill some panels; rows are divided where there are few images.
@@ -669,10 +724,18 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
                                                  std::min(most_images, divide_up(batch_, 2)));
   while (images < most_images && operations * static_cast<double>(images) < small_share)
     images = std::min(most_images, 2 * images);
+  if (way_ == Way::abreast) {
+    abreast_ = std::make_unique<AbreastGrids>(grids_);
+    image_unit_ = vector_width();
+    const std::int64_t rows = std::min<std::int64_t>(grid.rows, panel_rows());
+    images = vectors_abreast(rows, batch_, image_unit_) * image_unit_;
+  }
   image_blocks_ = divide_up(batch_, images);
   // So that a few threads end at the same time.
-  if (image_blocks_ > even) image_blocks_ = std::min(batch_, divide_up(image_blocks_, even) * even);
-  const std::int64_t blocks = std::ssize(grids_) * image_blocks_ * groups_;
+  if (image_blocks_ > even)
+    image_blocks_ = std::min(divide_up(batch_, image_unit_), divide_up(image_blocks_, even) * even);
+  grid_blocks_ = way_ == Way::abreast ? 1 : std::ssize(grids_);
+  const std::int64_t blocks = grid_blocks_ * image_blocks_ * groups_;
   const double block_operations = operations * static_cast<double>(images);
   std::int64_t wanted = divide_up(enough_shares, blocks);
   wanted = std::min(wanted, static_cast<std::int64_t>(block_operations / small_share) + 1);
@@ -688,6 +751,10 @@ GatheringPass::~GatheringPass() = default;
 
 int GatheringPass::panel_rows() const {
   return dtype_ == DType::float32 ? panels<float>().rows : panels<double>().rows;
+}
+
+int GatheringPass::vector_width() const {
+  return dtype_ == DType::float32 ? panels<float>().width : panels<double>().width;
 }
 
 std::int64_t GatheringPass::panels_of(const Gathering& grid) const {
@@ -720,7 +787,7 @@ void GatheringPass::pack_panel(std::int64_t number) {
     if (way_ == Way::winograd)
       return WinogradWeights(grid).spread(weights, number % count,
                                           target + number % count * panel_size(grid));
-  PanelWeights(grid, panel_rows()).pack(weights, number % count, target);
+  PanelWeights(grid, panel_rows(), way_ == Way::abreast).pack(weights, number % count, target);
 }
 
 template <class Real>
@@ -752,13 +819,15 @@ void GatheringPass::pack_weights() {
 template <class Real>
 void GatheringPass::run_block(std::int64_t block) {
   // Grids that take turns in the lines of an image follow each other while these are near.
-  const Gathering& grid = grids_[static_cast<std::size_t>(block % std::ssize(grids_))];
-  block /= std::ssize(grids_);
+  const Gathering& grid = grids_[static_cast<std::size_t>(block % grid_blocks_)];
+  block /= grid_blocks_;
   const std::int64_t row_block = block % row_blocks_;
   block /= row_blocks_;
   const std::int64_t image_block = block % image_blocks_;
-  const std::int64_t first = batch_ * image_block / image_blocks_,
-                     last = batch_ * (image_block + 1) / image_blocks_;
+  const std::int64_t units = divide_up(batch_, image_unit_);
+  const std::int64_t first = units * image_block / image_blocks_ * image_unit_,
+                     last =
+                         std::min(batch_, units * (image_block + 1) / image_blocks_ * image_unit_);
   const std::int64_t group = block / image_blocks_;
   const std::int64_t source_plane = places_in(grid.source), target_plane = places_in(grid.target);
   const std::int64_t source_step = groups_ * grid.depth * source_plane;
@@ -805,6 +874,11 @@ void GatheringPass::run_block(std::int64_t block) {
       return run_winograd(work);
     }
   }
+  if (way_ == Way::abreast) {
+    std::vector<const Real*> weights;
+    for (const Gathering& each : grids_) weights.push_back(packed_of<Real>(each, group));
+    return abreast_->run<Real>(work, weights);
+  }
   PanelTask<Real>(work).run();
 }
 
@@ -838,7 +912,7 @@ WeightGradientPass::WeightGradientPass(const Windows& windows, DType dtype, cons
       dtype == DType::float32 ? panels<float>().width : panels<double>().width;
   const std::int64_t row = windows.channels * (windows.dilate[2] == 1 ? windows.kernel[2] : 1);
   const bool fills_vectors = row >= 0.8 * static_cast<double>(divide_up(row, width) * width);
-  if (dtype == DType::float32 && winograd_pays(grid, windows.count))
+  if (dtype == DType::float32 && winograd_pays(grid, windows.count, operations_of(grid) / 2))
     way_ = Way::winograd;
   else if (windows.filters < fewest_rows)
     way_ = Way::lanes;

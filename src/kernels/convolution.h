@@ -50,11 +50,13 @@ struct Gathering {
   std::int64_t packed = 0;            ///< where its packed weights begin
 };
 
+class AbreastGrids;
 class PlanePass;
 
 /// target[n, r, start + g * spread] = bias[r] + the sum over d and taps of weight * source[n, d, g
 /// * step + offset], for one or several grids that make up the target. For float32 and float64.
-/// Windows of 3 by 3 or 5 by 5 without steps, and enough channels, of float32 go Winograd's way.
+/// Windows of 3 by 3 or 5 by 5 without steps, and enough channels, of float32 go Winograd's way;
+/// others of many small images take these abreast.
 class GatheringPass {
  public:
   /// Called when columns [column_begin, column_end) of rows [row_begin, row_end) of the target are
@@ -72,12 +74,13 @@ class GatheringPass {
                 bool is_transposed);
 
  private:
-  enum class Way { filter, panels, winograd };
+  enum class Way { filter, panels, abreast, winograd };
 
   template <class Real>
   void run_block(std::int64_t block);
   /// Rows of packed weights are divided into panels.
   int panel_rows() const;
+  int vector_width() const;
   std::int64_t panels_of(const Gathering& grid) const;
   std::int64_t panel_size(const Gathering& grid) const;
   std::int64_t first_row(const Gathering& grid, std::int64_t panel) const;
@@ -99,7 +102,9 @@ class GatheringPass {
   std::vector<Gathering> grids_;    ///< in slabs
   std::vector<std::size_t> kinds_;  ///< the first slab of each grid
   Epilogue epilogue_;
+  std::int64_t grid_blocks_ = 1;   ///< that the grids are divided into
   std::int64_t image_blocks_ = 1;  ///< that the batch is divided into
+  std::int64_t image_unit_ = 1;    ///< whose multiples they begin with
   std::int64_t row_blocks_ = 1;    ///< that the rows of a group are divided into
   std::int64_t blocks_ = 0;
   int shares_ = 0;  ///< each has some of the blocks
@@ -107,7 +112,8 @@ class GatheringPass {
   Scratch packed_;           ///< weights, as products take them
   bool rows_apart_ = false;  ///< each share makes its own of them
   std::atomic<std::int64_t> next_panel_ = 0, panels_packed_ = 0;
-  std::unique_ptr<PlanePass> planes_;  ///< instead, with a filter for each channel
+  std::unique_ptr<AbreastGrids> abreast_;  ///< of images that go abreast
+  std::unique_ptr<PlanePass> planes_;      ///< instead, with a filter for each channel
 };
 
 /// results = images * weights + bias; without a bias it is nullptr.

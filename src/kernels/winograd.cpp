@@ -425,7 +425,7 @@ Space winograd_unit(const Gathering& grid) {
   return {1, form.height(), form.width()};
 }
 
-bool winograd_pays(const Gathering& grid, std::int64_t images) {
+bool winograd_pays(const Gathering& grid, std::int64_t images, double multiplications) {
   constexpr Space one = {1, 1, 1};
   constexpr std::int64_t fewest_channels = 16, most_weights = 1 << 24;
   if (grid.step != one || grid.spread != one || grid.taps.size() < 9 ||
@@ -449,7 +449,7 @@ bool winograd_pays(const Gathering& grid, std::int64_t images) {
                        values;
   return (tiles * real(grid.grid[0]) + moving * values) * weights +
              moving * tiles * real(form.planes * grid.depth + grid.grid[0] * grid.rows) <
-         0.8 * real(images * places_in(grid.grid) * taps * grid.depth * grid.rows);
+         0.8 * real(images) * multiplications;
 }
 
 bool winograd_rows_apart(const Gathering& grid, std::int64_t images) {

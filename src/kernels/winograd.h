@@ -13,8 +13,9 @@ namespace afterglow::kernels {
 /// Places of a result, along each axis, that come of tiles which belong together.
 Space winograd_unit(const Gathering& grid);
 
-/// Whether sums over these taps can be had this way, and are sooner there.
-bool winograd_pays(const Gathering& grid, std::int64_t images);
+/// Whether sums over these taps can be had this way, and are sooner there than by so many
+/// multiplications for an image.
+bool winograd_pays(const Gathering& grid, std::int64_t images, double multiplications);
 
 /// Whether weights, spread out, are far more than images: then shares are ranges of rows, each of
 /// which spreads out its own weights, that stay near, and the images once more.

@@ -205,6 +205,29 @@ TEST("convolutions of any windows are sums over what these see") {
   }
 }
 
+TEST("many small images, whose places take turns in vectors") {
+  for (int i = 0; i < 24; ++i) {
+    const bool is_deep = i % 5 == 0;
+    Space image, kernel, stride, dilate, pad;
+    for (int axis = 0; axis < 3; ++axis) {
+      const bool is_used = axis || is_deep;
+      kernel[axis] = is_used ? random_integer(1, axis ? 5 : 2) : 1;
+      stride[axis] = is_used ? random_integer(1, 3) : 1;
+      dilate[axis] = is_used ? random_integer(1, 2) : 1;
+      pad[axis] = is_used ? random_integer(0, 4) : 0;
+      const std::int64_t least = dilate[axis] * (kernel[axis] - 1) + 1 - 2 * pad[axis];
+      image[axis] = std::max<std::int64_t>(1, least) + (is_used ? random_integer(0, 6) : 0);
+    }
+    // About as many as fill one vector, several, or many.
+    const std::int64_t images = i % 3 == 0   ? random_integer(13, 16)
+                                : i % 3 == 1 ? random_integer(26, 49)
+                                             : random_integer(128, 144);
+    check_windows(windows(images, i % 4 ? 1 : 2, random_integer(1, 6), random_integer(3, 20), image,
+                          kernel, stride, dilate, pad),
+                  i % 2 ? DType::float32 : DType::float64, winograd_bound);
+  }
+}
+
 TEST("long sums, many rows and panels across images") {
   check_windows(windows(3, 1, 70, 40, {1, 9, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}),
                 DType::float64);

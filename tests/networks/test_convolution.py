@@ -194,7 +194,8 @@ import afterglow as mx
 from afterglow import autograd, nd
 mx.random.seed(3)
 for shape, filters, groups in (
-    ((8, 16, 20, 20), 24, 1), ((1, 64, 14, 14), 64, 1), ((6, 32, 9, 9), 32, 32)
+    ((8, 16, 20, 20), 24, 1), ((1, 64, 14, 14), 64, 1), ((6, 32, 9, 9), 32, 32),
+    ((64, 6, 9, 9), 14, 1), ((150, 4, 7, 7), 6, 2)
 ):
     x = nd.random.normal(shape=shape)
     w = nd.random.normal(shape=(filters, shape[1] // groups, 3, 3))

@@ -26,6 +26,7 @@ struct PanelTiles {
   /// The sums, two vectors of b and one of a fill the registers.
   static constexpr int most_rows = vector_size == 64 ? 12 : vector_size == 32 ? 6 : 4;
   static constexpr int columns = 2 * width;
+  static constexpr int vectors_of_line = 64 / vector_size;  ///< of the caches
 
   AFTERGLOW_INLINE static Vector multiply_add(Vector x, Vector y, Vector sum) {
 #if defined(__AVX512F__)
@@ -71,6 +72,9 @@ struct PanelTiles {
     for (std::int64_t i = 0; i < p.depth; ++i, b += b_step) {
       Vector right[vectors];
       for (int v = 0; v < vectors; ++v) right[v] = load(b + v * width);
+      // Panels that are too many for the second cache are asked for while the one before goes by.
+      for (int v = 0; v < vectors; v += vectors_of_line)
+        __builtin_prefetch(b + p.depth * b_step + v * width, 0, 2);
 #pragma GCC unroll 12
       for (int r = 0; r < rows; ++r) {
         const Vector left = a[r / 3][r % 3 * p.a_row] - Vector{};
