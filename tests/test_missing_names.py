@@ -175,3 +175,9 @@ def test_nothing_is_read_before_a_text_is() -> None:
         [sys.executable, "-c", inspect.cleandoc(code)], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["0", "False"]
+
+
+def test_modules_are_pickled_by_name() -> None:
+    for module in (mx, mx.np, mx.np.random, mx.npx, mx.nd):
+        assert inspect.ismodule(module)
+        assert pickle.loads(pickle.dumps(module)) is module

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .._core import Namespace
 from ..error import MissingNameError
 from ..version import MXNET_VERSION
 
@@ -42,6 +43,7 @@ def tend(name: str) -> None:
         known.add(module.__name__)
         names.setdefault("__getattr__", partial(_otherwise, module.__name__))
         names["__dir__"] = partial(_shown, module)
+        module.__class__ = Namespace
         for below in map(names.get, names.get("__all__", ())):
             if isinstance(below, ModuleType) and below.__name__ not in known:
                 waiting.append(below)

@@ -56,11 +56,13 @@ def array(object: Any, dtype: Any = None, ctx: Context | None = None) -> ndarray
     >>> np.array([1, 2], dtype="int32").dtype
     dtype('int32')
     """
-    result: ndarray
     copied = from_plain(object, dtype, None if ctx is None else context_numbers(ctx), False)
-    if copied is not None:
-        result = copied
-        return result
+    return _converted(object, dtype, ctx) if copied is None else copied
+
+
+def _converted(object: Any, dtype: Any, ctx: Context | None) -> ndarray:
+    """Return an array of what is neither a plain NumPy array nor lists of numbers."""
+    result: ndarray
     context = context_numbers(ctx)
     if isinstance(object, Array):
         if getattr(object, "_legacy", False):

@@ -87,9 +87,11 @@ def nonzero(a: Any) -> tuple[ndarray, ...]:
     (array([0, 1], dtype=int64), array([0, 1], dtype=int64))
     """
     places = true_positions(a)
-    if places is not None:
-        return (places,)
-    array: Any = need(a)
+    return _positions(need(a)) if places is None else (places,)
+
+
+def _positions(array: Any) -> tuple[ndarray, ...]:
+    """Return those in an array of any number of axes."""
     host, context = array.asnumpy(), array._context_numbers
     found = (host if host.ndim else host.reshape(1)).nonzero()
     return tuple([from_host(part, context, False, INT64) for part in found])

@@ -20,6 +20,9 @@ from ._arguments import need
 
 __all__ = ["ndarray"]
 
+#: A name of the module is found in less time than one of the class.
+_copy = operation("copy", False)
+
 
 class _Absent:
     """Hides a method of ``nd`` arrays that ``np`` arrays do not have."""
@@ -47,7 +50,7 @@ class ndarray(NDArray):  # noqa: N801
     __slots__ = ()
 
     _legacy: ClassVar[bool] = False
-    _copy: ClassVar[Operation] = operation("copy", False)
+    _copy: ClassVar[Operation] = _copy
 
     @property
     def dtype(self) -> onp.dtype[Any]:
@@ -109,7 +112,7 @@ class ndarray(NDArray):  # noqa: N801
         """Return a copy on the same device."""
         if order != "C":
             raise ArrayNotImplementedError(f"[copy] arrays are stored in order 'C', not {order!r}")
-        return self._copy(self)  # type: ignore[no-any-return]
+        return _copy(self)  # type: ignore[no-any-return]
 
     def astype(  # type: ignore[override]
         self,
@@ -121,7 +124,7 @@ class ndarray(NDArray):  # noqa: N801
     ) -> Self:
         """Return the values in another type; without ``copy`` the array itself if it has it."""
         if copy and dtype is not None:
-            return self._copy(self, dtype)  # type: ignore[no-any-return]
+            return _copy(self, dtype)  # type: ignore[no-any-return]
         return self._cast(dtype, copy)
 
     def reshape(self, *args: Any, **kwargs: Any) -> Self:

@@ -83,14 +83,15 @@ def unique(
     >>> np.unique(np.array([3, 1, 3]), return_counts=True)
     (array([1., 3.]), array([1, 2], dtype=int64))
     """
-    is_alone = axis is None and not (return_index or return_inverse or return_counts)
-    alone = find_unique(ar) if is_alone else None
+    if axis is not None or return_index or return_inverse or return_counts:
+        return _unique_with(need(ar, "ar"), return_index, (return_inverse, return_counts), axis)
+    alone = find_unique(ar)
     if alone is not None:
         return alone
     ar = need(ar, "ar")
-    if is_alone and not is_recording():
-        return from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
-    return _unique_with(ar, return_index, (return_inverse, return_counts), axis)
+    if is_recording():
+        return _unique_with(ar, False, (False, False), None)
+    return from_host(onp.unique(ar.asnumpy()), ar._context_numbers, False)
 
 
 def _unique_with(ar: Any, return_index: bool, others: tuple[bool, bool], axis: int | None) -> Any:

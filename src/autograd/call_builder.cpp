@@ -28,12 +28,13 @@ void wait_while_full() {
   for (int looks = 0; looks < 4 && lazy::window().is_full(); ++looks) front_end().wait_for_room();
 }
 
-Array issue_statement(lazy::Draft& draft, const lazy::IssueOptions& options,
-                      std::vector<Array>* more) {
+namespace {
+
+/// A statement that owes its caller more than a result.
+[[gnu::noinline]] Array issue_with_care(lazy::Draft& draft, const lazy::IssueOptions& options,
+                                        std::vector<Array>* more) {
   lazy::Window& window = lazy::window();
-  std::vector<Array> shared;
-  if (Storage::any_shared()) shared = shared_operands(*draft, options.out);
-  wait_while_full();
+  const std::vector<Array> shared = shared_operands(*draft, options.out);
   std::optional<AnomalyCheck> check;
   if (detects_anomalies()) check.emplace(*draft);
   Array result = lazy::issue(window, draft, options, more);
@@ -45,6 +46,17 @@ Array issue_statement(lazy::Draft& draft, const lazy::IssueOptions& options,
   for (const Array& array : shared) front_end().wait_for_others(array);
   if (check) check->look_at(result, more);
   return result;
+}
+
+}  // namespace
+
+Array issue_statement(lazy::Draft& draft, const lazy::IssueOptions& options,
+                      std::vector<Array>* more) {
+  lazy::Window& window = lazy::window();
+  wait_while_full();
+  if (Storage::any_shared() || detects_anomalies() || window.serial())
+    return issue_with_care(draft, options, more);
+  return lazy::issue(window, draft, options, more);
 }
 
 void refuse_variable(std::string_view op) {
@@ -96,7 +108,8 @@ Value CallBuilder::issue(const Options& options, std::vector<Handle>* more) {
       more ? &others : nullptr);
   if (options.out) {
     if (recording_) end(*options.out);
-    return *options.out;
+    static_cast<Handle&>(result) = *options.out;  // always the same variable, which is not moved
+    return result;
   }
   if (recording_) end(result);
   for (Array& array : others) {

@@ -75,6 +75,11 @@ class Value : public Handle {
   Value(int number) : Value(std::int64_t{number}) {}
   Value(bool number) : integer_(number), kind_(Kind::boolean) {}
 
+  /// Of a value that is none yet: to a number, without a handle that would be copied.
+  void set(double number) { number_ = number, kind_ = Kind::number; }
+  void set(std::int64_t number) { integer_ = number, kind_ = Kind::integer; }
+  void set(bool number) { integer_ = number, kind_ = Kind::boolean; }
+
   bool is_number() const { return kind_ != Kind::array; }
   bool is_integer() const { return kind_ >= Kind::integer; }  ///< 0 or 1 for truth values
   bool is_boolean() const { return kind_ == Kind::boolean; }

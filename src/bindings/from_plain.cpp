@@ -48,9 +48,9 @@ std::optional<DType> host_dtype(const HostArray& host) {
   return {};
 }
 
-/// A copy of a NumPy array whose elements are of the wanted type already; none of one of another
-/// type or order.
-std::optional<Array> from_numpy(PyObject* object, std::optional<DType> wanted, Context place) {
+/// A copy of a NumPy array whose elements are of the wanted type already; none, without a storage,
+/// of one of another type or order.
+Array from_numpy(PyObject* object, std::optional<DType> wanted, Context place) {
   static PyObject* const interface = PyUnicode_InternFromString("__array_struct__");
   constexpr int contiguous = 1, native = 0x200;
   const nb::object capsule = nb::steal(PyObject_GetAttr(object, interface));
@@ -130,7 +130,7 @@ bool write_numbers(PyObject* sequence, std::span<const std::int64_t> shape, DTyp
 
 /// The numbers of lists in lists, none if anything else is there: it shall be answered, or refused,
 /// by those who know more.
-std::optional<Array> from_list(PyObject* list, DType dtype, Context place) {
+Array from_list(PyObject* list, DType dtype, Context place) {
   Shape shape;
   PyObject* first = list;
   for (; is_sequence(first); first = items_of(first)[0]) {
@@ -175,10 +175,9 @@ PyObject* from_plain(PyObject*, PyObject* const* arguments, Py_ssize_t) {
     } else if (legacy || !is_numpy) {
       wanted = DType::float32;
     }
-    std::optional<Array> made =
-        is_numpy ? from_numpy(source, wanted, place) : from_list(source, *wanted, place);
-    if (!made) Py_RETURN_NONE;
-    return wrap(std::move(*made), legacy);
+    Array made = is_numpy ? from_numpy(source, wanted, place) : from_list(source, *wanted, place);
+    if (!made.storage) Py_RETURN_NONE;
+    return wrap(std::move(made), legacy);
   });
 }
 

@@ -25,6 +25,7 @@ void bind_engine(nb::module_& module);
 void bind_from_plain(nb::module_& module);
 void bind_front_end();
 void bind_host(nb::module_& module);
+void bind_namespace(nb::module_& module);
 void bind_python_calls(nb::module_& module);
 /// Raises what a signal handler raised inside a host call that this thread itself ran, if any did.
 void raise_interruption();

@@ -40,6 +40,7 @@ NB_MODULE(_core, module) {
   bind_keys(module);
   bind_op_objects(module);
   bind_operations(module);
+  bind_namespace(module);
   bind_nodes(module);
   bind_stand_ins(module);
   bind_plain(module);

@@ -82,8 +82,9 @@ struct Signature {
   std::vector<Argument> arguments;     ///< one per slot
   /// So many arrays, and nothing else, are all that a call needs; 0 where that does not do.
   std::size_t arrays_alone = 0;
-  /// The values of all parameters by default, which a call borrows and changes: see Values.
+  /// The values of all parameters, which a call borrows and changes: see Values.
   mutable std::vector<lazy::Argument> values;
+  mutable std::uint64_t changed_values = 0;  ///< a bit for each that is not as by default
   mutable bool values_are_lent = false;
 
   Signature(const lazy::Op& op, Spelling its, bool legacy, bool is_function, bool takes_numbers)
@@ -194,8 +195,8 @@ class Few {
 };
 
 /// The values of all parameters in one call: the defaults, and what is given in their place. They
-/// are borrowed from the signature. A call within another, which may ask Python or wait, has its
-/// own.
+/// are borrowed from the signature, where those of the last call are: most calls give the same
+/// ones, of the same types. A call within another, which may ask Python or wait, has its own.
 class Values {
  public:
   explicit Values(const Signature& signature)
@@ -204,26 +205,32 @@ class Values {
     if (!borrows_) own_ = signature.spelling.defaults;
   }
   ~Values() {
-    if (!borrows_) return;
-    for (; changed_; changed_ &= changed_ - 1) {
-      const auto index = static_cast<std::size_t>(std::countr_zero(changed_));
-      signature_.values[index] = signature_.spelling.defaults[index];
-    }
-    signature_.values_are_lent = false;
+    if (borrows_) signature_.values_are_lent = false;
   }
   Values(const Values&) = delete;
   Values& operator=(const Values&) = delete;
 
-  void set(std::size_t index, lazy::Argument&& value) {
-    changed_ |= std::uint64_t{1} << index;
-    (borrows_ ? signature_.values : own_)[index] = std::move(value);
+  /// To be changed.
+  lazy::Argument& operator[](std::size_t index) {
+    if (!borrows_) return own_[index];
+    given_ |= std::uint64_t{1} << index;
+    signature_.changed_values |= given_;
+    return signature_.values[index];
   }
-  std::span<const lazy::Argument> all() const { return borrows_ ? signature_.values : own_; }
+  std::span<const lazy::Argument> all() const {
+    if (!borrows_) return own_;
+    for (std::uint64_t left = signature_.changed_values & ~given_; left; left &= left - 1) {
+      const auto index = static_cast<std::size_t>(std::countr_zero(left));
+      signature_.values[index] = signature_.spelling.defaults[index];
+    }
+    signature_.changed_values = given_;
+    return signature_.values;
+  }
 
  private:
   const Signature& signature_;
   const bool borrows_;
-  std::uint64_t changed_ = 0;  ///< a bit for each
+  std::uint64_t given_ = 0;  ///< a bit for each
   std::vector<lazy::Argument> own_;
 };
 
@@ -279,7 +286,7 @@ class CallArguments {
     for (std::size_t i = 0; i < signature_.spelling.slots.size(); ++i) {
       const Spelling::Slot& slot = signature_.spelling.slots[i];
       if (!given_[i]) continue;
-      if (slot.role == Role::parameter) arguments[slot.index] = to_parameter(i, given_[i]);
+      if (slot.role == Role::parameter) read_parameter(i, given_[i], arguments[slot.index]);
       if (slot.role == Role::input) stand_ins.read(slot.index, &given_[i]);
     }
     stand_ins.complete(held_);
@@ -387,7 +394,7 @@ class CallArguments {
       case Role::parameter:
         if (object) {
           if (PyList_Check(object) && has_rare_forms_) return false;
-          parameters_.set(slot.index, to_parameter(position, object));
+          read_parameter(position, object, parameters_[slot.index]);
         } else if (slot.required) {
           refuse("needs '" + slot.name + "'");
         }
@@ -416,7 +423,7 @@ class CallArguments {
     const std::size_t needed = op_.inputs.size() - static_cast<std::size_t>(op_.optional_inputs);
     if ((!object || object == Py_None) && slot.index >= needed) return true;
     if (!object && is_number(slot.default_value)) {
-      add(slot.index, number_value(slot.default_value));
+      add_number(slot.index, slot.default_value);
       return true;
     }
     if (!object || (object == Py_None && !slot.required)) {
@@ -448,10 +455,11 @@ class CallArguments {
     if (builder_ && is_plain_array(object, signature_.legacy))
       return builder_->add(static_cast<const autograd::Handle&>(as_array(object)));
     if (op_.takes_numbers && !is_array(object) && !PyObject_CheckBuffer(object)) {
-      const lazy::Argument number = to_number(slot, object);
+      lazy::Argument number;
+      read_number(slot, object, number);
       if (!is_number(number) && !std::holds_alternative<bool>(number))
         refuse(slot.name + " must be a number or an array");
-      return add(position, number_value(number));
+      return add_number(position, number);
     }
     const bool takes_numbers = signature_.takes_numbers || is_number(slot.default_value) ||
                                (has_rare_forms_ && !slot.required);
@@ -466,15 +474,14 @@ class CallArguments {
       need_value(values_.all()[position], object);
   }
 
-  void add(std::size_t position, const autograd::Value& number) {
-    if (builder_) return builder_->add(number);
-    values_.all()[position] = number;
-  }
-
-  static autograd::Value number_value(const lazy::Argument& argument) {
-    if (const auto* number = std::get_if<double>(&argument)) return *number;
-    if (const auto* truth = std::get_if<bool>(&argument)) return *truth;
-    return std::get<std::int64_t>(argument);
+  void add_number(std::size_t position, const lazy::Argument& argument) {
+    const auto add = [&](auto number) {
+      if (builder_) return builder_->add(autograd::Value(number));
+      values_.all()[position].set(number);
+    };
+    if (const auto* number = std::get_if<double>(&argument)) return add(*number);
+    if (const auto* truth = std::get_if<bool>(&argument)) return add(*truth);
+    add(std::get<std::int64_t>(argument));
   }
 
   /// An input of a composition.
@@ -496,58 +503,74 @@ class CallArguments {
     need_value(value, held_.back().ptr());  // an array now, or a number
   }
 
-  lazy::Argument to_parameter(std::size_t position, PyObject* object) const {
-    if (object == Py_None) return std::monostate{};
+  void read_parameter(std::size_t position, PyObject* object, lazy::Argument& value) const {
+    if (object == Py_None) {
+      value = std::monostate{};
+      return;
+    }
     switch (signature_.arguments[position].conversion) {
       case Conversion::as_is:
-        return to_argument(object);
+        return read_argument(object, value);
       case Conversion::number:
-        return to_number(signature_.spelling.slots[position], object);
+        return read_number(signature_.spelling.slots[position], object, value);
       case Conversion::numbers:
-        if (PyTuple_Check(object) || PyList_Check(object)) return to_numbers(object);
-        return to_argument(object);
-      case Conversion::dtype: {
-        if (!signature_.is_function && PyLong_CheckExact(object)) return to_integer(object);
-        const auto number = plain_dtype(object);
-        return number ? *number : to_integer(ask(number_of_type, {object}).ptr());
-      }
+        if (!PyTuple_Check(object) && !PyList_Check(object)) return read_argument(object, value);
+        value = to_numbers(object);
+        return;
+      case Conversion::dtype:
+        if (!signature_.is_function && PyLong_CheckExact(object)) {
+          value = to_integer(object);
+        } else {
+          const auto number = plain_dtype(object);
+          value = number ? *number : to_integer(ask(number_of_type, {object}).ptr());
+        }
+        return;
       case Conversion::boolean: {
-        if (PyUnicode_Check(object)) return to_argument(object);
+        if (PyUnicode_Check(object)) return read_argument(object, value);
         const int is_true = PyObject_IsTrue(object);
         if (is_true < 0) throw nb::python_error();
-        return is_true == 1;
+        value = is_true == 1;
+        return;
       }
       case Conversion::pairs:
-        return to_pairs(object);
+        return read_pairs(object, value);
       case Conversion::context:
-        return to_shape(ask(numbers_of_context, {object}).ptr());
+        value = to_shape(ask(numbers_of_context, {object}).ptr());
+        return;
     }
-    return {};
   }
 
   /// Numbers of any size; an array without dimensions is waited for.
-  lazy::Argument to_number(const Spelling::Slot& slot, PyObject* object) const {
+  void read_number(const Spelling::Slot& slot, PyObject* object, lazy::Argument& value) const {
+    if (PyFloat_CheckExact(object)) {
+      value = PyFloat_AS_DOUBLE(object);
+      return;
+    }
     if (is_array(object) && as_array(object).array.layout->rank() == 0)
-      return to_argument(nb::object(nb::handle(object).attr("item")()).ptr());
+      return read_argument(nb::object(nb::handle(object).attr("item")()).ptr(), value);
     if (PyLong_Check(object) && !PyBool_Check(object)) {
       int overflow = 0;
       const long long integer = PyLong_AsLongLongAndOverflow(object, &overflow);
-      if (!overflow) return std::int64_t{integer};
+      if (!overflow) {
+        value = std::int64_t{integer};
+        return;
+      }
       lazy::Operand number;
       set_number(number, object);
-      const autograd::Value value = to_value(number);
-      return value.is_integer() ? lazy::Argument(value.integer()) : lazy::Argument(value.number());
+      const autograd::Value large = to_value(number);
+      value = large.is_integer() ? lazy::Argument(large.integer()) : lazy::Argument(large.number());
+      return;
     }
     if (is_array(object) || (PySequence_Check(object) && !PyUnicode_Check(object)))
       throw Error(ErrorKind::type, "[" + std::string(op_.name) + "] " + slot.name +
                                        " must be a number, not " + Py_TYPE(object)->tp_name);
-    return to_argument(object);
+    read_argument(object, value);
   }
 
   /// Pairs in one row; an item alone is a pair too.
-  static lazy::Argument to_pairs(PyObject* object) {
-    if (!PyTuple_Check(object) && !PyList_Check(object)) return to_argument(object);
-    Shape numbers;
+  static void read_pairs(PyObject* object, lazy::Argument& value) {
+    if (!PyTuple_Check(object) && !PyList_Check(object)) return read_argument(object, value);
+    Shape& numbers = emptied_shape(value);
     const nb::object items = items_of(object, "a tuple is needed");
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
       PyObject* const item = PyTuple_GET_ITEM(items.ptr(), i);
@@ -561,7 +584,6 @@ class CallArguments {
       numbers.push_back(pair.front());
       numbers.push_back(pair.back());
     }
-    return numbers;
   }
 
   void read_context(PyObject* object) {

@@ -106,29 +106,56 @@ bool has_items(PyObject* object) {
   return false;
 }
 
+void read_shape(PyObject* tuple, Shape& shape) {
+  const Py_ssize_t size = PyTuple_GET_SIZE(tuple);
+  shape.reserve(static_cast<std::size_t>(size));
+  for (Py_ssize_t i = 0; i < size; ++i) shape.push_back(to_integer(PyTuple_GET_ITEM(tuple, i)));
+}
+
 }  // namespace
 
 lazy::Argument to_argument(PyObject* object) {
-  if (PyLong_CheckExact(object)) return to_integer(object);
-  if (PyTuple_CheckExact(object)) return to_shape(object);
-  if (object == Py_None) return std::monostate{};
-  if (PyBool_Check(object)) return object == Py_True;
-  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
-  if (PyUnicode_Check(object)) {
+  lazy::Argument argument;
+  read_argument(object, argument);
+  return argument;
+}
+
+Shape& emptied_shape(lazy::Argument& argument) {
+  auto* const shape = std::get_if<Shape>(&argument);
+  if (!shape) return argument.emplace<Shape>();
+  shape->clear();
+  return *shape;
+}
+
+void read_argument(PyObject* object, lazy::Argument& argument) {
+  if (PyLong_CheckExact(object)) {
+    argument = to_integer(object);
+  } else if (PyTuple_CheckExact(object)) {
+    read_shape(object, emptied_shape(argument));
+  } else if (object == Py_None) {
+    argument = std::monostate{};
+  } else if (PyBool_Check(object)) {
+    argument = object == Py_True;
+  } else if (PyFloat_Check(object)) {
+    argument = PyFloat_AS_DOUBLE(object);
+  } else if (PyUnicode_Check(object)) {
     const char* text = PyUnicode_AsUTF8(object);
     if (!text) throw nb::python_error();
-    return std::string(text);
+    argument = std::string(text);
+  } else if (PyIndex_Check(object) && !is_array(object) && !has_items(object)) {
+    argument = to_integer(object);
+  } else if (PySequence_Check(object) || Py_TYPE(object)->tp_iter) {
+    argument = to_shape(object);
+  } else {
+    const double value = PyFloat_AsDouble(object);
+    if (value == -1 && PyErr_Occurred()) {
+      if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+      PyErr_Clear();
+      throw Error(ErrorKind::type, std::string("an argument of type ") + Py_TYPE(object)->tp_name +
+                                       " was given; a number is needed");
+    }
+    argument = value;
   }
-  if (PyIndex_Check(object) && !is_array(object) && !has_items(object)) return to_integer(object);
-  if (PySequence_Check(object) || Py_TYPE(object)->tp_iter) return to_shape(object);
-  const double value = PyFloat_AsDouble(object);
-  if (value == -1 && PyErr_Occurred()) {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
-    PyErr_Clear();
-    throw Error(ErrorKind::type, std::string("an argument of type ") + Py_TYPE(object)->tp_name +
-                                     " was given; a number is needed");
-  }
-  return value;
 }
 
 std::int64_t to_integer(PyObject* object) {
@@ -150,9 +177,8 @@ std::int64_t to_integer(PyObject* object) {
 Shape to_shape(PyObject* sequence) {
   if (!PyTuple_CheckExact(sequence))
     return to_shape(items_of(sequence, "a tuple of integers is needed").ptr());
-  Shape shape(static_cast<std::size_t>(PyTuple_GET_SIZE(sequence)));
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    shape[i] = to_integer(PyTuple_GET_ITEM(sequence, static_cast<Py_ssize_t>(i)));
+  Shape shape;
+  read_shape(sequence, shape);
   return shape;
 }
 

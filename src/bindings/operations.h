@@ -45,6 +45,10 @@ std::vector<double> to_numbers(PyObject* sequence);
 
 /// A parameter of an op from what Python gave for it.
 lazy::Argument to_argument(PyObject* object);
+/// The same in place of what was there, which takes less time where that is of the same type.
+void read_argument(PyObject* object, lazy::Argument& argument);
+/// A tuple of integers in its place, to be filled.
+Shape& emptied_shape(lazy::Argument& argument);
 /// The other way round; data types are named.
 nb::object to_python(const lazy::Argument& value, bool is_type);
 

@@ -194,8 +194,9 @@ void WithoutGil::take() {
 
 namespace {
 
-std::shared_ptr<Failure> wait_quietly(const Array& array, engine::WaitFor what,
-                                      std::optional<double> timeout_seconds) {
+/// Part of both that call it: most values are there, or are computed in less time than calls take.
+[[gnu::always_inline]] inline std::shared_ptr<Failure> wait_quietly(
+    const Array& array, engine::WaitFor what, std::optional<double> timeout_seconds) {
   release_sites_left_behind();
   note_read();
   lazy::Window& window = lazy::window();
@@ -235,10 +236,11 @@ void wait_for_room() {
 }
 
 void wait_for_room(std::int64_t bytes) {
+  if (bytes < Storage::smallest_charge) return;
   lazy::Window& window = lazy::window();
   const double most = std::max(window.run_ahead().held_bytes, 2 * static_cast<double>(bytes));
   const auto fits = [&] { return static_cast<double>(Storage::charged_bytes() + bytes) <= most; };
-  if (bytes < Storage::smallest_charge || fits()) return;
+  if (fits()) return;
   window.retire();
   if (fits()) return;
   const NotedWait noted(lazy::trace::Wait::room);

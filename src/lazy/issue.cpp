@@ -88,6 +88,18 @@ void issue_copy(Window& window, const Array& source, const Array& out, Site site
   join(window, draft);
 }
 
+/// The results are new arrays.
+Array issue_anew(Window& window, Draft& draft, Context context, std::vector<Array>* more_outputs) {
+  make_outputs(*draft, context);
+  const SmallList<Operand, 1>& outputs = draft->outputs;
+  for (const Operand& each : outputs) {
+    if (&each != &outputs[0]) more_outputs->push_back(each);
+  }
+  Array result = outputs[0];
+  join(window, draft);
+  return result;
+}
+
 /// The result is the first input itself. What else overlaps it is read from a copy.
 Array issue_update(Window& window, Draft& draft) {
   Call& call = *draft;
@@ -153,16 +165,8 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options,
                      ErrorKind::mxnet);
   }
   if (call.op->updates) return issue_update(window, draft);
+  if (!options.out) return issue_anew(window, draft, inference.context, more_outputs);
   Operand& output = call.outputs[0];
-  if (!options.out) {
-    make_outputs(call, inference.context);
-    for (const Operand& each : call.outputs) {
-      if (&each != &output) more_outputs->push_back(each);
-    }
-    Array result = output;
-    join(window, draft);
-    return result;
-  }
   check_out(inference, output, *options.out);
   if (writable_in_place(call, *options.out)) {
     set_output(output, *options.out);

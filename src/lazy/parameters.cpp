@@ -87,6 +87,12 @@ bool FieldType<std::string>::read(const Argument& argument, std::string& value) 
   return text;
 }
 
+bool FieldType<std::string_view>::read(const Argument& argument, std::string_view& value) {
+  const auto* text = std::get_if<std::string>(&argument);
+  if (text) value = *text;
+  return text;
+}
+
 bool FieldType<Context>::read(const Argument& argument, Context& value) {
   const auto* numbers = std::get_if<Shape>(&argument);
   if (numbers) value = to_context(*numbers);

@@ -140,6 +140,13 @@ struct FieldType<std::string> {
   static bool read(const Argument& argument, std::string& value);
   static Argument write(const std::string& value) { return value; }
 };
+/// The argument's own text, for structs that do not outlive it.
+template <>
+struct FieldType<std::string_view> {
+  static constexpr std::string_view kind = FieldType<std::string>::kind;
+  static bool read(const Argument& argument, std::string_view& value);
+  static Argument write(std::string_view value) { return std::string(value); }
+};
 template <>
 struct FieldType<DType> {
   static constexpr std::string_view kind = "a data type";

@@ -69,15 +69,17 @@ void take(Handle& result, std::span<const Value> inputs, bool legacy) {
   result.legacy = legacy;
 }
 
-}  // namespace
+/// Copies a result to where the caller wants it.
+void write_to(Handle& out, Value& result, bool legacy) {
+  const lazy::Op& copy = the_op<"copy">();
+  autograd::CallBuilder builder(copy, legacy);
+  builder.add(result);
+  builder.issue({copy.defaults, {}, &out});
+}
 
-Value call(const lazy::Op& op, std::span<Value> inputs,
-           const autograd::CallBuilder::Options& options, bool legacy, std::vector<Handle>* more) {
-  if (!op.compose) {
-    autograd::CallBuilder builder(op, legacy);
-    for (const Value& input : inputs) builder.add(input);
-    return builder.issue(options, more);
-  }
+Value call_composed(const lazy::Op& op, std::span<Value> inputs,
+                    const autograd::CallBuilder::Options& options, bool legacy,
+                    std::vector<Handle>* more) {
   for (Value& input : inputs) input.legacy = false;
   autograd::Composition composition(op, inputs, options);
   const lazy::Composing scope(op);
@@ -94,13 +96,20 @@ Value call(const lazy::Op& op, std::span<Value> inputs,
     if (composition.is_recorded()) autograd::use_up_together(origins, first_node);
   }
   if (options.out) {
-    if (composition.has_taken_out()) return Value(*options.out);
-    static const lazy::Op& copy = op_named("copy");
-    autograd::CallBuilder builder(copy, legacy);
-    builder.add(result);
-    return builder.issue({copy.defaults, {}, options.out});
+    if (!composition.has_taken_out()) write_to(*options.out, result, legacy);
+    result = Value(*options.out);
   }
   return result;
+}
+
+}  // namespace
+
+Value call(const lazy::Op& op, std::span<Value> inputs,
+           const autograd::CallBuilder::Options& options, bool legacy, std::vector<Handle>* more) {
+  if (op.compose) return call_composed(op, inputs, options, legacy, more);
+  autograd::CallBuilder builder(op, legacy);
+  for (const Value& input : inputs) builder.add(input);
+  return builder.issue(options, more);
 }
 
 }  // namespace afterglow::ops

@@ -319,7 +319,7 @@ struct Eye {
   std::optional<std::int64_t> M;
   std::int64_t k = 0;
   std::optional<DType> dtype;
-  std::string order = "C";
+  std::string_view order = "C";
   static constexpr auto fields = std::tuple{
       required("N", &Eye::N, "rows"), field("M", &Eye::M, "columns; as many as rows without it"),
       field("k", &Eye::k, "the diagonal, to the right of the main one"),
@@ -329,9 +329,9 @@ struct Eye {
 
 /// Of an Inference or a Composition.
 template <class Subject>
-void need_row_major(const Subject& subject, const std::string& order) {
+void need_row_major(const Subject& subject, std::string_view order) {
   if (order != "C")
-    subject.refuse("arrays are stored in order 'C', not '" + order + "'",
+    subject.refuse("arrays are stored in order 'C', not '" + std::string(order) + "'",
                    ErrorKind::not_implemented);
 }
 
@@ -373,7 +373,7 @@ Value triangle(const Composition& c, std::int64_t k, bool lower) {
 struct Filled {
   Shape shape;
   std::optional<DType> dtype;
-  std::string order = "C";
+  std::string_view order = "C";
   static constexpr auto fields =
       std::tuple{required("shape", &Filled::shape, "of the result"),
                  field("dtype", &Filled::dtype, "of the result; float32 where none is given"),
@@ -395,7 +395,7 @@ void filled_infer(Inference& inference, const Filled& given) {
 struct Full {
   Shape shape;
   std::optional<DType> dtype;
-  std::string order = "C";
+  std::string_view order = "C";
   static constexpr auto fields = std::tuple{
       required("shape", &Full::shape, "of the result"),
       field("dtype", &Full::dtype,
@@ -414,7 +414,7 @@ Value filled_with(Composition& c, const Full& given) {
 
 struct Like {
   std::optional<DType> dtype;
-  std::string order = "C";
+  std::string_view order = "C";
   std::optional<Context> context;
   static constexpr auto fields =
       std::tuple{field("dtype", &Like::dtype, "of the result; that of the array by default"),

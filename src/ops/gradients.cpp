@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/gradients.h"
 
+#include <algorithm>
+
 #include "ops/views.h"
 
 namespace afterglow::ops {
@@ -65,7 +67,7 @@ Value widened(const Value& gradient, const Shape& shape) {
 }
 
 Value shaped(const Value& value, const Shape& shape) {
-  if (shape_of(value) == shape) return value;
+  if (std::ranges::equal(value.array.shape(), shape)) return value;
   return shaped(static_cast<const autograd::Handle&>(value), shape);
 }
 

@@ -17,7 +17,7 @@ constexpr auto choices(PadMode) {
 }
 
 struct Pad {
-  std::string mode = "constant";
+  std::string_view mode = "constant";
   std::optional<lazy::Pairs> pad_width;
   lazy::Number constant_value = std::int64_t{0};
   static constexpr auto fields = std::tuple{
@@ -34,7 +34,8 @@ PadMode mode_of(const Composition& c, const Pad& given) {
     if (given.mode == name) return mode;
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  c.refuse("mode is '" + given.mode + "'; it must be one of " + known, ErrorKind::unknown_form);
+  c.refuse("mode is '" + std::string(given.mode) + "'; it must be one of " + known,
+           ErrorKind::unknown_form);
 }
 
 const Shape& widths_of(const Composition& c, const Pad& given) {
@@ -49,8 +50,10 @@ struct Margin {
 
 class Padding {
  public:
-  Padding(const Composition& c, const Pad& given) : c_(c), mode_(mode_of(c, given)) {
-    constant_ = std::visit([](auto number) { return Value(number); }, given.constant_value);
+  Padding(const Composition& c, const Pad& given)
+      : c_(c),
+        mode_(mode_of(c, given)),
+        constant_(std::visit([](auto number) { return Value(number); }, given.constant_value)) {
     const Shape& widths = widths_of(c, given);
     const Shape own = shape_of(c[0]);
     const bool for_each = widths.size() == 2 * own.size();
@@ -75,14 +78,14 @@ class Padding {
       whole_ = empty(shape_, dtype, x.array.context());
     }
     if (x.array.size()) write(whole_, x, middle(0));
-    if (mode_ == PadMode::constant && x.array.size() < small) return whole_;
+    if (mode_ == PadMode::constant && x.array.size() < small) return std::move(whole_);
     // Axis by axis: the earlier ones are complete, the later ones still hold the middle only.
     for (std::size_t axis = 0; axis < margins_.size(); ++axis) {
       const Value band = view(whole_, middle(axis + 1));
       if (band.array.size() && (margins_[axis].before || margins_[axis].after))
         pad_axis(band, static_cast<std::int64_t>(axis));
     }
-    return whole_;
+    return std::move(whole_);
   }
 
  private:
@@ -167,9 +170,9 @@ class Padding {
 
   const Composition& c_;
   const PadMode mode_;
-  Value constant_;
+  const Value constant_;
   Shape shape_;  ///< of the result
-  std::vector<Margin> margins_;
+  SmallVector<Margin, 4> margins_;
   Value whole_;
 };
 
@@ -179,7 +182,7 @@ Value pad(Composition& c, const Pad& given) {
 
 Value legacy_pad(Composition& c, const Pad& given) {
   if (given.mode != "constant" && given.mode != "edge" && given.mode != "reflect")
-    c.refuse("mode is '" + given.mode + "'; it must be constant, edge or reflect");
+    c.refuse("mode is '" + std::string(given.mode) + "'; it must be constant, edge or reflect");
   const Shape& widths = widths_of(c, given);
   if (widths.size() != 2 * static_cast<std::size_t>(rank_of(c[0])))
     c.refuse("pad_width " + to_string(widths) + " must hold two numbers for each axis");

@@ -239,15 +239,10 @@ std::optional<int> short_repetition(const Array& view) {
 
 /// Copies a view that repeats elements into an array of another shape with as many.
 Value stored(const Value& view, const Shape& shape) {
-  Value result;
-  if (const std::optional<int> axis = short_repetition(view.array)) {
-    const auto count = view.array.shape()[static_cast<std::size_t>(*axis)];
-    result = concat(std::vector<Value>(static_cast<std::size_t>(count), between(view, *axis, 0, 1)),
-                    *axis);
-  } else {
-    result = copy(view);
-  }
-  return shaped(result, shape);
+  const std::optional<int> axis = short_repetition(view.array);
+  if (!axis) return shaped(copy(view), shape);
+  const auto count = static_cast<std::size_t>(view.array.shape()[static_cast<std::size_t>(*axis)]);
+  return shaped(concat(std::vector<Value>(count, between(view, *axis, 0, 1)), *axis), shape);
 }
 
 /// The whole array several times along its axes.
