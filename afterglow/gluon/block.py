@@ -502,11 +502,9 @@ def _size(params: Iterable[Parameter]) -> int:
 
 
 def _shapes(values: Any) -> str:
-    """Return the shapes of arrays; those of several in a list."""
+    """Return the shapes of arrays; lists within the outermost have brackets, as in MXNet."""
     shapes = map_arrays(lambda array: array.shape, values)
-    while isinstance(shapes, list) and len(shapes) == 1:
-        shapes = shapes[0]
-    return str(shapes)
+    return str(list(shapes))[1:-1] if isinstance(values, (list, tuple)) else str(shapes)
 
 
 def _table(rows: list[tuple[str, str, int]], passed: list[Parameter]) -> list[str]:

@@ -197,9 +197,50 @@ Value convolve(const Sliding& given, const Shape& like, const Value& images, con
   return slide(the_op<"convolve_images">(), given, space_of(like), images, weights);
 }
 
+/// Along axes of which a window sees all at once, an image has one result: to gather it at every
+/// place takes as many steps as there are places and weights. So places of such axes are channels.
 Value deconvolve(const Sliding& given, const Shape& like, const Value& results,
                  const Value& weights) {
-  return slide(the_op<"deconvolve_images">(), given, space_of(like), results, weights);
+  const Shape filters = shape_of(weights), seen = shape_of(results);
+  Sliding others = {.num_group = 1};
+  Shape order = {0, 1}, rest, images = {like[0]}, kernels = {filters[0]}, sums = {seen[0], seen[1]};
+  std::int64_t together = 1;
+  for (std::int64_t axis = 2; axis < std::ssize(like); ++axis) {
+    const std::int64_t pad = given.pad[axis - 2];
+    if (filters[axis] == like[axis] && seen[axis] == 1 && pad == 0) {
+      order.push_back(axis);
+      together *= like[axis];
+      continue;
+    }
+    rest.push_back(axis);
+    others.stride.push_back(given.stride[axis - 2]);
+    others.dilate.push_back(given.dilate[axis - 2]);
+    others.pad.push_back(pad);
+  }
+  if (together == 1 || given.num_group != 1)
+    return slide(the_op<"deconvolve_images">(), given, space_of(like), results, weights);
+  order.insert(order.end(), rest.begin(), rest.end());
+  images.push_back(like[1] * together);
+  kernels.push_back(filters[1] * together);
+  for (const std::int64_t axis : rest) {
+    images.push_back(like[axis]);
+    kernels.push_back(filters[axis]);
+    sums.push_back(seen[axis]);
+  }
+  if (rest.empty()) {
+    for (Shape* shape : {&others.stride, &others.dilate, &images, &kernels, &sums})
+      shape->push_back(1);
+    others.pad.push_back(0);
+  }
+  const Value turned = shaped(contiguous(reordered(weights, order)), kernels);
+  const Value found = slide(the_op<"deconvolve_images">(), others, space_of(images),
+                            shaped(contiguous(results), sums), turned);
+  Shape apart, back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    apart.push_back(like[order[i]]);
+    back[order[i]] = static_cast<std::int64_t>(i);
+  }
+  return contiguous(reordered(shaped(found, apart), back));
 }
 
 Value filter_gradient(const Sliding& given, const Shape& like, const Value& images,

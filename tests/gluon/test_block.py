@@ -684,6 +684,16 @@ Unique parameters in model: 22
     assert not block.a._forward_hooks
 
 
+def test_summary_of_several_inputs_and_outputs(capsys: pytest.CaptureFixture[str]) -> None:
+    class Both(gluon.Block):
+        def forward(self, x: Any, y: Any) -> Any:
+            return [x, [y, x]]
+
+    Both().summary(nd.ones((2, 3)), nd.ones(4))
+    shapes = [line[22:64].strip() for line in capsys.readouterr().out.splitlines()[3:5]]
+    assert shapes == ["(2, 3), (4,)", "(2, 3), [(4,), (2, 3)]"]
+
+
 def test_summary_counts_what_is_not_trained(capsys: pytest.CaptureFixture[str]) -> None:
     net = nested()
     net.initialize()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -356,6 +357,54 @@ def test_windows_as_large_as_the_image(layout: str) -> None:
     onp.testing.assert_allclose(x.grad.asnumpy()[1], filters.sum(0), rtol=1e-4, atol=1e-4)
     onp.testing.assert_allclose(w.grad.asnumpy()[7], host.sum(0), rtol=1e-4, atol=1e-4)
     assert b.grad.asnumpy().tolist() == [2] * 20
+
+
+@pytest.mark.parametrize(
+    ("space", "kernel", "stride"),
+    [
+        ((9, 5), (3, 5), (1, 1)),
+        ((5, 9), (5, 3), (1, 2)),
+        ((4, 4), (4, 4), (2, 2)),
+        ((5,), (5,), (1,)),
+        ((3, 7, 4), (3, 2, 4), (1, 3, 1)),
+    ],
+)
+@pytest.mark.parametrize("groups", [1, 2])
+def test_gradients_where_windows_see_all_of_an_axis(
+    space: tuple[int, ...], kernel: tuple[int, ...], stride: tuple[int, ...], groups: int
+) -> None:
+    random, rank = onp.random.RandomState(2), len(space)
+    host, filters = random.randn(3, 4, *space), random.randn(6, 4 // groups, *kernel)
+    x, w = nd.array(host, dtype="float64"), nd.array(filters, dtype="float64")
+    given = {"kernel": kernel, "stride": stride, "num_group": groups}
+    x.attach_grad()
+    with autograd.record():
+        y = nd.Convolution(x, w, num_filter=6, no_bias=True, **given)
+        (slope,) = autograd.grad(y * y, [x], create_graph=True)
+        total = (slope * slope).sum()
+    total.backward()
+    given |= {"dilate": (1,) * rank, "pad": (0,) * rank}
+    turned = onp.zeros((host[0].size, host[0].size))  # the convolution of an image, as a matrix
+    for number, one in enumerate(onp.eye(host[0].size).reshape(-1, 1, *host.shape[1:])):
+        seen = windows(one, filters, given).ravel()
+        turned[: seen.size, number] = seen
+    once = 2 * host.reshape(3, -1) @ turned.T @ turned
+    onp.testing.assert_allclose(slope.asnumpy().reshape(3, -1), once, rtol=1e-9, atol=1e-9)
+    twice = 4 * once @ turned.T @ turned
+    onp.testing.assert_allclose(x.grad.asnumpy().reshape(3, -1), twice, rtol=1e-9, atol=1e-9)
+
+
+def test_gradients_of_wide_windows_take_no_more_steps_than_they_have() -> None:
+    """Sentences whose words are lines: a window sees some lines as a whole."""
+    x, w = nd.ones((10, 1, 56, 100)), nd.ones((100, 1, 4, 100))
+    x.attach_grad()
+    with autograd.record():
+        y = nd.Convolution(x, w, kernel=(4, 100), num_filter=100, no_bias=True)
+    y.wait_to_read()
+    begin = time.perf_counter()
+    y.backward()
+    assert x.grad.asnumpy().max() == 400
+    assert time.perf_counter() - begin < 1  # it needs a thousandth of that
 
 
 def test_a_negative_pad_cuts() -> None:
