@@ -206,7 +206,7 @@ class Executor:
                 gradient._assign(0)
 
     def _needs_gradient(self, head: Any) -> bool:
-        """Tell whether a gradient of an output would reach an argument, and is not lost in losses."""
+        """Tell whether a gradient of an output would reach an argument, past all losses."""
         seen, found = set(), [head]
         while found:
             node = found.pop()

@@ -292,7 +292,7 @@ class Inference:
             self._share(node, shape)
 
     def _share(self, node: Node, shape: Shape) -> None:
-        """Tell vectors of weights that are not known: what the others leave is theirs in equal parts.
+        """Tell vectors of weights that are not known: equal parts of what the others leave.
 
         The layers of both directions see the same data.
         """

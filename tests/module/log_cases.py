@@ -49,7 +49,7 @@ def _speedometer(mx: Any, **given: Any) -> None:
 
 
 def _metric_that_begins_again(mx: Any) -> None:
-    """The last batch is one after which the metric, which has no sums of its epoch, begins again."""
+    """After the last batch, a metric that has no sums of its epoch begins again."""
 
     class Share(mx.metric.EvalMetric):  # type: ignore[misc, name-defined]
         def update(self, labels: Any, preds: Any) -> None:
