@@ -176,7 +176,7 @@ class Executor:
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
         """Queue the gradients of the arguments from those of the outputs.
 
-        Outputs that are losses need none.
+        Outputs that are losses, or are made of nothing else, need none.
         """
         gradients = self._head_gradients(out_grads)
         heads, wanted = [], []
@@ -185,7 +185,7 @@ class Executor:
                 continue
             node = self._symbol._outputs[position][0]
             gradient = gradients[position]
-            if gradient is None and not (node.is_variable or node.is_loss):
+            if gradient is None and not node.is_variable and self._needs_gradient(node):
                 raise MXNetError(
                     "Because the last operator is not Loss function, head_gradient is required "
                     f"when calling backward: output {self._output_names[position]} has none. If "
@@ -204,6 +204,19 @@ class Executor:
         for gradient, version in written:
             if gradient._version == version:  # no output depends on the argument
                 gradient._assign(0)
+
+    def _needs_gradient(self, head: Any) -> bool:
+        """Tell whether a gradient of an output would reach an argument, past all losses."""
+        seen, found = set(), [head]
+        while found:
+            node = found.pop()
+            if node.is_variable:
+                if self.grad_dict.get(node.name) is not None:
+                    return True
+            elif node not in seen and not node.is_loss and node.op != "BlockGrad":
+                seen.add(node)
+                found.extend(source for source, _ in node.inputs)
+        return False
 
     def _head_gradients(self, given: Any) -> list[Any]:
         count = len(self._output_names)

@@ -328,10 +328,19 @@ class Module(BaseModule):
         """The parameters, by the name that MXNet keeps them under."""
         return self.get_params()[0]
 
+    @_arg_params.setter
+    def _arg_params(self, arrays: dict[str, Any] | None) -> None:
+        """Keep others, which the next binding takes, as MXNet's own ``load`` did."""
+        self._kept_arguments = arrays
+
     @property
     def _aux_params(self) -> dict[str, Any]:
         """The auxiliary states."""
         return self.get_params()[1]
+
+    @_aux_params.setter
+    def _aux_params(self, arrays: dict[str, Any] | None) -> None:
+        self._kept_states = arrays
 
     def _sync_params_from_devices(self) -> None:
         """Copy the parameters anew: programs of MXNet's time have written to those of devices."""

@@ -288,6 +288,21 @@ class Inference:
             self._set(node.inputs[place], shape, node, "the inputs")
         if node.entry.name in _RESHAPES:
             self._set(node.inputs[0], self._before(node, shape), node, "the input")
+        if node.op == "_rnn_param_concat":
+            self._share(node, shape)
+
+    def _share(self, node: Node, shape: Shape) -> None:
+        """Tell vectors of weights that are not known: equal parts of what the others leave.
+
+        The layers of both directions see the same data.
+        """
+        known = [self.shapes.get(source) for source in node.inputs]
+        places = [place for place, one in enumerate(known) if one == (-1,)]
+        left = shape[0] - sum(one[0] for one in known if one is not None and one != (-1,))
+        if not places or None in known or shape[0] == -1 or left % len(places):
+            return
+        for place in places:
+            self._set(node.inputs[place], (left // len(places),), node, "the weights")
 
     def _before(self, node: Node, shape: Shape) -> Shape | None:
         """Return what was reshaped: the one extent that is not known follows from the others."""

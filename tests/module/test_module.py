@@ -306,6 +306,19 @@ def test_score_calls_back() -> None:
     assert seen == [0, 1, 2, 3, 4, ("end", 7, 5)]
 
 
+def test_modules_of_programs_load_as_mxnet_did() -> None:
+    """They set what Module.load of MXNet sets, and bind."""
+    expected = bound()
+    expected.init_params(arg_params=start(mx))
+    module = mx.mod.Module(perceptron(mx))
+    module._arg_params, module._aux_params = expected.get_params()
+    module.params_initialized = True
+    assert set(module._arg_params) == set(start(mx))
+    module.bind(batches(mx).provide_data, batches(mx).provide_label)
+    for name, value in start(mx).items():
+        onp.testing.assert_array_equal(module.get_params()[0][name].asnumpy(), value.asnumpy())
+
+
 def test_callbacks_of_epochs(tmp_path: Path) -> None:
     module = mx.mod.Module(perceptron(mx))
     prefix = str(tmp_path / "net")

@@ -27,6 +27,30 @@ def test_gradients_by_request() -> None:
         assert gradients["y"].asnumpy().tolist() == [1, 1]
 
 
+def test_gradients_of_losses_that_were_made_into_something_else() -> None:
+    """No gradient of an output gets past a loss, so it need not be given."""
+    x, label = sym.var("x"), sym.var("label")
+    loss = sym.SoftmaxOutput(sym.FullyConnected(x, num_hidden=3, name="fc"), label)
+    shaped = sym.reshape(loss, shape=(2, 1, 3)) * 5
+    both = sym.Group([shaped, sym.BlockGrad(x * 2)])
+    gradients = []
+    for net in (loss, both):
+        run = net.simple_bind(mx.cpu(), x=(2, 4), label=(2,))
+        run.arg_dict["x"][:] = nd.arange(8).reshape((2, 4))
+        run.arg_dict["fc_weight"][:] = nd.arange(12).reshape((3, 4)) / 12
+        run.forward(is_train=True)
+        run.backward()
+        gradients.append(run.grad_dict["fc_weight"].asnumpy())
+    assert abs(gradients[0]).max() > 0.1
+    onp.testing.assert_array_equal(gradients[0], gradients[1])
+    run = (shaped + sym.reshape(sym.var("y"), shape=(2, 1, 3))).simple_bind(
+        mx.cpu(), x=(2, 4), label=(2,), y=(2, 3)
+    )
+    run.forward(is_train=True)
+    with pytest.raises(mx.MXNetError, match="not Loss function"):
+        run.backward()
+
+
 def test_gradients_of_what_does_not_matter() -> None:
     net = sym.BatchNorm(sym.var("x"), name="bn") + sym.BlockGrad(sym.var("y"))
     run = net.simple_bind(mx.cpu(), x=(2, 3))

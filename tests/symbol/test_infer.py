@@ -294,3 +294,21 @@ def test_calls_that_are_only_inferred_leave_nothing_behind() -> None:
         y.asnumpy()
     assert x.asnumpy().tolist() == [[1] * 3] * 2
     assert (x + 1).asnumpy().tolist() == [[2] * 3] * 2
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_recurrent_layers_of_both_directions_find_the_size_of_their_data(
+    kind: str, layers: int
+) -> None:
+    net = getattr(mx.gluon.rnn, kind)(3, layers, bidirectional=True)
+    net.initialize()
+    symbol = net(sym.var("data"))
+    shapes, outputs, _ = symbol.infer_shape(data=(5, 2, 4))
+    assert outputs == [(5, 2, 6)]
+    found = dict(zip(symbol.list_arguments(), shapes, strict=True))
+    gates = {"RNN": 1, "LSTM": 4, "GRU": 3}[kind]
+    for side in "lr":
+        assert found[f"{net.prefix}{side}0_i2h_weight"] == (3 * gates, 4)
+        if layers == 2:
+            assert found[f"{net.prefix}{side}1_i2h_weight"] == (3 * gates, 6)
