@@ -57,7 +57,7 @@ def dtype_number(dtype: Any, default: int = FLOAT32) -> int:
         return known
     try:
         kind = onp.dtype(dtype).type
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
         raise ArrayTypeError(str(error)) from None
     number = _numbers.get(kind)
     if number is None:
