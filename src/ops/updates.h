@@ -50,7 +50,9 @@ class Row {
  public:
   Row(Composition& c, std::size_t first, std::size_t width, bool is_mixed)
       : c_(c), first_(first), width_(width), is_mixed_(is_mixed) {
-    for (std::size_t i = 1; i < width; ++i) {
+    for (std::size_t i = 0; i < width; ++i) {  // rescale_grad alone may be a number
+      if (c[first + i].is_number())
+        c.refuse("weight, gradient and states must be arrays, not numbers", ErrorKind::type);
       if (shape_of(c[first + i]) != shape_of(c[first]))
         c.refuse("weight, gradient and states must have one shape");
     }

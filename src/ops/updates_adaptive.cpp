@@ -232,6 +232,7 @@ Value multi_adamw(Composition& c, const MultiAdamW& given) {
   need_each(c, "lrs", given.lrs.size(), given.num_weights);
   need_each(c, "wds", given.wds.size(), given.num_weights);
   need_each(c, "etas", given.etas.size(), given.num_weights);
+  if (c.inputs().empty()) c.refuse("needs rescale_grad behind the arrays");
   const Scaling scaling{factor_of(c, c.inputs().size() - 1), given.clip_gradient};
   return for_each_weight(c, given.num_weights, 4 + is_mixed, is_mixed, 1,
                          [&](const Row& row, std::size_t i) {

@@ -130,6 +130,8 @@ struct Several {
 };
 
 void need_several(const Composition& c, const Several& given) {
+  if (given.num_arrays < 1)
+    c.refuse("needs at least one array, but num_arrays=" + std::to_string(given.num_arrays));
   if (c.inputs().size() != static_cast<std::size_t>(given.num_arrays))
     c.refuse("got " + std::to_string(c.inputs().size()) +
              " arrays, but num_arrays=" + std::to_string(given.num_arrays));

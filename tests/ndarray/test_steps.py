@@ -75,6 +75,13 @@ def test_steps_pass_no_gradient_and_may_write_variables() -> None:
         (lambda x, y: nd.multi_sgd_update(x, x, lrs=(1, 2), wds=(0,)), "lrs has 2 numbers"),
         (lambda x, y: nd.ftml_update(x, x, x, x, x, lr=1, t=0), "counted from 1"),
         (lambda x, y: nd.multi_sum_sq(x, x, num_arrays=3), "num_arrays=3"),
+        (lambda x, y: nd.multi_sum_sq(num_arrays=0), "at least one array"),
+        (lambda x, y: nd.reset_arrays(num_arrays=0), "at least one array"),
+        (lambda x, y: nd.reset_arrays(num_arrays=False), "at least one array"),
+        (
+            lambda x, y: nd._internal._multi_adamw_update(lrs=(), wds=(), etas=(), num_weights=0),
+            "needs rescale_grad",
+        ),
         (lambda x, y: nd.random_pdf_normal(x, y, y), "first axes of the samples"),
         (lambda x, y: nd.im2col(x.reshape((1, 1, 2)), kernel=(3,)), "exceeds"),
         (lambda x, y: nd.contrib.PSROIPooling(x, y, 1.0, 1, 2), "dimensions"),
@@ -84,6 +91,18 @@ def test_steps_pass_no_gradient_and_may_write_variables() -> None:
 def test_steps_and_others_say_what_they_need(call: Any, text: str) -> None:
     with pytest.raises((MXNetError, TypeError), match=text):
         call(nd.ones((2,)), nd.ones((3,)))
+
+
+@pytest.mark.parametrize("name", ["adamw_update", "mp_adamw_update"])
+def test_only_the_scale_of_adamw_may_be_a_number(name: str) -> None:
+    update = getattr(nd.contrib, name)
+    arrays = [nd.ones((2,)) for _ in range(5 if name.startswith("mp") else 4)]
+    update(*arrays, 1.0, lr=0.1, eta=1)
+    for place in range(len(arrays)):
+        given: list[Any] = [*arrays]
+        given[place] = 1.0
+        with pytest.raises(TypeError, match="must be arrays, not numbers"):
+            update(*given, 1.0, lr=0.1, eta=1)
 
 
 def test_sketches_add_columns_by_signs_with_gradients() -> None:
