@@ -411,12 +411,11 @@ class _Binary(_Counted):
         self._local += counts
         self._all += counts
         if self.average == "macro":
-            self._count(self.score(*counts), 1)
+            self._count(self.score(*counts.tolist()), 1)
         else:
-            size = counts.sum()
-            self.num_inst, self.global_num_inst = self._local.sum(), self._all.sum()
-            self.sum_metric = self.score(*self._local) * self.num_inst if size else 0.0
-            self.global_sum_metric = self.score(*self._all) * self.global_num_inst
+            self.num_inst, self.global_num_inst = int(self._local.sum()), int(self._all.sum())
+            self.sum_metric = self.score(*self._local.tolist()) * self.num_inst
+            self.global_sum_metric = self.score(*self._all.tolist()) * self.global_num_inst
 
     def _counts(self, label: Host, pred: Host) -> Host:
         chosen = pred.argmax(1) if pred.ndim > 1 else pred.astype("int64")

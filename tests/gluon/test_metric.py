@@ -39,6 +39,7 @@ def test_classes(made, name, value):
     shown, found = _value(made(), (LABELS, PREDICTIONS))
     assert shown == name
     assert math.isclose(found, value, rel_tol=1e-6)
+    assert type(found) is float  # a number of NumPy's prints as such
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,13 @@ def test_averages(average, f1):
     batches = (LABELS, PREDICTIONS), ([1, 0, 0], PREDICTIONS)
     assert math.isclose(_value(metric.F1(average=average), *batches)[1], f1)
     assert _value(metric.MCC(average=average), *batches)[1] == 0
+
+
+def test_a_batch_of_nothing_changes_no_average():
+    made = metric.F1(average="micro")
+    known = _value(made, (LABELS, PREDICTIONS))
+    made.update([nd.zeros((0,))], [nd.zeros((0, 2))])
+    assert made.get() == known
 
 
 def test_local_and_global():
