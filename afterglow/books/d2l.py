@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from afterglow import autograd, gluon, init, np, npx
-from afterglow.context import cpu, gpu, num_gpus
+from afterglow import autograd, context, gluon, init, np, npx
+from afterglow.context import cpu, num_gpus
 from afterglow.gluon import nn
 
 from . import _arrays, _common, _modules
@@ -112,6 +112,11 @@ accuracy = correct_count
 #: ``from d2l import mxnet as d2l`` and ``import d2l.mxnet`` mean this module as well.
 mxnet = sys.modules[__name__]
 __path__: list[str] = []
+
+
+def gpu(i: int = 0) -> context.Context:
+    """Return a GPU by its number."""
+    return context.gpu(i)
 
 
 @contextmanager

@@ -10,16 +10,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from afterglow import autograd, gluon, init, nd
 from afterglow.gluon import nn
 
-from . import _common
+from . import _common, _figures
 from ._common import *  # noqa: F403
 from ._common import Timer, path_2d
-from ._figures import plot, semilogy, set_figsize, show_trace_2d, use_svg_display
+from ._figures import plot, semilogy, set_figsize, use_svg_display
 from .chinese import images, reviews, sequences, training
 from .chinese.images import *  # noqa: F403
 from .chinese.reviews import *  # noqa: F403
@@ -68,6 +68,11 @@ class Benchmark:
 
     def __exit__(self, *args: object) -> None:
         print(f"{self.prefix}time: {self.timer.stop():.4f} sec")
+
+
+def show_trace_2d(f: Any, res: Sequence[tuple[float, float]]) -> None:
+    """Draw the way of an optimizer over the contours of a function of two numbers."""
+    _figures.show_trace_2d(f, res)
 
 
 def train_2d(trainer: Callable[..., tuple[Any, Any, Any, Any]]) -> list[tuple[Any, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as onp
 import pytest
 
-from afterglow import autograd, gluon, nd, np, npx
+from afterglow import autograd, context, gluon, nd, np, npx
 from afterglow.books import d2l, d2lzh, tab
 from afterglow.gluon import nn
 
@@ -141,7 +141,13 @@ def test_optimizers_of_two_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == (
         f"epoch 20, x1 {-5 * 0.8**20:f}, x2 -0.000000\nepoch 3, x1: -0.625000, x2: -2.000000\n"
     )
-    d2l.show_trace_2d(lambda x1, x2: x1**2 + x2**2, places)
+    d2l.show_trace_2d(lambda x1, x2: x1**2 + x2**2, results=places)
+    d2lzh.show_trace_2d(lambda x1, x2: x1**2 + x2**2, res=places)
+
+
+def test_devices_by_number() -> None:
+    assert d2l.gpu(i=1) == context.gpu(1)
+    assert d2l.gpu() == context.gpu(0)
 
 
 class Recorder:

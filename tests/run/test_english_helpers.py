@@ -66,6 +66,7 @@ def close(ours: Any, expected: Any, tolerance: float = 1e-5) -> None:
 def test_download_and_extract(provide: Provide, tmp_path: Path) -> None:
     provide("hotdog", {"hotdog/a.txt": "a", "other/b.txt": "b"})
     assert d2l.download("hotdog") == "../data/hotdog.zip"
+    assert d2l.download(name="hotdog", cache_dir="../data/.") == "../data/./hotdog.zip"
     assert Path(d2l.download_extract("hotdog"), "a.txt").read_text() == "a"
     assert Path(d2l.download_extract("hotdog", "other"), "b.txt").read_text() == "b"
     with pytest.raises(AssertionError, match=r"nothing does not exist in DATA_HUB"):
@@ -642,7 +643,7 @@ def test_recommendations(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_table_of_ratings(provide: Provide) -> None:
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="the package pandas is not installed")
     rows = [
         (user, item, 1 + (user + item) % 5, 100 - item) for user in (1, 2) for item in (1, 2, 3)
     ]

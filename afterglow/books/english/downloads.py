@@ -61,9 +61,18 @@ DATA_HUB: dict[str, tuple[str, str]] = {
 
 
 def download(
-    url: str, folder: str = os.path.join("..", "data"), sha1_hash: str | None = None
+    url: str = "",
+    folder: str = os.path.join("..", "data"),
+    sha1_hash: str | None = None,
+    *,
+    name: str = "",
+    cache_dir: str = "",
 ) -> str:
-    """Fetch a file by its address, or by its name in ``DATA_HUB``; return where it is."""
+    """Fetch a file by its address, or by its name in ``DATA_HUB``; return where it is.
+
+    Version 0.17 of the package calls the first arguments ``name`` and ``cache_dir``.
+    """
+    url, folder = name or url, cache_dir or folder
     if not url.startswith(("http://", "https://")):
         assert url in DATA_HUB, f"{url} does not exist in DATA_HUB."
         url, sha1_hash = DATA_HUB[url]
