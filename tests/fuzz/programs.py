@@ -483,7 +483,8 @@ _STATEMENTS: list[Callable[[Any, Any, Any, Any], Any]] = [
     lambda m, rng, x, y: m.arctan(x) + m.cos(y),
     lambda m, rng, x, y: m.sum(x * y, axis=0, keepdims=True),
     lambda m, rng, x, y: m.mean(x + y, axis=-1, keepdims=True),
-    lambda m, rng, x, y: m.where(x > y, x, y * 0.5),
+    # Without a jump: where both are made of the same values, rounding decides which is greater.
+    lambda m, rng, x, y: m.where(x > y, x, 1.5 * y - 0.5 * x),
     lambda m, rng, x, y: m.cumsum(x * 1.0 + y * 0.0, axis=0) * 0.5,
     lambda m, rng, x, y: m.flip(x + y, 0),
     lambda m, rng, x, y: m.maximum(x, y),
