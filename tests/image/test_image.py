@@ -329,6 +329,8 @@ def test_forks() -> None:
     """Pictures are resized before a fork, in it and after it."""
     assert output_of(
         """
+        import warnings
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons: forks beside threads
         from afterglow import image, nd
         def work():
             pictures = [image.imresize(nd.ones((500, 500, 3)), 700, 700) for _ in range(3)]

@@ -406,6 +406,8 @@ def test_ends_and_forks(rec: str) -> None:
     """A program ends at once with batches on their way; a fork is refused."""
     assert output_of(
         f"""
+        import warnings
+        warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons: forks beside threads
         iterator = mx.io.ImageRecordIter(path_imgrec={rec!r}, data_shape=(3, 8, 8), batch_size=4)
         print(iterator.next().data[0].shape)
         if os.fork() == 0:
