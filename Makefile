@@ -9,23 +9,23 @@ JOBS ?= $(shell nproc)
 # Any text: guards run whole, and not in the short form of `make test`.
 WHOLE ?=
 
-.PHONY: demo test test-all build build-cpp lint format test-cpp test-python test-paths test-serial test-browser \
-  fuzz soak sanitize sanitize-core test-address test-versions clean
+.PHONY: demo test test-all build build-cpp lint format test-cpp test-python test-exhaustive test-paths test-serial \
+  test-browser fuzz soak sanitize sanitize-core test-address test-versions clean
 
 demo: build
 	$(BIN)/python -m afterglow tour
 
 test: lint test-cpp test-python test-paths test-serial sanitize-core
 
-# Everything without a limit of time: hours.
-test-all: test test-browser
-	$(BIN)/python -m pytest -m exhaustive
-	$(MAKE) test-paths test-serial WHOLE=1
-	$(MAKE) sanitize
-	$(MAKE) test-address
-	$(MAKE) test-versions
-	$(MAKE) fuzz SECONDS=$(or $(SECONDS),3600)
-	$(MAKE) soak
+# Everything without a limit of time: hours. A part that fails does not keep the others from running; `PARTS` names some.
+PARTS ?= lint test-cpp test-python test-browser test-exhaustive test-paths test-serial sanitize test-address test-versions \
+  fuzz soak
+test-all:
+	@failed=; for part in $(PARTS); do \
+	  echo "== $$part"; start=$$(date +%s); \
+	  $(MAKE) $$part WHOLE=1 || failed="$$failed $$part"; \
+	  echo "== $$part took $$((($$(date +%s) - start + 30) / 60)) min"; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 $(VENV)/ready: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -66,6 +66,9 @@ test-cpp: build-cpp
 test-python: build
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile
 
+test-exhaustive: build
+	$(BIN)/python -m pytest -m exhaustive
+
 # The kernels of every instruction set that the processor has, and the portable ones: their C++ tests and Python tests of
 # arrays and networks. The best set is the one that all other tests use.
 PATHS := portable x86-64-v2 x86-64-v3 x86-64-v4
@@ -95,7 +98,7 @@ SECONDS ?=
 SEED ?=
 KINDS ?=
 fuzz: build
-	$(BIN)/python -m tests.fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(KINDS)
+	$(BIN)/python -m tests.fuzz $(if $(or $(SECONDS),$(WHOLE)),--seconds $(or $(SECONDS),3600)) $(if $(SEED),--seed $(SEED)) $(KINDS)
 
 # The pages in a real browser (Debian's chromium, or that of CHROME_BIN).
 test-browser: build
@@ -147,7 +150,7 @@ test-address: build
 PYTHONS ?= python3.12 python3.13
 test-versions:
 	@for python in $(PYTHONS); do \
-	  if ! command -v $$python > /dev/null; then echo "$$python: not at hand"; continue; fi; \
+	  if ! $$python --version > /dev/null 2>&1; then echo "$$python: not at hand"; continue; fi; \
 	  $(MAKE) test-python PYTHON=$$python VENV=build/$$(basename $$python) || exit 1; \
 	done
 

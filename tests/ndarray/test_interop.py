@@ -271,7 +271,7 @@ def test_columns_of_tables_keep_their_type() -> None:
 
 
 def test_series_of_pandas() -> None:
-    pandas = pytest.importorskip("pandas", reason="pandas is no part of the tests' environment")
+    pandas = pytest.importorskip("pandas", reason="the package pandas is not installed")
     series = pandas.Series([1, 2**24 + 1], index=[5, 6])
     assert mx.np.array(series).asnumpy().tolist() == [1, 2**24 + 1]
     for result in (mx.np.array([1, 2], dtype="int64") + series, series + mx.np.array([1, 2])):

@@ -76,7 +76,7 @@ def test_ways_to_make_rows() -> None:
 
 
 def test_scipy() -> None:
-    matrices = pytest.importorskip("scipy.sparse")
+    matrices = pytest.importorskip("scipy.sparse", reason="the package scipy is not installed")
     given = matrices.csr_matrix(([1, 2, 3, 4.0], [2, 0, 0, 1], [0, 3, 4]), shape=(2, 3))
     for make in (nd.array, nd.sparse.array, nd.sparse.csr_matrix):
         array = make(given)
