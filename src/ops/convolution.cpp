@@ -197,10 +197,11 @@ Value convolve(const Sliding& given, const Shape& like, const Value& images, con
   return slide(the_op<"convolve_images">(), given, space_of(like), images, weights);
 }
 
-/// Along axes of which a window sees all at once, an image has one result: to gather it at every
-/// place takes as many steps as there are places and weights. So places of such axes are channels.
+/// The bias is optional. Along axes of which a window sees all at once, an image has one result: to
+/// gather it at every place takes as many steps as there are places and weights. So places of such
+/// axes are channels.
 Value deconvolve(const Sliding& given, const Shape& like, const Value& results,
-                 const Value& weights) {
+                 const Value& weights, const Value& bias = {}) {
   const Shape filters = shape_of(weights), seen = shape_of(results);
   Sliding others = {.num_group = 1};
   Shape order = {0, 1}, rest, images = {like[0]}, kernels = {filters[0]}, sums = {seen[0], seen[1]};
@@ -217,8 +218,12 @@ Value deconvolve(const Sliding& given, const Shape& like, const Value& results,
     others.dilate.push_back(given.dilate[axis - 2]);
     others.pad.push_back(pad);
   }
-  if (together == 1 || given.num_group != 1)
+  if (together == 1 || given.num_group != 1) {
+    if (bias)
+      return slide(op_named("deconvolve_images_biased"), given, space_of(like), results, weights,
+                   bias);
     return slide(the_op<"deconvolve_images">(), given, space_of(like), results, weights);
+  }
   order.insert(order.end(), rest.begin(), rest.end());
   images.push_back(like[1] * together);
   kernels.push_back(filters[1] * together);
@@ -240,7 +245,13 @@ Value deconvolve(const Sliding& given, const Shape& like, const Value& results,
     apart.push_back(like[order[i]]);
     back[order[i]] = static_cast<std::int64_t>(i);
   }
-  return contiguous(reordered(shaped(found, apart), back));
+  Value images_apart = shaped(found, apart);
+  if (bias) {
+    Shape along_channels(apart.size() - 1, 1);
+    along_channels[0] = apart[1];
+    images_apart = images_apart + shaped(bias, along_channels);
+  }
+  return contiguous(reordered(images_apart, back));
 }
 
 Value filter_gradient(const Sliding& given, const Shape& like, const Value& images,
@@ -617,11 +628,11 @@ Sliding sliding_of(const Completion& completion, const auto& given, Shape pad, S
           std::move(extents), given.num_group};
 }
 
-/// The inputs in the form that kernels take, and the result back in the form of the inputs.
-Value slide(const Composition& c, const lazy::Op& op, const lazy::Op& op_with_bias,
-            const Sliding& sliding, bool last) {
+/// What `make` makes of the inputs in the form that kernels take, back in the form of the inputs.
+template <class Make>
+Value in_form_of_kernels(const Composition& c, bool last, const Make& make) {
   const DType dtype = c[0].array.dtype;
-  const auto channels = static_cast<std::int64_t>(sliding.extents.size()) + 1;
+  const auto channels = static_cast<std::int64_t>(shape_of(c[0]).size()) - 1;
   Shape first_order = {0, channels}, last_order = {0};
   for (std::int64_t axis = 1; axis < channels; ++axis) {
     first_order.push_back(axis);
@@ -632,11 +643,9 @@ Value slide(const Composition& c, const lazy::Op& op, const lazy::Op& op_with_bi
     const Value wide = in_type(x, compute_type(dtype));
     return last ? Value(copy(reordered(wide, first_order))) : wide;
   };
-  const Value data = taken(c[0]), weight = taken(c[1]);
-  const Value result = c[2] ? slide(op_with_bias, sliding, sliding.extents, data, weight,
-                                    in_type(c[2], compute_type(dtype)))
-                            : slide(op, sliding, sliding.extents, data, weight);
-  const Value narrow = in_type(result, dtype);
+  const Value narrow =
+      in_type(make(taken(c[0]), taken(c[1]), c[2] ? in_type(c[2], compute_type(dtype)) : Value()),
+              dtype);
   return last ? Value(copy(reordered(narrow, last_order))) : narrow;
 }
 
@@ -673,7 +682,13 @@ Value convolution(Composition& c, const Convolution& given) {
   const Sliding sliding =
       sliding_of(completion, given, for_each_axis(completion, "pad", given.pad, given.kernel, 0),
                  space_of(completion.results[0], last));
-  return slide(c, the_op<"convolve_images">(), the_op<"convolve_images_biased">(), sliding, last);
+  return in_form_of_kernels(
+      c, last, [&](const Value& data, const Value& weight, const Value& bias) {
+        if (bias)
+          return slide(the_op<"convolve_images_biased">(), sliding, sliding.extents, data, weight,
+                       bias);
+        return slide(the_op<"convolve_images">(), sliding, sliding.extents, data, weight);
+      });
 }
 
 Value deconvolution(Composition& c, const Deconvolution& given) {
@@ -682,8 +697,11 @@ Value deconvolution(Composition& c, const Deconvolution& given) {
   Placement placement = placement_of(completion, given, space_of(*completion.shapes[0], last));
   const Sliding sliding =
       sliding_of(completion, given, std::move(placement.pad), std::move(placement.extents));
-  return slide(c, the_op<"deconvolve_images">(), op_named("deconvolve_images_biased"), sliding,
-               last);
+  return in_form_of_kernels(
+      c, last, [&](const Value& data, const Value& weight, const Value& bias) {
+        const Shape images = with_space(shape_of(data)[0], given.num_filter, sliding.extents);
+        return deconvolve(sliding, images, data, weight, bias);
+      });
 }
 
 }  // namespace

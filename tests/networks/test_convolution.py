@@ -162,6 +162,45 @@ LARGE = [
 ]
 
 
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(
+    ("given", "space"),
+    [
+        ({"kernel": (4, 4)}, (1, 1)),
+        ({"kernel": (4, 2), "stride": (3, 3)}, (1, 3)),
+        ({"kernel": (2, 3), "layout": "NHWC"}, (1, 1)),
+        ({"kernel": (3,), "num_group": 3}, (1,)),
+        ({"kernel": (2, 3, 3), "dilate": (1, 1, 2), "pad": (0, 0, 1)}, (2, 1, 3)),
+        ({"kernel": (4, 4), "pad": (1, 0), "stride": (2, 1), "adj": (1, 0)}, (1, 1)),
+    ],
+)
+def test_transposes_of_single_places(given: dict[str, Any], space: Any, bias: bool) -> None:
+    """The transpose takes the steps of the gradient, from one place of an axis too."""
+    random = onp.random.RandomState(3)
+    last = given.get("layout", "").endswith("C")
+    groups = given.get("num_group", 1)
+    kernel = given["kernel"]
+    x = random.randn(*((2, *space, 42) if last else (2, 42, *space)))
+    w = random.randn(42, *((*kernel, 2) if last else (2, *kernel)))
+    b = np.array(random.randn(2 * groups), dtype="float64")
+    data, weight = (np.array(one, dtype="float64") for one in (x, w))
+    more = {**given, "num_filter": 2 * groups}
+    found = npx.deconvolution(data, weight, *[b] * bias, **more, no_bias=not bias).asnumpy()
+    images = np.zeros(found.shape, dtype="float64")
+    images.attach_grad()
+    del more["num_filter"]
+    more.pop("adj", None)
+    with autograd.record():
+        results = npx.convolution(images, weight, **more, num_filter=42, no_bias=True)
+    results.backward(data)
+    wanted = images.grad.asnumpy()
+    if bias:
+        wanted = wanted + b.asnumpy().reshape(-1, *[1] * (0 if last else len(kernel)))
+        onp.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    else:
+        assert onp.array_equal(found, wanted)
+
+
 @pytest.mark.parametrize(("shape", "given"), [one[1:] for one in LARGE], ids=[n[0] for n in LARGE])
 def test_large_ones_are_cut_rightly(shape: tuple[int, ...], given: dict[str, Any]) -> None:
     random = onp.random.RandomState(1)
