@@ -9,6 +9,12 @@ JOBS ?= $(shell nproc)
 # Any text: guards run whole, and not in the short form of `make test`.
 WHOLE ?=
 
+# What `make test` tells of a change depends on nothing but the change: its Python tests draw the same numbers in every run.
+# Whole runs draw new ones.
+ifeq ($(WHOLE),)
+export AFTERGLOW_TEST_SEED ?= 1
+endif
+
 .PHONY: demo test test-all build build-cpp lint format test-cpp test-python test-exhaustive test-paths test-serial \
   test-browser fuzz soak sanitize sanitize-core test-address test-versions clean
 
