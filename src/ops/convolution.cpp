@@ -643,9 +643,8 @@ Value in_form_of_kernels(const Composition& c, bool last, const Make& make) {
     const Value wide = in_type(x, compute_type(dtype));
     return last ? Value(copy(reordered(wide, first_order))) : wide;
   };
-  const Value narrow =
-      in_type(make(taken(c[0]), taken(c[1]), c[2] ? in_type(c[2], compute_type(dtype)) : Value()),
-              dtype);
+  const Value narrow = in_type(
+      make(taken(c[0]), taken(c[1]), c[2] ? in_type(c[2], compute_type(dtype)) : Value()), dtype);
   return last ? Value(copy(reordered(narrow, last_order))) : narrow;
 }
 
