@@ -113,14 +113,25 @@ const LineFunctions<Key>& line_functions() {
 }
 
 template <class Number>
-Integers<Number> codec_of(Number);
-Float32 codec_of(float);
-Float64 codec_of(double);
-Float16 codec_of(HalfBits);
+struct CodecOf {
+  using Codec = Integers<Number>;
+};
+template <>
+struct CodecOf<float> {
+  using Codec = Float32;
+};
+template <>
+struct CodecOf<double> {
+  using Codec = Float64;
+};
+template <>
+struct CodecOf<HalfBits> {
+  using Codec = Float16;
+};
 
 template <class Function>
 void with_codec(DType dtype, Function&& function) {
-  with_type(dtype, [&](auto element) { function(decltype(codec_of(element)){}); });
+  with_type(dtype, [&](auto element) { function(typename CodecOf<decltype(element)>::Codec{}); });
 }
 
 // --- what is sorted: keys, or keys with places ---

@@ -203,7 +203,8 @@ Value convolve(const Sliding& given, const Shape& like, const Value& images, con
 Value deconvolve(const Sliding& given, const Shape& like, const Value& results,
                  const Value& weights, const Value& bias = {}) {
   const Shape filters = shape_of(weights), seen = shape_of(results);
-  Sliding others = {.num_group = 1};
+  Sliding others;
+  others.num_group = 1;
   Shape order = {0, 1}, rest, images = {like[0]}, kernels = {filters[0]}, sums = {seen[0], seen[1]};
   std::int64_t together = 1;
   for (std::int64_t axis = 2; axis < std::ssize(like); ++axis) {
