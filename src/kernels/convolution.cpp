@@ -288,6 +288,19 @@ std::int64_t vectors_abreast(std::int64_t rows, std::int64_t images, std::int64_
   return rows < enough_rows && images >= 2 * enough_shares * width ? 2 : 1;
 }
 
+/// Whether all grids go Winograd's way. Those of which some do not are left together.
+bool all_pay_winograd(std::span<const Gathering> grids, std::int64_t images, std::int64_t width) {
+  double operations = 0;
+  for (const Gathering& grid : grids) operations += operations_of(grid);
+  // What remains of these where images can go abreast.
+  const double share = AbreastGrids::fit(grids, images, width)
+                           ? multiplications_inside(grids) / (operations / 2)
+                           : 1;
+  return std::ranges::all_of(grids, [&](const Gathering& grid) {
+    return places_in(grid.grid) && winograd_pays(grid, images, share * operations_of(grid) / 2);
+  });
+}
+
 /// Whether images should go abreast, in vectors, rather than their places.
 bool abreast_pays(std::span<const Gathering> grids, std::int64_t images, std::int64_t width,
                   std::int64_t panel_rows) {
@@ -684,11 +697,7 @@ GatheringPass::GatheringPass(const Windows& windows, DType dtype, const void* so
   }
   if (grids[0].rows < fewest_rows || !grids[0].depth)
     way_ = Way::filter;
-  else if (dtype == DType::float32 && grids.size() == 1 &&
-           winograd_pays(grids[0], batch_,
-                         AbreastGrids::fit(grids, batch_, vector_width())
-                             ? multiplications_inside(grids)
-                             : operations_of(grids[0]) / 2))
+  else if (dtype == DType::float32 && all_pay_winograd(grids, batch_, vector_width()))
     way_ = Way::winograd;
   else if (abreast_pays(grids, batch_, vector_width(), panel_rows()))
     way_ = Way::abreast;

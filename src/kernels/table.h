@@ -440,6 +440,7 @@ struct KernelTable {
   RealFunctions<double> doubles;
   WinogradFunctions winograd;        ///< 4 by 4 places with 3 by 3 weights
   WinogradFunctions large_winograd;  ///< 2 by 2 places with 5 by 5 weights
+  WinogradFunctions small_winograd;  ///< 5 by 5 places with 2 by 2 weights
   std::int64_t tiled_side;  ///< of results up to which tiled_product beats the maths library
   bool has_fast_panels;     ///< PanelProduct beats the maths library in large products
   FoldFunctions folds[fold_count][dtype_count];

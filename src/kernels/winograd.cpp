@@ -48,6 +48,11 @@ Lattice lattice_of(const Gathering& grid, std::size_t axis) {
   return {first, (last - first) / distance + 1, distance};
 }
 
+const WinogradFunctions& functions_for(std::int64_t taps) {
+  const KernelTable& table = kernel_table();
+  return taps == 2 ? table.small_winograd : taps == 3 ? table.winograd : table.large_winograd;
+}
+
 /// Of a window that goes this way. Dilated ones see several images, whose places take turns, and
 /// those with depth sum up the tiles of several planes.
 struct Form {
@@ -65,7 +70,7 @@ struct Form {
         side(seen + 1 - taps),
         planes(grid.grid[0] + z.count - 1),
         depth(z.count == 1 ? grid.depth : z.count * whole_vectors(grid.depth)),
-        functions(taps == 3 ? kernel_table().winograd : kernel_table().large_winograd) {}
+        functions(functions_for(taps)) {}
 
   /// Those of a tile that begins at a place: their numbers and where they are.
   void for_each_place(std::int64_t top, std::int64_t left, std::int64_t extent, auto visit) const {
@@ -109,6 +114,20 @@ void move_area(const Area& area, const Space& extents, float* planes, std::int64
                           places_in(extents)};
     const Matrix together = {vectors + row * count * lanes, lanes, 1};
     to_planes ? move(together, apart, count, channels) : move(apart, together, count, channels);
+  }
+}
+
+/// The same to planes where places lie apart: what belongs to a plane comes together first, since
+/// planes often meet in one place of the cache.
+void spread_area(const Area& area, const Space& extents, const Space& spread, float* planes,
+                 std::int64_t channels, float* vectors, std::int64_t lanes, float* turned) {
+  move_function(DType::float32)({vectors, lanes, 1}, {turned, 1, area.size()}, area.size(),
+                                channels);
+  for (std::int64_t channel = 0; channel < channels; ++channel, planes += places_in(extents)) {
+    for (std::int64_t y = area.top; y < area.bottom; ++y, turned += area.width()) {
+      float* const target = planes + y * spread[1] * extents[2] + area.left * spread[2];
+      for (std::int64_t x = 0; x < area.width(); ++x) target[x * spread[2]] = turned[x];
+    }
   }
 }
 
@@ -279,7 +298,8 @@ class Task {
         grid_(work.grid),
         form_(grid_),
         bands_(grid_, work.images),
-        images_(spreading_of_images(grid_, form_, work.source, work.source_step, grid_.depth)) {}
+        images_(spreading_of_images(grid_, form_, work.source, work.source_step, grid_.depth)),
+        is_apart_(grid_.spread != Space{1, 1, 1}) {}
 
   void run() {
     const Bands::Band largest = bands_.largest();
@@ -289,11 +309,13 @@ class Task {
                            largest.places.size() * planes * (largest.last - largest.first) * lanes;
     const std::int64_t left = values * images_.step(largest),
                        sums = values * value_step(largest.tiles() * planes, lanes);
-    Room<float> room({source, left, sums, target, images_.lanes(), lanes});
+    const std::int64_t turned = is_apart_ ? largest.places.size() * lanes : 0;
+    Room<float> room({source, left, sums, target, turned, images_.lanes(), lanes});
     source_ = room.take(source);
     left_ = room.take(left);
     sums_ = room.take(sums);
     target_ = room.take(target);
+    turned_ = room.take(turned);
     zeros_ = room.take(images_.lanes());
     nowhere_ = room.take(lanes);
     std::fill_n(zeros_, images_.lanes(), 0.0f);
@@ -395,7 +417,11 @@ class Task {
       for (std::int64_t z = 0; z < grid_.grid[0]; ++z, source += places.size() * lanes) {
         float* const planes = work_.target + image * work_.target_step +
                               row * places_in(grid_.target) + target_place(grid_, z, 0, 0);
-        move_area(places, grid_.target, planes, rows, const_cast<float*>(source), lanes, true);
+        auto* const vectors = const_cast<float*>(source);  // read only
+        if (is_apart_)
+          spread_area(places, grid_.target, grid_.spread, planes, rows, vectors, lanes, turned_);
+        else
+          move_area(places, grid_.target, planes, rows, vectors, lanes, true);
         const std::int64_t plane = z * grid_.grid[1] * width;
         if (places.width() == width) {
           work_.complete(image, row, row + rows, plane + places.top * width,
@@ -414,7 +440,9 @@ class Task {
   const Form form_;
   const Bands bands_;
   const Spreading images_;
+  const bool is_apart_;
   float *source_ = nullptr, *left_ = nullptr, *sums_ = nullptr, *target_ = nullptr;
+  float* turned_ = nullptr;                      ///< of planes where places lie apart
   float *zeros_ = nullptr, *nowhere_ = nullptr;  ///< around images and results
 };
 
@@ -427,18 +455,24 @@ Space winograd_unit(const Gathering& grid) {
 
 bool winograd_pays(const Gathering& grid, std::int64_t images, double multiplications) {
   constexpr Space one = {1, 1, 1};
-  constexpr std::int64_t fewest_channels = 16, most_weights = 1 << 24;
-  if (grid.step != one || grid.spread != one || grid.taps.size() < 9 ||
-      grid.grid[2] != grid.target[2] || grid.depth < fewest_channels || grid.rows < fewest_channels)
+  const bool is_apart = grid.spread != one;
+  const std::int64_t fewest_channels = is_apart ? 32 : 16;
+  // Each of the grids of places that lie apart has weights of its own, which should stay near.
+  const std::int64_t most_weights = is_apart ? 1 << 21 : 1 << 24;
+  if (grid.step != one || grid.taps.size() < 4 || (!is_apart && grid.grid[2] != grid.target[2]) ||
+      grid.depth < fewest_channels || grid.rows < fewest_channels)
     return false;
   const Form form(grid);
   const auto taps = static_cast<std::int64_t>(grid.taps.size());
-  if ((form.y.count != 3 && form.y.count != 5) || form.x.count != form.y.count ||
-      form.z.distance != 1 || form.z.count * form.y.count * form.x.count != taps ||
+  if ((form.y.count != 2 && form.y.count != 3 && form.y.count != 5) ||
+      form.x.count != form.y.count || form.z.distance != 1 ||
+      form.z.count * form.y.count * form.x.count != taps ||
       grid.depth * grid.rows * form.z.count * values > most_weights)
     return false;
   // In multiplications; what spreading and gathering a number takes is about as long as so many.
-  constexpr double moving = 5;
+  // Results that lie apart take longer to be brought there, either way.
+  constexpr double spreading = 5, reading = 16, bringing = 80;
+  const double moving = is_apart ? 40 : spreading;
   const auto real = [](std::int64_t number) { return static_cast<double>(number); };
   const auto tiles_along = [](std::int64_t places, std::int64_t together, std::int64_t side) {
     return divide_up(places, together) * (together / side);
@@ -447,9 +481,12 @@ bool winograd_pays(const Gathering& grid, std::int64_t images, double multiplica
   const double tiles = real(images * tiles_along(grid.grid[1], form.height(), form.side) *
                             tiles_along(grid.grid[2], form.width(), form.side)) *
                        values;
-  return (tiles * real(grid.grid[0]) + moving * values) * weights +
-             moving * tiles * real(form.planes * grid.depth + grid.grid[0] * grid.rows) <
-         0.8 * real(images) * multiplications;
+  const double here = (tiles * real(grid.grid[0]) + spreading * values) * weights +
+                      moving * tiles * real(form.planes * grid.depth + grid.grid[0] * grid.rows);
+  if (!is_apart) return here < 0.8 * real(images) * multiplications;
+  const double moved =
+      real(places_in(grid.grid)) * (reading * real(grid.depth) + bringing * real(grid.rows));
+  return here < real(images) * (multiplications + moved);
 }
 
 bool winograd_rows_apart(const Gathering& grid, std::int64_t images) {
@@ -470,8 +507,9 @@ void WinogradWeights::spread(const float* weights, std::int64_t panel, float* ta
   const std::int64_t lanes = kernels::panels().columns, row = panel * lanes,
                      rows = std::min(lanes, grid_.rows - row);
   const Form form(grid_);
-  const std::int64_t taps = std::ssize(grid_.taps), depth = form.depth;
-  const std::int64_t turned_size = chunk_channels * taps * lanes;
+  // Of a channel; the taps of a grid among others are some of them.
+  const std::int64_t places = std::min(grid_.row_step, grid_.depth_step), depth = form.depth;
+  const std::int64_t turned_size = chunk_channels * places * lanes;
   Room<float> room({turned_size});
   float* const turned = room.take(turned_size);
   if (rows < lanes) std::fill_n(turned, turned_size, 0.0f);
@@ -480,11 +518,11 @@ void WinogradWeights::spread(const float* weights, std::int64_t panel, float* ta
   if (depth > form.z.count * grid_.depth) std::fill_n(target, panel_size(), 0.0f);
   for (std::int64_t begin = 0; begin < grid_.depth; begin += chunk_channels) {
     const std::int64_t end = std::min(grid_.depth, begin + chunk_channels);
-    const bool in_order = grid_.depth_step == taps;
+    const bool in_order = grid_.depth_step == places;
     const std::int64_t together = in_order ? end - begin : 1;
     for (std::int64_t channel = begin; channel < end; channel += together)
       move({source + channel * grid_.depth_step, 1, grid_.row_step},
-           {turned + (channel - begin) * taps * lanes, lanes, 1}, together * taps, rows);
+           {turned + (channel - begin) * places * lanes, lanes, 1}, together * places, rows);
     for (std::int64_t channel = begin; channel < end; ++channel) {
       for (std::int64_t plane = 0; plane < form.z.count; ++plane) {
         std::array<const float*, values> from;
@@ -494,7 +532,7 @@ void WinogradWeights::spread(const float* weights, std::int64_t panel, float* ta
           const std::int64_t y = (tap.offset[1] - form.y.first) / form.y.distance,
                              x = (tap.offset[2] - form.x.first) / form.x.distance;
           from[static_cast<std::size_t>(y * form.taps + x)] =
-              turned + ((channel - begin) * taps + tap.weight) * lanes;
+              turned + ((channel - begin) * places + tap.weight) * lanes;
         }
         const std::int64_t place = plane * (depth / form.z.count) + channel;
         for (std::int64_t value = 0; value < values; ++value)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Winograd's convolution: 4 by 4 places of a result, with windows of 3 by 3, are 36 products for
-// each channel instead of 144; 2 by 2 places, with windows of 5 by 5, instead of 100. Images,
-// weights and results are spread out to tiles of 6 by 6 numbers, which channels are summed up in,
-// and gathered again; all of it with channels in vectors. Windows with dilation see images whose
-// places take turns, and those with depth sum up the tiles of planes. Private to src/kernels.
+// each channel instead of 144; 2 by 2 places, with windows of 5 by 5, instead of 100, and so are 5
+// by 5 with windows of 2 by 2. Images, weights and results are spread out to tiles of 6 by 6
+// numbers, which channels are summed up in, and gathered again; all of it with channels in vectors.
+// Windows with dilation see images whose places take turns, those with depth sum up the tiles of
+// planes, and places of a transposed window may lie apart. Private to src/kernels.
 #pragma once
 
 #include "kernels/grid_work.h"

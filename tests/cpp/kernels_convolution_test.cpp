@@ -253,10 +253,11 @@ TEST("images that are too large to be padded as a whole are cut") {
   check_windows(windows(1, 1, 3, 2, {1, 700, 600}, {1, 2, 1}, one, one, {0, 1, 0}), DType::float32);
 }
 
-TEST("windows of 3 by 3 and 5 by 5 over many channels are as near as Winograd's way allows") {
+TEST("square windows over many channels are as near as Winograd's way allows") {
   const Space one = {1, 1, 1};
-  for (int i = 0; i < 12; ++i) {
-    const std::int64_t extent = i % 3 ? 3 : 5;
+  const auto extent_of = [](int i) { return std::array<std::int64_t, 4>{5, 3, 2, 3}[i % 4]; };
+  for (int i = 0; i < 16; ++i) {
+    const std::int64_t extent = extent_of(i);
     const Space window = {1, extent, extent};
     Space image = {1, random_integer(1, 20), random_integer(1, 20)}, pad = {0, 0, 0};
     for (int axis = 1; axis < 3; ++axis)
@@ -278,8 +279,8 @@ TEST("windows of 3 by 3 and 5 by 5 over many channels are as near as Winograd's 
   check_windows(windows(5, 1, 310, 20, {1, 7, 3}, window, one, one, {0, 1, 1}), DType::float32,
                 winograd_bound);
   // Dilated, so that several images take turns, and with depth, where planes are summed up.
-  for (int i = 0; i < 12; ++i) {
-    const std::int64_t extent = i % 3 ? 3 : 5;
+  for (int i = 0; i < 16; ++i) {
+    const std::int64_t extent = extent_of(i);
     const bool is_deep = i % 2;
     const Space kernel = {is_deep ? random_integer(1, 3) : 1, extent, extent};
     const Space dilate = {1, random_integer(1, 3), random_integer(1, 3)};
@@ -305,6 +306,31 @@ TEST("windows of 3 by 3 and 5 by 5 over many channels are as near as Winograd's 
                 winograd_bound);
   check_windows(windows(1, 1, 40, 150, {1, 17, 14}, window, one, one, {0, 1, 1}), DType::float32,
                 winograd_bound);
+}
+
+TEST("transposed windows whose residues of the stride go Winograd's way") {
+  for (int i = 0; i < 18; ++i) {
+    const std::int64_t stride = i % 3 ? 2 : 3,
+                       taps = std::array<std::int64_t, 3>{2, 3, 5}[i / 3 % 3];
+    const std::int64_t extent = stride * taps;
+    const bool is_deep = i % 5 == 4;
+    const Space kernel = {is_deep ? 4 : 1, extent, extent},
+                steps = {is_deep ? 2 : 1, stride, stride};
+    Space image, pad;
+    for (int axis = 0; axis < 3; ++axis) {
+      pad[axis] = axis || is_deep ? random_integer(0, 3) : 0;
+      image[axis] = std::max<std::int64_t>(kernel[axis] - 2 * pad[axis], stride) +
+                    (axis || is_deep ? random_integer(0, 21) : 0);
+    }
+    if (!is_deep) image[0] = 1;
+    const Windows w = windows(random_integer(1, 4), random_integer(1, 2), random_integer(16, 50),
+                              random_integer(16, 50), image, kernel, steps, {1, 1, 1}, pad);
+    check_windows(w, DType::float32, winograd_bound);
+    check_uneven_windows(w, winograd_bound);
+  }
+  // In slabs.
+  check_windows(windows(1, 1, 16, 150, {1, 122, 131}, {1, 4, 4}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}),
+                DType::float32, winograd_bound);
 }
 
 TEST("a few filters, or a few weights of each") {

@@ -115,6 +115,7 @@ constexpr KernelTable make_table(std::integer_sequence<int, formulas...>,
   table.doubles = functions_of_reals<double>;
   table.winograd = winograd_functions;
   table.large_winograd = large_winograd_functions;
+  table.small_winograd = small_winograd_functions;
   table.tiled_side = vector_size;
   table.has_fast_panels = vector_size > 16;
   table.random_words = random_words;

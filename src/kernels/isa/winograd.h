@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear maps of Winograd's convolutions of 4 by 4 places with 3 by 3 weights, and of 2 by 2
-// with 5 by 5, which take polynomials by their values at 0, 1, -1, 2, -2 and infinity. Vectors hold
-// channels.
+// The linear maps of Winograd's convolutions of 4 by 4 places with 3 by 3 weights, of 2 by 2 with
+// 5 by 5, and of 5 by 5 with 2 by 2, which take polynomials by their values at 0, 1, -1, 2, -2 and
+// infinity. Vectors hold channels.
 #pragma once
 
 #include <cstdint>
@@ -131,6 +131,55 @@ struct Winograd {
     }
   };
 
+  struct SpreadSmallWeights {
+    static constexpr int from = 2, to = 6;
+    AFTERGLOW_INLINE static void apply(const Vector (&x)[from], Vector (&y)[to]) {
+      const Vector even = -sixth * x[0], odd = sixth * x[1];
+      const Vector twice_even = 0.25f * sixth * x[0], twice_odd = 0.5f * odd;
+      y[0] = 0.25f * x[0];
+      y[1] = even - odd;
+      y[2] = even + odd;
+      y[3] = twice_even + twice_odd;
+      y[4] = twice_even - twice_odd;
+      y[5] = x[1];
+    }
+  };
+
+  struct GatherLargeResult {
+    static constexpr int from = 6, to = 5;
+    AFTERGLOW_INLINE static void apply(const Vector (&x)[from], Vector (&y)[to]) {
+      const Vector even = x[1] + x[2], odd = x[1] - x[2];
+      const Vector twice_even = x[3] + x[4], twice_odd = x[3] - x[4];
+      y[0] = x[0] + even + twice_even;
+      y[1] = odd + 2 * twice_odd;
+      y[2] = even + 4 * twice_even;
+      y[3] = odd + 8 * twice_odd;
+      y[4] = x[5] + even + 16 * twice_even;
+    }
+  };
+
+  struct SpreadLargeGradient {
+    static constexpr int from = 5, to = 6;
+    AFTERGLOW_INLINE static void apply(const Vector (&x)[from], Vector (&y)[to]) {
+      const Vector even = x[0] + x[2] + x[4], odd = x[1] + x[3];
+      const Vector twice_even = x[0] + 4 * x[2] + 16 * x[4], twice_odd = 2 * x[1] + 8 * x[3];
+      y[0] = x[0];
+      y[1] = even + odd;
+      y[2] = even - odd;
+      y[3] = twice_even + twice_odd;
+      y[4] = twice_even - twice_odd;
+      y[5] = x[4];
+    }
+  };
+
+  struct GatherSmallWeights {
+    static constexpr int from = 6, to = 2;
+    AFTERGLOW_INLINE static void apply(const Vector (&x)[from], Vector (&y)[to]) {
+      y[0] = 0.25f * (x[0] + sixth * (x[3] + x[4])) - sixth * (x[1] + x[2]);
+      y[1] = x[5] + sixth * (x[2] - x[1] + 0.5f * (x[3] - x[4]));
+    }
+  };
+
   /// `load(place)` gives what a place of the square has, and `store(place, vector)` takes what
   /// becomes of it.
   template <class Line, class Load, class Store>
@@ -203,6 +252,13 @@ constexpr WinogradFunctions large_winograd_functions = {
     Winograd::gather_pixels<Winograd::GatherSmallResult>,
     Winograd::both_axes<Winograd::SpreadSmallGradient>,
     Winograd::both_axes<Winograd::GatherLargeWeights>};
+constexpr WinogradFunctions small_winograd_functions = {
+    Winograd::both_axes<Winograd::SpreadImage>,
+    Winograd::both_axes<Winograd::SpreadSmallWeights>,
+    Winograd::both_axes<Winograd::GatherLargeResult>,
+    Winograd::gather_pixels<Winograd::GatherLargeResult>,
+    Winograd::both_axes<Winograd::SpreadLargeGradient>,
+    Winograd::both_axes<Winograd::GatherSmallWeights>};
 
 }  // namespace
 }  // namespace afterglow::kernels
