@@ -21,6 +21,8 @@ constexpr std::int64_t fewest_tiles = 24;
 /// Operations of a share at least, where there are several, and at most.
 constexpr double small_share = 1.5e6, small_depthwise_share = 5e5, large_share = 5e8;
 constexpr std::int64_t enough_shares = 16;
+/// Weights of a share at least: where few pixels meet them, reading them is the work.
+constexpr std::int64_t small_weights = 1 << 18;
 
 template <class Real>
 const PixelFunctions<Real>& functions() {
@@ -383,6 +385,8 @@ PixelConvolutionPass::PixelConvolutionPass(const PixelConvolution& work, Epilogu
   const double operations = windows.operations();
   std::int64_t wanted = static_cast<std::int64_t>(
       operations / (is_depthwise(windows) ? small_depthwise_share : small_share));
+  const std::int64_t weights = packed_filters_size(windows, dtype, Packing::panels);
+  wanted = std::max(wanted, weights / small_weights);
   wanted = std::clamp<std::int64_t>(wanted, 1, divide_up(enough_shares, groups));
   // As many for each of two, four or eight threads.
   wanted = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(wanted)));
@@ -402,9 +406,7 @@ PixelConvolutionPass::PixelConvolutionPass(const PixelConvolution& work, Epilogu
   } else {
     kind_ = Units::pixels;
     units_ = pixels;
-    const bool divides_filters =
-        pixels < many_pixels &&
-        packed_filters_size(windows, dtype, Packing::panels) > groups * many_weights;
+    const bool divides_filters = pixels < many_pixels && weights > groups * many_weights;
     if (divides_filters) filter_shares = std::min(wanted, panels);
     unit_shares = std::min(divide_up(wanted, filter_shares), divide_up(units_, fewest_pixels));
   }
