@@ -238,6 +238,14 @@ def _npz() -> list[bytes]:
     return originals
 
 
+def _safetensors() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "arrays.safetensors")
+        kinds = ("float32", "float16", "int64", "uint8", "bool")
+        nd.save(path, {kind: nd.ones((2, 3), dtype=kind) for kind in kinds})
+        return [path.read_bytes()]
+
+
 def _graphs() -> list[bytes]:
     recorded = _golden("symbols.json")
     cases = [case for kind in ("symbols", "drawn", "old") for case in recorded[kind].values()]
@@ -444,6 +452,8 @@ FORMATS: dict[str, tuple[Callable[[str], None], Callable[[], list[bytes]], bool]
         "npy": (_use_arrays, _npy, False),
         "npy header": (_use_arrays, _npy, True),
         "npz": (_use_arrays, _npz, False),
+        "safetensors": (_use_arrays, _safetensors, False),
+        "safetensors header": (_use_arrays, _safetensors, True),
         "graph": (_use_graph, _graphs, True),
         "states": (_use_states, _states, False),
         "values of states": (_use_states, _states, False),
