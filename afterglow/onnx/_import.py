@@ -19,7 +19,7 @@ from ..gluon.block import HybridBlock
 from ..gluon.parameter import ParameterDict
 from ..symbol.symbol import Symbol
 from ._graph import onnx_module
-from ._importers import Graph, Model
+from ._importers import Graph, Model, versions_of
 from ._importers.graph import Scope
 from ._importers.sketches import Sketch, Sketcher
 from ._importers.types import dtype_named
@@ -27,8 +27,6 @@ from ._importers.values import ARRAYS, Host, known_type
 
 Path = str | os.PathLike[str]
 
-#: Versions of ONNX's ops that functions know; older ones differ in ways that nobody asks for.
-OLDEST_OPSET = 9
 #: Ops that need real numbers as numbers, so that these are no parameters.
 _READERS = frozenset(("Dropout", "OneHot", "Pad", "Range", "Resize", "Upsample"))
 
@@ -89,14 +87,8 @@ class _Imported:
 
     def __init__(self, model_file: Any) -> None:
         proto = _read(model_file)
-        for one in proto.opset_import:
-            if one.domain in ("", "ai.onnx") and one.version < OLDEST_OPSET:
-                raise ArrayNotImplementedError(
-                    f"[onnx] the model is of opset {one.version}; {OLDEST_OPSET} or later is needed"
-                    " (onnx.version_converter makes it one)"
-                )
         self.model = Model(proto)
-        self.graph: Graph = self.model.graph
+        self.graph = Graph(proto.graph, self.model, versions_of(proto), {})
         readers: dict[str, set[str]] = {}
         self.states: set[str] = set()  # that a norm follows, and no gradient
         for step in self.graph.steps:
@@ -118,7 +110,7 @@ class _Imported:
 
     def as_symbol(self) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """Return symbol, parameters and states."""
-        sketcher = Sketcher()
+        sketcher = Sketcher({id(value): name for name, value in self.fixed.items()})
 
         def run() -> list[Any]:
             scope = dict(self.fixed)
@@ -168,6 +160,7 @@ class ImportedBlock(HybridBlock):
         self._params = ParameterDict("")
         self._imported = imported
         self._symbol: Any = None
+        self._ctx = ctx
         for name, value in imported.parameters.items():
             given = {"grad_req": "null"} if name in imported.states else {}
             parameter = self.params.get(name, shape=value.shape, dtype=value.dtype.name, **given)
@@ -193,7 +186,10 @@ class ImportedBlock(HybridBlock):
 
     def _composed(self, args: Sequence[Symbol]) -> list[Any]:
         if self._symbol is None:
-            self._symbol, _, _ = self._imported.as_symbol()
+            self._symbol, constants, _ = self._imported.as_symbol()
+            for name, value in constants.items():
+                if name not in self._params:
+                    self.params.get_constant(name, value).initialize(ctx=self._ctx)
         inputs = dict(zip(self._imported.graph.inputs, args, strict=True))
         return list(self._symbol._composed(inputs, None))
 

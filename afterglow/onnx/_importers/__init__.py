@@ -20,10 +20,11 @@ from . import (  # noqa: F401 - each registers its functions
     reduce,
     shape,
     signals,
+    tables,
     types,
     windows,
 )
-from .graph import Graph, Model
+from .graph import Graph, Model, versions_of
 from .registry import supported
 
-__all__ = ["Graph", "Model", "supported"]
+__all__ = ["Graph", "Model", "supported", "versions_of"]

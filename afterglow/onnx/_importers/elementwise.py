@@ -12,7 +12,7 @@ import numpy as onp
 
 from .graph import Node
 from .registry import imports
-from .values import dtype_of, is_float
+from .values import dtype_of, is_float, rounded
 
 
 def _same(node: Node, value: Any) -> Any:
@@ -20,7 +20,7 @@ def _same(node: Node, value: Any) -> Any:
     return node.f.cast(value, dtype_of(node[0]))
 
 
-def _row(op: str, name: str, version: int = 0) -> None:
+def _row(op: str, name: str) -> None:
     @imports(op)
     def compute(node: Node) -> Any:
         return _same(node, getattr(node.f, name)(node[0]))
@@ -47,7 +47,6 @@ for _op, _name in {
     "Not": "logical_not",
     "Reciprocal": "reciprocal",
     "Relu": "relu",
-    "Round": "rint",
     "Sigmoid": "sigmoid",
     "Sign": "sign",
     "Sin": "sin",
@@ -178,6 +177,8 @@ def _mod(node: Node) -> Any:
     """What is left after a division, with the sign of the divisor, or (fmod) of the dividend."""
     x, y = node[0], node[1]
     rest = node.f.mod(x, y)
+    if is_float(x):  # MXNet has 0 there
+        rest = node.f.where(y == 0, math.nan, rest)
     if node.get("fmod", 0):
         differs = node.f.logical_and(rest != 0, node.f.not_equal(x < 0, y < 0))
         rest = node.f.where(differs, rest - y, rest)
@@ -231,6 +232,11 @@ def _is_inf(node: Node) -> Any:
     if not node.get("detect_positive", 1):
         found = node.f.logical_and(found, node[0] < 0)
     return found
+
+
+@imports("Round")
+def _round(node: Node) -> Any:
+    return rounded(node.f, node[0])
 
 
 @imports("Where")

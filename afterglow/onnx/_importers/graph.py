@@ -56,9 +56,12 @@ class Step:
         self.is_defined = (self.domain, self.op) in model.functions or (
             self.entry is None and _schema_of(self) is not None
         )
+        if self.version < 7 and "broadcast" in self.attributes:
+            raise self.refuse("it stretches inputs as opsets before 7 do; 9 or later is needed")
         if self.entry is None and not self.is_defined:
             raise self.refuse("it cannot be read; docs/onnx.md lists what can")
         self.dying: list[str] = []  # values that nobody needs after this node
+        self.definitions: dict[Any, Graph] = {}  # by what they depend on
 
     def read(
         self, attribute: Any, versions: Mapping[str, int], around: Mapping[str, Any]
@@ -244,7 +247,8 @@ class Graph:
                 scope[name] = value
             for name in step.dying:
                 scope.pop(name, None)
-        return [scope[name] for name in self.outputs]
+        # A definition need not make the outputs that nobody asks for.
+        return [scope.get(name) for name in self.outputs]
 
     def run_step(self, step: Step, scope: Scope) -> Sequence[Any]:
         """Return the results of one step."""
@@ -267,17 +271,22 @@ class Graph:
         ]
 
 
+def versions_of(proto: Any) -> dict[str, int]:
+    """Return the versions of ops that a model, or a function, is written with, by domain."""
+    return {plain_domain(one.domain): one.version for one in proto.opset_import}
+
+
 class Model:
-    """What the graphs of a model share: functions, versions, constants as arrays."""
+    """What the steps of a model share: functions that it defines, constants as arrays.
+
+    It does not know the graphs, which know it: what arrays belong to ends without cycles.
+    """
 
     def __init__(self, proto: Any) -> None:
         self._to_array: Callable[[Any], Host] = onnx_module("onnx.numpy_helper").to_array
         self.functions = {(plain_domain(one.domain), one.name): one for one in proto.functions}
-        self._definitions: dict[Any, Graph] = {}
         self._twins: dict[int, tuple[Any, Any]] = {}
         self.constants: set[int] = set()
-        versions = {plain_domain(one.domain): one.version for one in proto.opset_import}
-        self.graph = Graph(proto.graph, self, versions, {})
 
     def tensor(self, proto: Any) -> Host:
         """Return the numbers of a tensor of the file."""
@@ -304,12 +313,10 @@ class Model:
             function, key = _standard_definition(schema, node)
         else:
             key = ()
-        given = {**_defaults(function, step), **node.attributes}
-        whole = (step.domain, step.op, step.version, id(step), key)
-        if whole not in self._definitions:
-            versions = {plain_domain(one.domain): one.version for one in function.opset_import}
-            self._definitions[whole] = Graph(function, self, versions, given)
-        return self._definitions[whole]
+        if key not in step.definitions:
+            given = {**_defaults(function, step), **node.attributes}
+            step.definitions[key] = Graph(function, self, versions_of(function), given)
+        return step.definitions[key]
 
 
 def _schema_of(step: Step) -> Any:
@@ -349,6 +356,12 @@ def _standard_definition(schema: Any, node: Node) -> tuple[Any, Any]:
         types.append(kind)
     call = onnx.NodeProto()
     call.CopyFrom(step.proto)
+    for one in reversed(range(len(call.attribute))):
+        if call.attribute[one].ref_attr_name:  # of the function that it stands in
+            name = call.attribute[one].name
+            del call.attribute[one]
+            if name in node.attributes:
+                call.attribute.append(helper.make_attribute(name, node.attributes[name]))
     function.ParseFromString(
         schema.get_context_dependent_function_with_opset_version(
             version, call.SerializeToString(), [one.SerializeToString() for one in types]

@@ -138,6 +138,18 @@ def _resize(node: Node) -> Any:
     return f.cast(x, dtype)
 
 
+@imports("ImageDecoder", on_host=True)
+def _image_decoder(node: Node) -> Any:
+    """Pixels of a picture; needs OpenCV."""
+    from ..._formats.pictures import decode  # here: it looks for OpenCV
+
+    form = node.get("pixel_format", "RGB")
+    pixels = decode(node[0].tobytes(), int(form != "Grayscale"), "[onnx] the input of ImageDecoder")
+    if form == "Grayscale":
+        return pixels[..., None]
+    return pixels[..., ::-1].copy() if form == "RGB" else pixels
+
+
 # --- places between pixels ---
 
 

@@ -10,7 +10,7 @@ import numpy as onp
 
 from .graph import Node
 from .registry import imports
-from .values import dtype_of, is_float
+from .values import is_float
 
 
 @imports("Gather")
@@ -181,15 +181,3 @@ def _reverse_sequence(node: Node) -> Any:
     for sample, length in enumerate(lengths.tolist()):
         found[:length, sample] = steps[:length, sample][::-1]
     return onp.moveaxis(found, (0, 1), (time, batch))
-
-
-@imports("ArrayFeatureExtractor", domain="ai.onnx.ml")
-def _array_feature_extractor(node: Node) -> Any:
-    f, x = node.f, node[0]
-    rows = x if len(x.shape) > 1 else f.reshape(x, (1, -1))
-    return f.take(rows, f.cast(f.reshape(node[1], (-1,)), "int64"), axis=-1)
-
-
-@imports("Binarizer", domain="ai.onnx.ml")
-def _binarizer(node: Node) -> Any:
-    return node.f.cast(node[0] > node.get("threshold", 0.0), dtype_of(node[0]))

@@ -14,7 +14,7 @@ from .values import dtype_of, is_float
 def _matmul(node: Node) -> Any:
     f, x = node.f, node[0]
     if is_float(x) or f.is_host:
-        return f.matmul(x, node[1])
+        return f.cast(f.matmul(x, node[1]), dtype_of(x))
     return f.cast(product_of_integers(f, x, node[1]), dtype_of(x))
 
 
@@ -47,4 +47,7 @@ def _added(node: Node, product: Any, alpha: float, beta: float) -> Any:
 @imports("Einsum")
 def _einsum(node: Node) -> Any:
     operands = [node[index] for index in range(len(node))]
-    return node.f.einsum(node.get("equation").replace(" ", ""), *operands)
+    dtype = dtype_of(operands[0])
+    if node.f.is_host and dtype.kind == "V":  # of which NumPy has no sums of products
+        operands = [one.astype("float32") for one in operands]
+    return node.f.cast(node.f.einsum(node.get("equation").replace(" ", ""), *operands), dtype)

@@ -12,7 +12,7 @@ from .graph import Node
 from .products import product_of_integers
 from .registry import imports
 from .types import cast, dtype_named
-from .values import dtype_of
+from .values import dtype_of, rounded
 from .windows import convolved
 
 
@@ -43,7 +43,7 @@ def _along(node: Node, value: Any, shape: tuple[int, ...]) -> Any:
 def _rounded(node: Node, value: Any, zero: Any, dtype: onp.dtype[Any]) -> Any:
     """Return real numbers as whole ones, moved by a zero point, none beyond the limits."""
     least, most = _limits(dtype)
-    value = node.f.rint(value)
+    value = rounded(node.f, value)
     if zero is not None:
         value = value + node.f.cast(zero, "float32")
     return cast(node, node.f.clip(value, least, most), dtype)
@@ -114,7 +114,7 @@ def _qlinear_matmul(node: Node) -> Any:
 @imports("ConvInteger")
 def _conv_integer(node: Node) -> Any:
     x, weight = _moved(node, 0, 2, 1), _moved(node, 1, 3, 0)
-    return node.f.cast(node.f.rint(convolved(node, x, weight)), "int32")
+    return node.f.cast(rounded(node.f, convolved(node, x, weight)), "int32")
 
 
 @imports("QLinearConv")

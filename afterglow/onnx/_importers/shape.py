@@ -185,7 +185,8 @@ def _space_to_depth(node: Node) -> Any:
     x, size = node[0], node.get("blocksize")
     count, depth, height, width = x.shape
     parts = node.f.reshape(x, (count, depth, height // size, size, width // size, size))
-    parts = node.f.transpose(parts, (0, 3, 5, 1, 2, 4))
+    is_depth_last = node.get("mode", "DCR") == "DCR"
+    parts = node.f.transpose(parts, (0, 3, 5, 1, 2, 4) if is_depth_last else (0, 1, 3, 5, 2, 4))
     return node.f.reshape(parts, (count, depth * size**2, height // size, width // size))
 
 
@@ -239,12 +240,12 @@ def _eye_like(node: Node) -> Any:
 
 @imports("OneHot")
 def _one_hot(node: Node) -> Any:
-    """1 where an index says; negative ones count from the end."""
+    """1 where an index says; negative ones count from the end, and what is outside names none."""
     f, places, depth = node.f, node[0], int(node.number(1))
     rank = len(places.shape) + 1
     axis = node.get("axis", -1) % rank
     row = onp.arange(depth).reshape([-1] + [1] * (rank - 1 - axis))
-    wanted = f.expand_dims(f.mod(places, depth), axis)
-    is_one = f.equal(f.cast(wanted, "int64"), f.value(row))
+    wanted = f.expand_dims(f.cast(places, "int64"), axis)
+    is_one = f.equal(f.where(wanted < 0, wanted + depth, wanted), f.value(row))
     off, on = node.host(2)
     return f.cast(f.where(is_one, f.value(onp.asarray(on)), f.value(onp.asarray(off))), off.dtype)

@@ -7,7 +7,7 @@ see shapes as they do with arrays, and what they call is written down.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as onp
@@ -103,33 +103,35 @@ class Sketch:
 
 
 class Sketcher:
-    """The functions of ``np`` and ``npx`` for sketches, and the variables of what they are given."""
+    """The functions of ``np`` and ``npx`` for sketches, and variables for constants.
+
+    ``names`` are those of the model's constants, by their identity.
+    """
 
     is_host = False
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self.names = names
         self.constants: dict[str, Host] = {}  # by the name of the variable
-        self._made: dict[int, tuple[Any, Sketch]] = {}
+        self._made: dict[int, tuple[Host, Any, Any]] = {}
 
     def variable(self, name: str, host: Host) -> Sketch:
         """Return a variable whose value is that of a constant of the model."""
-        known = self._made.get(id(host))
-        if known is not None:
-            return known[1]
-        while name in self.constants:
-            name += "_"
-        self.constants[name] = host
-        graph = _symbols.var(name, shape=host.shape, dtype=known_type(host.dtype).name)
-        sketch = Sketch(self, as_array(host), graph.as_np_ndarray(), host)
-        self._made[id(host)] = (host, sketch)
-        return sketch
+        if id(host) not in self._made:
+            while name in self.constants:
+                name += "_"
+            self.constants[name] = host
+            graph = _symbols.var(name, shape=host.shape, dtype=known_type(host.dtype).name)
+            self._made[id(host)] = (host, as_array(host), graph.as_np_ndarray())
+        _, array, graph = self._made[id(host)]
+        return Sketch(self, array, graph, host)
 
     def value(self, value: Any) -> Any:
         """Return a value that functions take: a sketch; a number if it is a constant number."""
         if isinstance(value, Sketch):
             return value
         host = value.asnumpy() if isinstance(value, Array) else value
-        return self.variable("constant", host)
+        return self.variable(self.names.get(id(host), "constant"), host)
 
     @staticmethod
     def cast(value: Any, dtype: Any) -> Any:

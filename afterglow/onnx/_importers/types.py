@@ -36,7 +36,9 @@ def cast(node: Node, value: Any, dtype: onp.dtype[Any], saturates: bool = True) 
         )
     if host.dtype == object:
         host = host.astype("float64" if dtype.kind == "f" else dtype)
-    if dtype.name.startswith("float8") and saturates and dtype.name != "float8_e8m0fnu":
+    if dtype.name == "float8_e8m0fnu":
+        host = _power_of_two(host.astype("float64"), node.get("round_mode", "up"))
+    elif dtype.name.startswith("float8") and saturates:
         most = float(onnx_module("ml_dtypes").finfo(dtype).max)
         host = onp.clip(host.astype("float32"), -most, most)
     elif dtype.name.startswith("float4"):
@@ -46,6 +48,15 @@ def cast(node: Node, value: Any, dtype: onp.dtype[Any], saturates: bool = True) 
     with onp.errstate(all="ignore"):  # what does not fit is as undefined as in C
         found = host.astype(dtype)
     return as_array(found) if not node.f.is_host and is_known(dtype) else found
+
+
+def _power_of_two(x: onp.ndarray[Any, Any], mode: str) -> onp.ndarray[Any, Any]:
+    """Return the power of two above, below or next to positive numbers."""
+    share, exponent = onp.frexp(x)  # 0.5 for powers, less than 1 for all others
+    limit = {"up": 0.5, "down": 1.0, "nearest": 0.75}[mode]
+    is_next = share > limit if mode == "up" else share >= limit
+    power = onp.clip(onp.where(x == 0, -127, exponent - 1 + is_next), -127, 127)
+    return onp.where(x >= 0, onp.ldexp(1.0, power), onp.nan)
 
 
 def _text(value: Any) -> str:

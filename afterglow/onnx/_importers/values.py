@@ -59,6 +59,14 @@ def mapped(change: Function, value: Any) -> Any:
     return change(value) if isinstance(value, (Array, onp.ndarray)) else value
 
 
+def rounded(f: Any, value: Any) -> Any:
+    """Return whole numbers, of two that are as near the even one; MXNet takes the lower one."""
+    if f.is_host:
+        return f.rint(value)
+    below = f.floor(value)
+    return f.where(value - below == 0.5, below + f.mod(below, 2), f.rint(value))
+
+
 class Arrays:
     """The functions of ``np`` and ``npx``, as attributes."""
 
@@ -117,6 +125,13 @@ class Hosts:
         changed = data.copy()
         onp.add.at(changed, places, values)
         return changed
+
+
+    @staticmethod
+    def softmax(value: Any, axis: int) -> Any:
+        """Return the shares of exponentials along an axis, in steps of the type of the value."""
+        powers = onp.exp(value - value.max(axis=axis, keepdims=True))
+        return powers / powers.sum(axis=axis, keepdims=True)
 
 
 def _through_arrays(name: str) -> Function:
