@@ -165,13 +165,14 @@ class _Reader:
 
     def _range(self, name: str, entry: Any) -> tuple[int, int]:
         """Return where the elements of an array begin and end."""
-        offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
+        offsets: Any = entry.get("data_offsets") if isinstance(entry, dict) else None
         if not _are_extents(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
             raise self._damaged(f"{name!r} has no two offsets")
         return offsets[0], offsets[1]
 
     def _array(self, name: str, entry: dict[str, Any], length: int) -> Any:
-        kind, shape = entry.get("dtype"), entry.get("shape")
+        kind: Any = entry.get("dtype")
+        shape: Any = entry.get("shape")
         if not isinstance(kind, str) or not _are_extents(shape) or len(shape) > _MOST_RANK:
             raise self._damaged(f"{name!r} has no type and shape")
         is_brain = kind == _BRAIN_FLOAT

@@ -14,7 +14,7 @@ from .. import symbol as symbols
 from .._arrays.dtypes import is_known
 from .._arrays.worlds import in_world
 from .._core import AnomalyScope, Array, infer_only
-from ..error import ArrayNotImplementedError, ArrayValueError
+from ..error import ArrayValueError
 from ..gluon.block import HybridBlock
 from ..gluon.parameter import ParameterDict
 from ..symbol.symbol import Symbol
@@ -145,7 +145,9 @@ def _sketch_of_input(sketcher: Sketcher, info: Any) -> Sketch:
         )
     shape = tuple(extent or 1 for extent in _extents(info))
     variable = symbols.var(info.name, dtype=kind).as_np_ndarray()
-    return Sketch(sketcher, in_world(nd.zeros(shape or (1,), dtype=kind), False).reshape(shape), variable)
+    return Sketch(
+        sketcher, in_world(nd.zeros(shape or (1,), dtype=kind), False).reshape(shape), variable
+    )
 
 
 class ImportedBlock(HybridBlock):
@@ -196,7 +198,7 @@ class ImportedBlock(HybridBlock):
     def _run(self, args: Sequence[Any]) -> list[Any]:
         imported = self._imported
         scope = dict(imported.fixed)
-        first = next((one for one in args if isinstance(one, Array)), None)
+        first: Any = next((one for one in args if isinstance(one, Array)), None)
         place = None if first is None else first._context_numbers
         for name, parameter in self._params.items():
             array = parameter.data() if place is None else parameter._at(place)

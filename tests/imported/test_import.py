@@ -15,7 +15,7 @@ from afterglow import autograd, gluon, nd, np
 onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
 runtime = pytest.importorskip("onnxruntime", reason="the package onnxruntime is not installed")
 
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 
 def numbers(*shape: int, seed: int = 0) -> Any:

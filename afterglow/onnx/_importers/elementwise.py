@@ -88,8 +88,9 @@ def _selu(f: Any, x: Any, alpha: float, gamma: float) -> Any:
 
 #: ONNX's name: a formula of the functions, the input and the node with its attributes.
 for _op, _rule in {
-    "Celu": lambda f, x, n: f.maximum(x, 0)
-    + n.get("alpha", 1.0) * f.expm1(f.minimum(x, 0) / n.get("alpha", 1.0)),
+    "Celu": lambda f, x, n: (
+        f.maximum(x, 0) + n.get("alpha", 1.0) * f.expm1(f.minimum(x, 0) / n.get("alpha", 1.0))
+    ),
     "Elu": lambda f, x, n: _elu(f, x, n.get("alpha", 1.0)),
     "Gelu": lambda f, x, n: _gelu(f, x, n.get("approximate", "none")),
     "HardSigmoid": lambda f, x, n: _hard_sigmoid(f, x, n.get("alpha", 0.2), n.get("beta", 0.5)),

@@ -63,9 +63,7 @@ class Step:
         self.dying: list[str] = []  # values that nobody needs after this node
         self.definitions: dict[Any, Graph] = {}  # by what they depend on
 
-    def read(
-        self, attribute: Any, versions: Mapping[str, int], around: Mapping[str, Any]
-    ) -> Any:
+    def read(self, attribute: Any, versions: Mapping[str, int], around: Mapping[str, Any]) -> Any:
         """Return the value of an attribute."""
         if attribute.type not in _FIELDS:
             return None  # refused by the op that asks for it
@@ -157,9 +155,8 @@ class Node:
 
     def numbers(self, index: int, name: str = "") -> list[Any] | None:
         """Return an input as a list of numbers, or the attribute that older versions have."""
-        if self.has(index):
-            return self.host(index).ravel().tolist()  # type: ignore[no-any-return]
-        return self.get(name)
+        found: list[Any] | None = self.get(name)
+        return self.host(index).ravel().tolist() if self.has(index) else found
 
     def number(self, index: int, default: Any = None) -> Any:
         """Return an input that is one number."""
@@ -191,9 +188,7 @@ class Graph:
     ) -> None:
         is_function = not hasattr(proto, "initializer")
         self.name: str = proto.name
-        self.outputs: list[str] = [
-            one if is_function else one.name for one in proto.output
-        ]
+        self.outputs: list[str] = [one if is_function else one.name for one in proto.output]
         self.weights: dict[str, Host] = (
             {} if is_function else {one.name: model.tensor(one) for one in proto.initializer}
         )
@@ -220,7 +215,7 @@ class Graph:
     def from_outside(self) -> set[str]:
         """Return the names of values that are made outside of the graph."""
         own = {*self.inputs, *self.weights}
-        found = set()
+        found: set[str] = set()
         for step in self.steps:
             found.update(name for name in step.needed() if name not in own)
             own.update(step.outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as onp
@@ -44,7 +45,7 @@ def _coordinates(node: Node, out: int, extent: int, scale: float, roi: tuple[flo
             return (places + 0.5) / scale - 0.5
 
 
-_ROUNDED = {
+_ROUNDED: dict[str, Callable[[Host], Host]] = {
     "round_prefer_floor": lambda x: onp.ceil(x - 0.5),
     "round_prefer_ceil": lambda x: onp.floor(x + 0.5),
     "floor": onp.floor,
@@ -200,7 +201,8 @@ def _grid_sample(node: Node) -> Any:
     total: Any = 0
     steps = {"nearest": (0,), "linear": (0, 1), "cubic": (-1, 0, 1, 2)}[mode]
     for offset in itertools.product(steps, repeat=len(extents)):
-        index, share = [], 1.0
+        index: list[Host] = []
+        share: Any = 1.0
         for place, step in zip(places, offset, strict=True):
             near = onp.rint(place) if mode == "nearest" else onp.floor(place) + step
             distance = place - near

@@ -92,7 +92,9 @@ def _scatter_elements(node: Node) -> Any:
     node = _scatter_node(node)
     f, x = node.f, node[0]
     places = _elements(node, x.shape, node[1], node.get("axis", 0))
-    flat = _scattered(node, f.reshape(x, (-1,)), f.reshape(places, (-1,)), f.reshape(node[2], (-1,)))
+    flat = _scattered(
+        node, f.reshape(x, (-1,)), f.reshape(places, (-1,)), f.reshape(node[2], (-1,))
+    )
     return f.reshape(flat, x.shape)
 
 
@@ -118,9 +120,7 @@ def _tensor_scatter(node: Node) -> Any:
         places = start + onp.arange(length)
         if node.get("mode", "linear") == "circular":
             places %= cache.shape[axis]
-        onp.moveaxis(cache[sample], axis - 1, 0)[places] = onp.moveaxis(
-            update[sample], axis - 1, 0
-        )
+        onp.moveaxis(cache[sample], axis - 1, 0)[places] = onp.moveaxis(update[sample], axis - 1, 0)
     return cache
 
 

@@ -43,7 +43,7 @@ def _batch_normalization(node: Node) -> Any:
 
 
 def _standard(node: Node, x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
-    """Return elements with mean 0 and variance 1 over axes, the mean, and what they were divided by."""
+    """Return elements with mean 0 and variance 1 over axes, the mean, one over the deviation."""
     f = node.f
     mean = f.mean(x, axis=axes, keepdims=True)
     rest = x - mean
@@ -56,9 +56,7 @@ def _instance_normalization(node: Node) -> Any:
     x = node[0]
     axes = tuple(range(2, len(x.shape)))
     found, _, _ = _standard(node, x, axes, node.get("epsilon", 1e-5))
-    return node.f.cast(
-        found * _by_channel(node, node[1]) + _by_channel(node, node[2]), dtype_of(x)
-    )
+    return node.f.cast(found * _by_channel(node, node[1]) + _by_channel(node, node[2]), dtype_of(x))
 
 
 @imports("GroupNormalization")
@@ -157,5 +155,3 @@ def _rms_normalization(node: Node) -> Any:
     mean = f.mean(f.square(wide), axis=axes, keepdims=True)
     found = wide / f.sqrt(mean + node.get("epsilon", 1e-5))
     return f.cast(f.cast(found, dtype) * node[1], dtype_of(node[1]))
-
-

@@ -18,10 +18,7 @@ from .windows import convolved
 
 def _limits(dtype: onp.dtype[Any]) -> tuple[int, int]:
     """Return the least and the greatest number of a type of whole numbers."""
-    if dtype.kind in "iu":
-        limits = onp.iinfo(dtype)
-    else:
-        limits = onnx_module("ml_dtypes").iinfo(dtype)
+    limits = onp.iinfo(dtype) if dtype.kind in "iu" else onnx_module("ml_dtypes").iinfo(dtype)
     return int(limits.min), int(limits.max)
 
 
@@ -51,10 +48,7 @@ def _rounded(node: Node, value: Any, zero: Any, dtype: onp.dtype[Any]) -> Any:
 
 @imports("QuantizeLinear")
 def _quantize_linear(node: Node) -> Any:
-    if node.has(2):
-        dtype = dtype_of(node.values[2])
-    else:
-        dtype = dtype_named(node.get("output_dtype") or 2)
+    dtype = dtype_of(node.values[2]) if node.has(2) else dtype_named(node.get("output_dtype") or 2)
     x = node[0]
     scale = _along(node, node[1], x.shape)
     scaled = node.f.cast(x, "float32") / node.f.cast(scale, "float32")
@@ -125,8 +119,6 @@ def _qlinear_conv(node: Node) -> Any:
     rank = len(x.shape)
     if node.has(8):
         found = found + _in_line(node, f.cast(node[8], "float64"), rank, 1)
-    scales = [
-        _in_line(node, f.cast(node[index], "float64"), rank, 1) for index in (1, 4, 6)
-    ]
+    scales = [_in_line(node, f.cast(node[index], "float64"), rank, 1) for index in (1, 4, 6)]
     scaled = found * (scales[0] * scales[1] / scales[2])
     return _rounded(node, scaled, node[7], dtype_of(node.values[7]))

@@ -108,9 +108,7 @@ class _Layer:
 
     def _ordered(self, value: Any) -> Any:
         """Return the lines of the gates in the order of ``npx.rnn``."""
-        parts = [
-            value[gate * self.size : (gate + 1) * self.size] for gate in _GATES[self.kind]
-        ]
+        parts = [value[gate * self.size : (gate + 1) * self.size] for gate in _GATES[self.kind]]
         return self.f.concatenate(parts, axis=0)
 
     def _at_once(self) -> tuple[Any, list[Any]]:

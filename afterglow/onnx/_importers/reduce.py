@@ -42,7 +42,7 @@ def _reduction(op: str, rule: Callable[[Any, Any, Callable[[str, Any], Any]], An
             if math.prod(value.shape) == 0:
                 return node.f.full(shape, _of_nothing(name, dtype_of(value)), dtype=dtype_of(value))
             function = getattr(node.f, name)
-            if dtype_of(value) == bool:  # of which arrays have no extremes
+            if dtype_of(value).kind == "b":  # of which arrays have no extremes
                 number = function(node.f.cast(value, "int8"), axis=axes, keepdims=keep)
                 return node.f.cast(number, "bool")
             return function(value, axis=axes, keepdims=keep)
@@ -54,7 +54,7 @@ def _of_nothing(name: str, dtype: onp.dtype[Any]) -> Any:
     """Return a reduction of no elements."""
     if name in ("max", "min"):
         sign = -1 if name == "max" else 1
-        if dtype == bool:
+        if dtype.kind == "b":
             return name == "min"
         if dtype.kind in "iu":
             limits = onp.iinfo(dtype)

@@ -235,7 +235,8 @@ def _range(node: Node) -> Any:
 def _eye_like(node: Node) -> Any:
     x = node.values[0]
     dtype = dtype_named(node.get("dtype")) if node.get("dtype") else dtype_of(x)
-    return onp.eye(*x.shape, k=node.get("k", 0)).astype(dtype)
+    rows, columns = x.shape
+    return onp.eye(rows, columns, node.get("k", 0)).astype(dtype)
 
 
 @imports("OneHot")

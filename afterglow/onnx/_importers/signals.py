@@ -16,7 +16,7 @@ Host = onp.ndarray[Any, Any]
 
 def _complex(x: Host) -> Host:
     """Return numbers whose last axis has the real part, or both."""
-    return x[..., 0] + 1j * x[..., 1] if x.shape[-1] == 2 else x[..., 0] + 0j  # type: ignore[no-any-return]
+    return x[..., 0] + 1j * x[..., 1] if x.shape[-1] == 2 else x[..., 0] + 0j
 
 
 def _parts(x: Host, like: Host) -> Host:
@@ -28,7 +28,6 @@ def _dft(node: Node) -> Any:
     """The axis is an input since version 20, and its default another."""
     x = node[0]
     axis = node.get("axis", 1) if node.version < 20 else int(node.number(2, -2))
-    axis = axis % x.ndim if axis >= 0 else axis % x.ndim
     length = int(node.number(1)) if node.has(1) else None
     is_onesided = bool(node.get("onesided", 0))
     values = _complex(x)

@@ -55,7 +55,8 @@ class Sketch:
                 "what it gives depends on values that a symbol does not have; import_to_gluon "
                 "runs such models"
             )
-        return self._host
+        host: Host = self._host
+        return host
 
     def __neg__(self) -> Any:
         return self.sketcher.negative(self)
@@ -154,10 +155,12 @@ class Sketcher:
         of_symbols = _function(name)
 
         def call(*args: Any, **given: Any) -> Any:
-            args, given = self._taken(args), {key: self._taken(one) for key, one in given.items()}
-            array = of_arrays(*_side(args, "array"), **{k: _side(v, "array") for k, v in given.items()})
-            graph = of_symbols(
-                *_side(args, "symbol"), **{k: _side(v, "symbol") for k, v in given.items()}
+            taken, named = self._taken(args), {key: self._taken(one) for key, one in given.items()}
+            array, graph = (
+                function(
+                    *_side(taken, side), **{key: _side(one, side) for key, one in named.items()}
+                )
+                for function, side in ((of_arrays, "array"), (of_symbols, "symbol"))
             )
             if isinstance(array, (list, tuple)):
                 return [Sketch(self, *pair) for pair in zip(array, graph, strict=True)]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as onp
@@ -30,7 +31,7 @@ def _pool(node: Node) -> dict[tuple[Any, ...], int]:
     starts = [*node.get("ngram_counts"), len(words)]
     grams = [
         tuple(words[begin : begin + length])
-        for length, (first, end) in enumerate(zip(starts[:-1], starts[1:], strict=True), 1)
+        for length, (first, end) in enumerate(pairwise(starts), 1)
         for begin in range(first, end, length)
     ]
     return dict(zip(grams, node.get("ngram_indexes"), strict=True))

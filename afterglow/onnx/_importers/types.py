@@ -20,7 +20,8 @@ def dtype_named(number: int) -> onp.dtype[Any]:
     """Return NumPy's type for the number that ONNX has for it."""
     if number == _STRING:
         return onp.dtype(object)
-    return onp.dtype(onnx_module("onnx.helper").tensor_dtype_to_np_dtype(number))
+    found: onp.dtype[Any] = onnx_module("onnx.helper").tensor_dtype_to_np_dtype(number)
+    return found
 
 
 def cast(node: Node, value: Any, dtype: onp.dtype[Any], saturates: bool = True) -> Any:
@@ -30,11 +31,11 @@ def cast(node: Node, value: Any, dtype: onp.dtype[Any], saturates: bool = True) 
     if hasattr(value, "sketcher"):
         raise node.refuse(f"no array of a symbol can be of {dtype}")
     host = as_host(value)
-    if dtype == object:
+    if dtype.kind == "O":
         return onp.asarray([_text(one) for one in host.ravel().tolist()], object).reshape(
             host.shape
         )
-    if host.dtype == object:
+    if host.dtype.kind == "O":
         host = host.astype("float64" if dtype.kind == "f" else dtype)
     if dtype.name == "float8_e8m0fnu":
         host = _power_of_two(host.astype("float64"), node.get("round_mode", "up"))

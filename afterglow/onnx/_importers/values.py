@@ -27,7 +27,8 @@ _STAND_INS = {"uint16": "int32", "int16": "int32", "uint32": "int64", "uint64": 
 
 def dtype_of(value: Any) -> onp.dtype[Any]:
     """Return the type of a value, as NumPy names it."""
-    return onp.dtype(value.dtype)
+    found: onp.dtype[Any] = onp.dtype(value.dtype)
+    return found
 
 
 def is_float(value: Any) -> bool:
@@ -125,7 +126,6 @@ class Hosts:
         changed = data.copy()
         onp.add.at(changed, places, values)
         return changed
-
 
     @staticmethod
     def softmax(value: Any, axis: int) -> Any:

@@ -229,7 +229,7 @@ def _average_pool(node: Node) -> Any:
     counted = onp.pad(counted, [(0, 0), (0, 0), *rest])
     host = node.on_host().f
     lengths = [size + sum(side) for size, side in zip(x.shape[2:], sides, strict=True)]
-    counted = counted[(..., *(slice(length) for length in lengths))]
+    counted = counted[(slice(None), slice(None), *map(slice, lengths))]
     counts = _patches(host, counted, windows).sum(-1)
     if (counts == counts.flat[0]).all():
         return node.f.cast(total / float(counts.flat[0]), dtype_of(x))
@@ -281,9 +281,7 @@ def _max_unpool(node: Node) -> Any:
     x, places = node[0], node[1]
     windows = _windows(node, x.shape[2:], tuple(node.get("kernel_shape")))
     rows = zip(x.shape[2:], windows.strides, windows.kernel, windows.pads, strict=True)
-    natural = [
-        (extent - 1) * stride + size - sum(pads) for extent, stride, size, pads in rows
-    ]
+    natural = [(extent - 1) * stride + size - sum(pads) for extent, stride, size, pads in rows]
     flat = onp.zeros(math.prod(x.shape[:2]) * math.prod(natural), x.dtype)
     flat[places.ravel()] = x.ravel()
     found = flat.reshape(*x.shape[:2], *natural)
@@ -314,12 +312,12 @@ def _col2im(node: Node) -> Any:
             slice(place * dilation, place * dilation + stride * (count - 1) + 1, stride)
             for place, dilation, stride, count in rows
         )
-        found[(..., *key)] += columns[(slice(None), slice(None), *offset)]
+        found[(slice(None), slice(None), *key)] += columns[(slice(None), slice(None), *offset)]
     inner = tuple(
         slice(before, before + extent)
         for (before, _), extent in zip(windows.pads, image, strict=True)
     )
-    return found[(..., *inner)]
+    return found[(slice(None), slice(None), *inner)]
 
 
 @imports("DeformConv", on_host=True)
