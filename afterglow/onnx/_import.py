@@ -14,6 +14,7 @@ from .. import symbol as symbols
 from .._arrays.dtypes import is_known
 from .._arrays.worlds import in_world
 from .._core import AnomalyScope, Array, infer_only
+from ..context import current_context
 from ..error import ArrayValueError
 from ..gluon.block import HybridBlock
 from ..gluon.parameter import ParameterDict
@@ -197,16 +198,16 @@ class ImportedBlock(HybridBlock):
 
     def _run(self, args: Sequence[Any]) -> list[Any]:
         imported = self._imported
-        scope = dict(imported.fixed)
         first: Any = next((one for one in args if isinstance(one, Array)), None)
-        place = None if first is None else first._context_numbers
+        context = current_context() if first is None else first.context
+        scope = dict(imported.fixed)
         for name, parameter in self._params.items():
-            array = parameter.data() if place is None else parameter._at(place)
-            scope[name] = in_world(array, False)
+            scope[name] = in_world(parameter.data(context), False)
         for name, value in zip(imported.graph.inputs, args, strict=True):
             scope[name] = in_world(value, False) if isinstance(value, Array) else value
         legacy = first is not None and first._legacy
-        return [self._result(one, legacy) for one in imported.graph.run(scope)]
+        with context:
+            return [self._result(one, legacy) for one in imported.graph.run(scope)]
 
     def _result(self, value: Any, legacy: bool) -> Any:
         """Return an output as an array, unless arrays cannot be of its type."""

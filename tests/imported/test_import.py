@@ -444,3 +444,44 @@ def test_an_imported_block_can_be_trained(tmp_path: Path) -> None:
         onp.testing.assert_allclose(gradients[1][name], gradient, 1e-5, 1e-6)
     block.save_parameters(str(tmp_path / "net.safetensors"))
     block.load_parameters(str(tmp_path / "net.safetensors"))
+
+
+def test_statistics_of_norms_follow_the_batches() -> None:
+    weights = {
+        name: onp.full(3, value, "float32")
+        for name, value in {"g": 1, "b": 0, "m": 0, "v": 1}.items()
+    }
+    proto = model([node("BatchNormalization", "x", *weights)], {"x": IMAGE}, weights)
+    block = mx.onnx.import_to_gluon(proto)
+    parameters = block.collect_params()
+    assert [parameters[name].grad_req for name in weights] == ["write", "write", "null", "null"]
+    with autograd.record():
+        block(nd.array(IMAGE)).backward()
+    expected = 0.1 * IMAGE.mean((0, 2, 3))
+    onp.testing.assert_allclose(parameters["m"].data().asnumpy(), expected, 1e-4, 1e-6)
+
+
+def test_constants_go_where_the_inputs_are() -> None:
+    proto = model(
+        [helper.make_node("Gather", ["x", "i"], ["z"], axis=1), node("Mul", "z", "w")],
+        {"x": X},
+        {"i": onp.array([2, 0], I64), "w": numbers(1, 5)},
+    )
+    contexts = [mx.cpu(0), mx.cpu(1)]
+    block = mx.onnx.import_to_gluon(proto, contexts)
+    for context in contexts:
+        result = block(nd.array(X, ctx=context))
+        assert result.context == context
+        onp.testing.assert_allclose(result.asnumpy(), X[:, [2, 0]] * numbers(1, 5), 1e-6)
+
+
+def test_drawn_numbers_differ_from_call_to_call() -> None:
+    like = numbers(40)
+    constants = {"r": onp.array(0.5, "float32"), "t": onp.array(True)}
+    for one in (node("RandomUniformLike", "x"), node("Dropout", "x", "r", "t", outputs=("y", "z"))):
+        proto = model([one], {"x": like}, constants, outputs=tuple(one.output))
+        block = mx.onnx.import_to_gluon(proto)
+        block.hybridize()
+        drawn = [block(np.array(like)) for _ in range(5)]
+        hosts = [(each[0] if isinstance(each, list) else each).asnumpy() for each in drawn]
+        assert len({host.tobytes() for host in hosts}) == 5

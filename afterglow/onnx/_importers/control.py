@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as onp
 
+from ... import numpy as np
 from .graph import Graph, Node
 from .registry import imports
 from .types import cast, dtype_named
@@ -25,8 +26,8 @@ def _stacked(node: Node, values: list[Any], axis: int = 0) -> Any:
         raise node.refuse("its loop had no turn, so the shape of its output is not known")
     if all(isinstance(one, onp.ndarray) for one in values):
         return onp.stack(values, axis)
-    world = node.f if not node.f.is_host else Node(node.step, values, node.scope).f
-    return world.stack([world.value(one) for one in values], axis=axis)
+    functions = node.f if not node.f.is_host else Node(node.step, values, node.scope).f
+    return functions.stack([functions.value(one) for one in values], axis=axis)
 
 
 @imports("If")
@@ -106,12 +107,10 @@ def _scan_of_samples(node: Node) -> tuple[Any, ...]:
     return tuple(_stacked(node, list(column)) for column in zip(*rows, strict=True))
 
 
-# --- random numbers ---
+# --- random numbers, from the library's own streams: the seed of a node is not looked at ---
 
 
 def _drawn(node: Node, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Any:
-    from ... import numpy as np  # here: it draws from the streams of the library
-
     if node.step.op.startswith("RandomNormal"):
         found = np.random.normal(node.get("mean", 0.0), node.get("scale", 1.0), shape)
     else:
@@ -134,8 +133,6 @@ def _random_like(node: Node) -> Any:
 @imports("Bernoulli", draws=True)
 def _bernoulli(node: Node) -> Any:
     """1 with the probabilities that are given."""
-    from ... import numpy as np  # here: it draws from the streams of the library
-
     like = node[0]
     dtype = dtype_named(node.get("dtype")) if node.get("dtype") else dtype_of(like)
     drawn = node.f.value(np.random.uniform(0, 1, like.shape))
@@ -145,8 +142,6 @@ def _bernoulli(node: Node) -> Any:
 @imports("Multinomial", draws=True)
 def _multinomial(node: Node) -> Any:
     """Numbers of classes, drawn by the logarithms of their weights (the greatest of noisy ones)."""
-    from ... import numpy as np  # here: it draws from the streams of the library
-
     x, count = node.host(0), node.get("sample_size", 1)
     noise = np.random.gumbel(size=(x.shape[0], count, x.shape[1])).asnumpy()
     dtype = dtype_named(node.get("dtype", 6))

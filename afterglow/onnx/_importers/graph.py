@@ -13,6 +13,7 @@ from typing import Any
 import numpy as onp
 
 from ..._arrays.dtypes import is_known
+from ...context import current_context
 from ...error import ArrayNotImplementedError, ArrayValueError
 from .._graph import onnx_module
 from .registry import Entry, find
@@ -105,16 +106,16 @@ class Node:
         step: Step,
         values: Sequence[Any],
         scope: Scope,
-        world: Any = None,
+        functions: Any = None,
     ) -> None:
         self.step = step
         self.values = list(values)
         self.attributes = step.attributes
         self.scope = scope
         self.version = step.version
-        self.f: Any = world or self._world()
+        self.f: Any = functions or self._functions()
 
-    def _world(self) -> Any:
+    def _functions(self) -> Any:
         """Return who computes: NumPy, if all is on the host or a type is not one of arrays'."""
         present = [value for value in self.values if value is not None]
         if self.step.entry is not None and self.step.entry.on_host:
@@ -280,8 +281,8 @@ class Model:
     def __init__(self, proto: Any) -> None:
         self._to_array: Callable[[Any], Host] = onnx_module("onnx.numpy_helper").to_array
         self.functions = {(plain_domain(one.domain), one.name): one for one in proto.functions}
-        self._twins: dict[int, tuple[Any, Any]] = {}
-        self.constants: set[int] = set()
+        self._twins: dict[tuple[int, tuple[int, int]], Any] = {}  # by identity and device
+        self.constants: dict[int, Host] = {}
 
     def tensor(self, proto: Any) -> Host:
         """Return the numbers of a tensor of the file."""
@@ -289,15 +290,16 @@ class Model:
 
     def keep(self, value: Host) -> None:
         """Make one array of a constant when it is needed, instead of one for every use."""
-        self.constants.add(id(value))
+        self.constants[id(value)] = value
 
     def twin(self, value: Any) -> Any:
-        """Return a value as an array; that of a constant is made once."""
+        """Return a value as an array; that of a constant is made once for each device."""
         if id(value) not in self.constants:
             return ARRAYS.value(value)
-        if id(value) not in self._twins:
-            self._twins[id(value)] = (value, ARRAYS.value(value))
-        return self._twins[id(value)][1]
+        key = (id(value), current_context().numbers)
+        if key not in self._twins:
+            self._twins[key] = ARRAYS.value(value)
+        return self._twins[key]
 
     def definition(self, node: Node) -> Graph:
         """Return the graph that defines the op of a node."""

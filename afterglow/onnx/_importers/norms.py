@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as onp
 
+from ... import numpy as np
 from .graph import Node
 from .registry import imports
 from .shape import padded
@@ -123,7 +124,7 @@ def _dropout(node: Node) -> Any:
     is_training = bool(node.number(2, False))
     if node.count > 1 and node.step.outputs[1]:
         if is_training and ratio:
-            kept = f.value(onp.random.uniform(size=x.shape) >= ratio)
+            kept = f.value(np.random.uniform(0, 1, x.shape) >= ratio)
             return f.where(kept, x / (1 - ratio), f.zeros_like(x)), kept
         return x, onp.ones(x.shape, bool)
     if f.is_host and not is_training:

@@ -150,6 +150,14 @@ class Sketcher:
             codes[place] = -2  # copied
         return Sketch(self, array, _symbols.npx.reshape(value.symbol, newshape=tuple(codes)))
 
+    def update(self, data: Any, places: Any, values: Any) -> Any:
+        """Return rows of which some are replaced."""
+        return self.index_update(data, self.expand_dims(self.value(places), 0), values)
+
+    def add_at(self, data: Any, places: Any, values: Any) -> Any:
+        """Return rows to some of which others are added."""
+        return self.index_add(data, self.expand_dims(self.value(places), 0), values)
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         of_arrays = getattr(ARRAYS, name)
         of_symbols = _function(name)

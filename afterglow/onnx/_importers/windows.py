@@ -95,29 +95,8 @@ def convolved(node: Node, x: Any, weight: Any, bias: Any = None) -> Any:
 def _conv_transpose(node: Node) -> Any:
     """The whole result, of which pads are cut off."""
     f, x, weight = node.f, node[0], node[1]
-    kernel, extents = tuple(weight.shape[2:]), tuple(x.shape[2:])
-    windows = _windows(node, extents, kernel)
-    rank = len(kernel)
-    more = node.get("output_padding") or [0] * rank
-    whole = [
-        (extent - 1) * stride + span
-        for extent, stride, span in zip(extents, windows.strides, windows.spans, strict=True)
-    ]
-    automatic = node.get("auto_pad", "NOTSET")
-    wanted = node.get("output_shape")
-    if wanted is None and automatic.startswith("SAME"):
-        wanted = [e * stride for e, stride in zip(extents, windows.strides, strict=True)]
-    if wanted is not None:
-        windows.pads = [
-            _halves(max(size + extra - out, 0), automatic == "SAME_UPPER" or automatic == "NOTSET")
-            if size + extra >= out
-            else (0, size + extra - out)
-            for size, extra, out in zip(whole, more, wanted[-rank:], strict=True)
-        ]
-        if automatic != "SAME_UPPER":
-            windows.pads = [(max(p), min(p)) if min(p) >= 0 else p for p in windows.pads]
-        if automatic == "SAME_UPPER":
-            windows.pads = [(min(p), max(p)) if min(p) >= 0 else p for p in windows.pads]
+    kernel = tuple(weight.shape[2:])
+    windows = _windows(node, tuple(x.shape[2:]), kernel)
     group = node.get("group", 1)
     result = f.deconvolution(
         x,
@@ -129,13 +108,35 @@ def _conv_transpose(node: Node) -> Any:
         num_group=group,
         no_bias=True,
     )
-    sides = [
-        (-before, extra - after) for (before, after), extra in zip(windows.pads, more, strict=True)
-    ]
+    more = node.get("output_padding") or [0] * len(kernel)
+    sides = _cut(node, windows, tuple(x.shape[2:]), tuple(result.shape[2:]), more)
     result = padded(f, result, [(0, 0), (0, 0), *sides])
     if node.has(2):
-        result = result + f.reshape(node[2], (1, -1, *[1] * rank))
+        result = result + f.reshape(node[2], (1, -1, *[1] * len(kernel)))
     return result
+
+
+def _cut(
+    node: Node,
+    windows: Windows,
+    extents: tuple[int, ...],
+    whole: tuple[int, ...],
+    more: list[int],
+) -> list[tuple[int, int]]:
+    """Return how many elements are to be added on both sides of a result; fewer than none: cut."""
+    automatic = node.get("auto_pad", "NOTSET")
+    wanted = node.get("output_shape")
+    if wanted is None and automatic.startswith("SAME"):
+        wanted = [one * stride for one, stride in zip(extents, windows.strides, strict=True)]
+    if wanted is None:
+        rows = zip(windows.pads, more, strict=True)
+        return [(-before, extra - after) for (before, after), extra in rows]
+    sides = []
+    for size, extra, out in zip(whole, more, wanted[-len(whole) :], strict=True):
+        total = size + extra - out
+        before, after = _halves(total, automatic == "SAME_UPPER") if total > 0 else (0, total)
+        sides.append((-before, extra - after))
+    return sides
 
 
 # --- pooling ---
