@@ -43,6 +43,13 @@ def find(domain: str, op: str) -> Entry | None:
     return _ENTRIES.get((domain, op))
 
 
-def supported(domain: str = "") -> list[str]:
-    """Return the names of the ops of a domain that have a function of their own."""
-    return sorted(op for one, op in _ENTRIES if one == domain)
+def supported(domain: str = "", on_host: bool | None = None) -> list[str]:
+    """Return the names of the ops of a domain that have a function of their own.
+
+    With ``on_host`` only those that NumPy computes, or only those that it does not.
+    """
+    return sorted(
+        op
+        for (one, op), entry in _ENTRIES.items()
+        if one == domain and on_host in (None, entry.on_host)
+    )
