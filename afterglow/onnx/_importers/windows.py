@@ -15,6 +15,8 @@ from .registry import imports
 from .shape import padded
 from .values import dtype_of, is_float
 
+Sides = list[tuple[int, int]]  #: before and behind, along each axis of space
+
 
 @dataclass
 class Windows:
@@ -23,7 +25,7 @@ class Windows:
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
-    pads: list[tuple[int, int]]  # before and behind
+    pads: Sides
 
     @property
     def spans(self) -> tuple[int, ...]:
@@ -122,7 +124,7 @@ def _cut(
     extents: tuple[int, ...],
     whole: tuple[int, ...],
     more: list[int],
-) -> list[tuple[int, int]]:
+) -> Sides:
     """Return how many elements are to be added on both sides of a result; fewer than none: cut."""
     automatic = node.get("auto_pad", "NOTSET")
     wanted = node.get("output_shape")
@@ -142,7 +144,7 @@ def _cut(
 # --- pooling ---
 
 
-def _pool_windows(node: Node) -> tuple[Windows, list[tuple[int, int]]]:
+def _pool_windows(node: Node) -> tuple[Windows, Sides]:
     """Return the windows, and how far the input must reach that all of them are whole.
 
     With ``ceil_mode`` the last window may reach beyond the pads, but not begin there.
@@ -177,12 +179,18 @@ def _patches(f: Any, x: Any, windows: Windows) -> Any:
     return f.reshape(x, (*x.shape[: 2 + rank], math.prod(windows.kernel)))
 
 
-def _pooled(node: Node, x: Any, windows: Windows, kind: str) -> Any:
-    """Return the greatest of windows, or their sums; the input has its pads."""
+def _pooled(node: Node, x: Any, windows: Windows, sides: Sides, kind: str, around: Any) -> Any:
+    """Return the greatest of windows, or their sums, with that number around the input."""
     f = node.f
-    if any(dilation > 1 for dilation in windows.dilations) or not is_float(x):
+    is_plain = is_float(x) and all(dilation == 1 for dilation in windows.dilations)
+    pads = tuple(before for before, _ in windows.pads)
+    reaches = zip(sides, windows.pads, strict=True)
+    if not windows.is_even or any(side[1] > pad[1] for side, pad in reaches) or not is_plain:
+        x, pads = padded(f, x, [(0, 0), (0, 0), *sides], "constant", around), (0,) * len(pads)
+    if not is_plain:
         return getattr(f, kind)(_patches(f, x, windows), axis=-1)
-    return f.pooling(x, kernel=windows.kernel, pool_type=kind, stride=windows.strides)
+    given = {"kernel": windows.kernel, "stride": windows.strides, "pad": pads}
+    return f.pooling(x, pool_type=kind, **given)
 
 
 @imports("MaxPool")
@@ -190,14 +198,13 @@ def _max_pool(node: Node) -> Any:
     x = node[0]
     windows, sides = _pool_windows(node)
     least = -math.inf if is_float(x) else int(onp.iinfo(dtype_of(x)).min)
-    whole = padded(node.f, x, [(0, 0), (0, 0), *sides], "constant", least)
-    found = _pooled(node, whole, windows, "max")
+    found = _pooled(node, x, windows, sides, "max", least)
     if node.count < 2:
         return found
     return found, _places_of_greatest(node, windows, sides, least)
 
 
-def _places_of_greatest(node: Node, windows: Windows, sides: Any, least: Any) -> Any:
+def _places_of_greatest(node: Node, windows: Windows, sides: Sides, least: Any) -> Any:
     """Return where in the input the greatest of each window is, all elements counted."""
     x = node.host(0)
     extents = x.shape[2:]
@@ -219,7 +226,7 @@ def _places_of_greatest(node: Node, windows: Windows, sides: Any, least: Any) ->
 def _average_pool(node: Node) -> Any:
     x = node[0]
     windows, sides = _pool_windows(node)
-    total = _pooled(node, padded(node.f, x, [(0, 0), (0, 0), *sides]), windows, "sum")
+    total = _pooled(node, x, windows, sides, "sum", 0)
     counted = onp.ones((1, 1, *x.shape[2:]))
     inside = windows.pads if node.get("count_include_pad", 0) else [(0, 0)] * len(sides)
     counted = onp.pad(counted, [(0, 0), (0, 0), *inside], constant_values=1)
@@ -241,8 +248,7 @@ def _average_pool(node: Node) -> Any:
 def _lp_pool(node: Node) -> Any:
     x, power = node[0], node.get("p", 2)
     windows, sides = _pool_windows(node)
-    whole = padded(node.f, node.f.abs(x) ** power, [(0, 0), (0, 0), *sides])
-    return _pooled(node, whole, windows, "sum") ** (1 / power)
+    return _pooled(node, node.f.abs(x) ** power, windows, sides, "sum", 0) ** (1 / power)
 
 
 def _space(node: Node) -> tuple[int, ...]:
@@ -251,7 +257,11 @@ def _space(node: Node) -> tuple[int, ...]:
 
 @imports("GlobalAveragePool")
 def _global_average_pool(node: Node) -> Any:
-    return node.f.mean(node[0], axis=_space(node), keepdims=True)
+    x = node[0]
+    if node.f.is_host or not 3 <= len(x.shape) <= 5:
+        return node.f.mean(x, axis=_space(node), keepdims=True)
+    kernel = (1,) * (len(x.shape) - 2)
+    return node.f.pooling(x, kernel=kernel, pool_type="avg", global_pool=True)
 
 
 @imports("GlobalMaxPool")
