@@ -79,6 +79,21 @@ def test_elements_lie_at_multiples_of_their_size(tmp_path: Path) -> None:
     }
 
 
+def test_the_other_library_agrees(tmp_path: Path) -> None:
+    other = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    hosts = {dtype: (onp.arange(12).reshape(3, 4) % 5).astype(dtype) for dtype in TYPES}
+    hosts |= {"one": onp.array(2.5, "float32"), "none": onp.zeros((0, 3)), 'ü "名"': onp.ones(3)}
+    ours, theirs = tmp_path / "ours.safetensors", tmp_path / "theirs"
+    npx.save(ours, {name: np.array(host, dtype=host.dtype) for name, host in hosts.items()})
+    other.save_file(hosts, theirs, metadata={"format": "np"})
+    loaded = {name: one.asnumpy() for name, one in npx.load(theirs).items()}
+    for found in (other.load_file(ours), loaded):
+        assert found.keys() == hosts.keys()
+        for name, host in hosts.items():
+            assert (found[name].dtype, found[name].shape) == (host.dtype, host.shape)
+            assert onp.array_equal(found[name], host)
+
+
 def test_bfloat16_is_read_as_float32(tmp_path: Path) -> None:
     host = onp.array([1.5, -2.0, 3.140625, onp.inf], "float32")
     half = (host.view("uint32") >> 16).astype("uint16")
