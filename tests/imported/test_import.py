@@ -485,3 +485,15 @@ def test_drawn_numbers_differ_from_call_to_call() -> None:
         drawn = [block(np.array(like)) for _ in range(5)]
         hosts = [(each[0] if isinstance(each, list) else each).asnumpy() for each in drawn]
         assert len({host.tobytes() for host in hosts}) == 5
+
+
+def test_graphs_that_do_not_fit_together() -> None:
+    proto = model([node("Add", "x", "z")], {"x": X})
+    with pytest.raises(ValueError, match=r"Add .*node 'the_Add'.* needs 'z', which nothing before"):
+        mx.onnx.import_to_gluon(proto)(np.array(X))
+    proto = model([node("Abs", "x")], {"x": X}, outputs=("y", "z"))
+    with pytest.raises(ValueError, match="no node of 'g' makes the output 'z'"):
+        mx.onnx.import_to_gluon(proto)(np.array(X))
+    proto = model([node("CumSum", "x")], {"x": X})  # without its axis
+    with pytest.raises(ValueError, match=r"CumSum .*node 'the_CumSum'.* cannot be run"):
+        mx.onnx.import_to_gluon(proto)(np.array(X))

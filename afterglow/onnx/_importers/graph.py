@@ -14,7 +14,7 @@ import numpy as onp
 
 from ..._arrays.dtypes import is_known
 from ...context import current_context
-from ...error import ArrayNotImplementedError, ArrayValueError
+from ...error import ArrayNotImplementedError, ArrayValueError, MXNetError
 from .._graph import onnx_module
 from .registry import Entry, find
 from .values import ARRAYS, HOSTS, Host, as_host, dtype_of
@@ -188,6 +188,7 @@ class Graph:
         around: Mapping[str, Any],
     ) -> None:
         is_function = not hasattr(proto, "initializer")
+        self._is_function = is_function
         self.name: str = proto.name
         self.outputs: list[str] = [one if is_function else one.name for one in proto.output]
         self.weights: dict[str, Host] = (
@@ -243,8 +244,11 @@ class Graph:
                 scope[name] = value
             for name in step.dying:
                 scope.pop(name, None)
-        # A definition need not make the outputs that nobody asks for.
-        return [scope.get(name) for name in self.outputs]
+        for name in self.outputs:
+            # A definition need not make the outputs that nobody asks for.
+            if scope.setdefault(name) is None and not self._is_function:
+                raise ArrayValueError(f"[onnx] no node of {self.name!r} makes the output {name!r}")
+        return [scope[name] for name in self.outputs]
 
     def run_step(self, step: Step, scope: Scope) -> Sequence[Any]:
         """Return the results of one step."""
@@ -257,9 +261,12 @@ class Graph:
         node = Node(step, values, scope)
         try:
             made = step.entry.compute(node) if not step.is_defined else run_definition(node)  # type: ignore[union-attr]
-        except Exception as error:
+        except MXNetError as error:
             error.add_note(f"in the ONNX node {step.where()}")
             raise
+        except Exception as error:  # of NumPy, or of attributes that are not there
+            what = f"{type(error).__name__}: {error}"
+            raise ArrayValueError(f"[onnx] {step.where()} cannot be run: {what}") from error
         # NumPy gives numbers instead of arrays without axes.
         return [
             onp.asarray(one) if isinstance(one, onp.generic) else one
@@ -286,7 +293,10 @@ class Model:
 
     def tensor(self, proto: Any) -> Host:
         """Return the numbers of a tensor of the file."""
-        return onp.asarray(self._to_array(proto))
+        try:
+            return onp.asarray(self._to_array(proto))
+        except Exception as error:  # of struct, NumPy and the package
+            raise ArrayValueError(f"[onnx] tensor {proto.name!r} is damaged: {error}") from error
 
     def keep(self, value: Host) -> None:
         """Make one array of a constant when it is needed, instead of one for every use."""

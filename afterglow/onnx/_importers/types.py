@@ -8,6 +8,7 @@ from typing import Any
 import numpy as onp
 
 from ..._arrays.dtypes import is_known
+from ...error import ArrayTypeError
 from .._graph import onnx_module
 from .graph import Node
 from .registry import imports
@@ -20,7 +21,10 @@ def dtype_named(number: int) -> onp.dtype[Any]:
     """Return NumPy's type for the number that ONNX has for it."""
     if number == _STRING:
         return onp.dtype(object)
-    found: onp.dtype[Any] = onnx_module("onnx.helper").tensor_dtype_to_np_dtype(number)
+    try:
+        found: onp.dtype[Any] = onnx_module("onnx.helper").tensor_dtype_to_np_dtype(number)
+    except KeyError:
+        raise ArrayTypeError(f"[onnx] there is no type with the number {number}") from None
     return found
 
 
