@@ -211,6 +211,21 @@ OLDER: dict[str, tuple[Any, Any, dict[str, Any], int]] = {
         )
         for opset in (9, 14, 15)
     },
+    **{
+        f"GridSample {opset} {mode} {padding}": (
+            node("GridSample", "x", "g", mode=mode, padding_mode=padding, align_corners=aligned),
+            IMAGE,
+            {"g": numbers(2, 4, 3, 2, seed=7)},
+            opset,
+        )
+        for opset, mode, padding, aligned in (
+            (16, "bilinear", "zeros", 0),
+            (16, "bicubic", "zeros", 1),
+            (16, "bilinear", "reflection", 0),
+            (20, "nearest", "border", 0),
+            (20, "linear", "border", 1),
+        )
+    },
     "Reshape 5": (node("Reshape", "x", "s"), X, {"s": onp.array([0, -1], I64)}, 9),
     "Gemm 9": (
         node("Gemm", "x", "w", "c", alpha=0.5, transA=1),

@@ -12,7 +12,7 @@ import numpy as onp
 
 from .graph import Node
 from .registry import imports
-from .values import dtype_of
+from .values import HOSTS, dtype_of, rounded
 
 Host = onp.ndarray[Any, Any]
 
@@ -53,12 +53,12 @@ _ROUNDED: dict[str, Callable[[Host], Host]] = {
 }
 
 
-def _cubic(x: Host, a: float) -> Host:
+def _cubic(f: Any, x: Any, a: float) -> Any:
     """Return the weights of four neighbours at these distances."""
-    x = onp.abs(x)
-    near = (a + 2) * x**3 - (a + 3) * x**2 + 1
-    far = a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a
-    return onp.where(x <= 1, near, onp.where(x < 2, far, 0))
+    x = f.abs(x)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    return f.where(x <= 1, near, f.where(x < 2, far, 0 * x))
 
 
 def _weights(node: Node, places: Host, extent: int, scale: float, mode: str) -> Host:
@@ -72,7 +72,7 @@ def _weights(node: Node, places: Host, extent: int, scale: float, mode: str) -> 
     if mode == "linear":
         shares = onp.clip(1 - onp.abs(distances), 0, 1)
     else:
-        shares = _cubic(distances, node.get("cubic_coeff_a", -0.75))
+        shares = _cubic(HOSTS, distances, node.get("cubic_coeff_a", -0.75))
     if node.get("exclude_outside", 0):
         shares = shares * ((neighbours >= 0) & (neighbours < extent))
     shares = shares / shares.sum(1, keepdims=True)
@@ -154,65 +154,65 @@ def _image_decoder(node: Node) -> Any:
 # --- places between pixels ---
 
 
-def _reflected(x: Host, low: float, high: float) -> Host:
+def _reflected(f: Any, x: Any, low: float, high: float) -> Any:
     """Return places in a range, at whose ends they turn round."""
     span = high - low
     if span == 0:
-        return onp.full_like(x, low)
-    turn = onp.mod(onp.abs(x - low), 2 * span)
-    return low + onp.where(turn > span, 2 * span - turn, turn)
+        return 0 * x + low
+    turn = f.mod(f.abs(x - low), 2 * span)
+    return low + f.where(turn > span, 2 * span - turn, turn)
 
 
-@imports("GridSample", on_host=True)
+@imports("GridSample")
 def _grid_sample(node: Node) -> Any:
     """Take elements at places that a grid names, from -1 to 1 along each axis."""
-    x, grid = node[0], node[1]
+    f, x, grid = node.f, node[0], node[1]
     aligned, padding = bool(node.get("align_corners", 0)), node.get("padding_mode", "zeros")
     mode = node.get("mode", "linear").removeprefix("bi")
     extents = x.shape[2:]
+    ends = [(0.0, one - 1.0) if aligned else (-0.5, one - 0.5) for one in extents]
     places = []
-    for axis, extent in enumerate(extents):
-        place = grid[..., len(extents) - 1 - axis].astype("float64")
+    for axis, (extent, (low, high)) in enumerate(zip(extents, ends, strict=True)):
+        place = grid[(slice(None),) * (len(extents) + 1) + (len(extents) - 1 - axis,)]
         place = (place + 1) / 2 * (extent - 1) if aligned else ((place + 1) * extent - 1) / 2
-        low, high = (0.0, extent - 1.0) if aligned else (-0.5, extent - 0.5)
-        if mode == "nearest":
-            place = onp.rint(place)
-        outside = (place < low) | (place > high)
+        place = rounded(f, place) if mode == "nearest" else place
         if padding == "border":
-            place = onp.where(outside, onp.clip(place, 0, extent - 1), place)
+            place = f.clip(place, 0, extent - 1)
         elif padding == "reflection":
-            place = onp.where(outside, _reflected(place, low, high), place)
+            inside = f.logical_and(place >= low, place <= high)
+            place = f.where(inside, place, _reflected(f, place, low, high))
         places.append(place)
+    count, depth = x.shape[:2]
+    rows = f.reshape(f.moveaxis(x, 1, -1), (-1, depth))
+    first = onp.arange(count).reshape(-1, *[1] * len(extents)) * math.prod(extents)
 
-    def pixels(index: list[Host]) -> Host:
-        inside: Any = True
-        fixed = []
-        for place, extent in zip(index, extents, strict=True):
-            low, high = (0.0, extent - 1.0) if aligned else (-0.5, extent - 0.5)
+    def pixels(index: list[Any], share: Any) -> Any:
+        """Return pixels, of which those outside are others, or zeros, times their shares."""
+        row: Any = f.value(first)
+        for axis, (place, extent, (low, high)) in enumerate(zip(index, extents, ends, strict=True)):
             if padding == "reflection":
-                place = _reflected(place, low, high)
+                place = _reflected(f, place, low, high)
             elif padding == "zeros":
-                inside = inside & (place >= 0) & (place <= extent - 1)
-            fixed.append(onp.clip(place, 0, extent - 1).astype(int))
-        samples = onp.arange(len(x)).reshape(-1, *[1] * len(extents))
-        taken = onp.moveaxis(x, 1, -1)[(samples, *fixed)]
-        return taken * onp.asarray(inside)[..., None]  # type: ignore[no-any-return]
+                inside = f.logical_and(place >= 0, place <= extent - 1)
+                share = share * f.cast(inside, dtype_of(x))
+            whole = f.cast(f.clip(place, 0, extent - 1), "int64")
+            row = row + whole * math.prod(extents[axis + 1 :])
+        return f.take(rows, row, axis=0) * f.expand_dims(share, -1)
 
     total: Any = 0
     steps = {"nearest": (0,), "linear": (0, 1), "cubic": (-1, 0, 1, 2)}[mode]
     for offset in itertools.product(steps, repeat=len(extents)):
-        index: list[Host] = []
-        share: Any = 1.0
+        index: list[Any] = []
+        share: Any = f.ones_like(places[0])
         for place, step in zip(places, offset, strict=True):
-            near = onp.rint(place) if mode == "nearest" else onp.floor(place) + step
-            distance = place - near
+            near = place if mode == "nearest" else f.floor(place) + step
             if mode == "linear":
-                share = share * (1 - abs(distance))
+                share = share * (1 - f.abs(place - near))
             elif mode == "cubic":
-                share = share * _cubic(distance, -0.75)
+                share = share * _cubic(f, place - near, -0.75)
             index.append(near)
-        total = total + pixels(index) * onp.asarray(share)[..., None]
-    return onp.moveaxis(total, -1, 1).astype(x.dtype)
+        total = total + pixels(index, share)
+    return f.cast(f.moveaxis(total, -1, 1), dtype_of(x))
 
 
 @imports("RoiAlign", on_host=True)

@@ -100,6 +100,12 @@ class Sketch:
     def __le__(self, other: Any) -> Any:
         return self.sketcher.less_equal(self, other)
 
+    def __eq__(self, other: object) -> Any:
+        return self.sketcher.equal(self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.sketcher.not_equal(self, other)
+
     __array_ufunc__ = None  # a NumPy array leaves its operators to a sketch
 
 
