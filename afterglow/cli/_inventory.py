@@ -8,6 +8,8 @@ what there should be in NumPy and in the names recorded from MXNet.
 from __future__ import annotations
 
 import importlib
+import inspect
+import re
 from collections import deque
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -78,6 +80,16 @@ def value_of(path: str, name: str) -> Any:
     """Return what a public name stands for; what NumPy has where it is missing."""
     value = _found(path, name)
     return getattr(_numpy(path), name) if value is _NOTHING and path in _OF_NUMPY else value
+
+
+def text_of(value: Any) -> str:
+    """Return what a function, class or module says of itself, without its signature."""
+    text = inspect.cleandoc(getattr(value, "__doc__", None) or "")
+    name = getattr(value, "__name__", "")
+    if text.startswith(f"{name}("):
+        paragraphs = re.split(r"\n\s*\n", text, maxsplit=1)
+        return paragraphs[-1] if len(paragraphs) > 1 else text
+    return text
 
 
 def state(path: str, name: str) -> str:
