@@ -173,7 +173,7 @@ def _configparser(module: Any) -> None:
 
 def _inspect(module: Any) -> None:
     """Until Python 3.11 there was a function for signatures without names behind ``*``."""
-    ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")  # noqa: N806
+    ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
     def getargspec(func: Any) -> Any:
         whole = module.getfullargspec(func)

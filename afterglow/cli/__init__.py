@@ -28,6 +28,7 @@ COMMANDS = {
     "books": "the data of the books: where it belongs, and fetching it",
     "im2rec": "lists of pictures, and files of records made of them",
     "list": "public names with a line each; those of MXNet that are missing",
+    "reference": "write a page of all public names with signatures and texts",
     "install-shim": "let import mxnet mean Afterglow in all programs of this environment",
     "remove-shim": "take that out again",
     "info": "versions, processor, limits and environment variables",

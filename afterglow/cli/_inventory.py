@@ -85,11 +85,8 @@ def value_of(path: str, name: str) -> Any:
 def text_of(value: Any) -> str:
     """Return what a function, class or module says of itself, without its signature."""
     text = inspect.cleandoc(getattr(value, "__doc__", None) or "")
-    name = getattr(value, "__name__", "")
-    if text.startswith(f"{name}("):
-        paragraphs = re.split(r"\n\s*\n", text, maxsplit=1)
-        return paragraphs[-1] if len(paragraphs) > 1 else text
-    return text
+    # That of an alias, or of a symbol, may begin with another name.
+    return re.sub(r"^\w+\([^\n]*\)(?: -> [^\n]*)?\n\s*\n", "", text)
 
 
 def state(path: str, name: str) -> str:
