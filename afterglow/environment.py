@@ -142,8 +142,9 @@ SETTINGS: dict[str, Setting] = {
         "`0`, `1`",
         "`1`",
         "`0`: `import afterglow.as_mxnet` leaves other packages as they are; else names and "
-        "defaults of MXNet's time are put back in NumPy, IPython, Matplotlib, pandas and "
-        "`collections`, and helpers of books that find no GPU take the CPU; read by that import",
+        "defaults of MXNet's time are put back in NumPy, IPython, Matplotlib, pandas and Python's "
+        "own modules, and helpers of books that find no GPU take the CPU; read by that import, and "
+        "at the start of Python after `afterglow install-shim --old-names`",
         "0|1",
     ),
     "AFTERGLOW_DETECT_ANOMALY": Setting(
