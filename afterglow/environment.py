@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from . import _core
+from . import _core, engine
 
 __all__ = ["FOR_TESTS", "IDLE", "SETTINGS", "Idle", "Setting", "apply", "explain", "problems"]
 
@@ -37,6 +37,7 @@ class Idle(NamedTuple):
 # What the readers in C++ take; they know no other spellings.
 _NUMBER = r" *0*[1-9]\d* *(,.*)?"
 _LIMIT = r"\s*\+?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|(?i:inf(inity)?))"
+_DEVICES = r"\s*0*(\d{1,2}|1\d\d|2[0-4]\d|25[0-6])\s*"
 _SWITCH = r"\s*(0|1|(?i:true|false))\s*"
 
 #: Every variable that the package reads.
@@ -71,6 +72,19 @@ SETTINGS: dict[str, Setting] = {
         "the processors that the process may use",
         "at most so many threads; `AFTERGLOW_NUM_THREADS` and `MXNET_CPU_WORKER_NTHREADS` win",
         _NUMBER,
+    ),
+    "AFTERGLOW_DEVICES": Setting(
+        "a number from 0 to 256",
+        "0",
+        "the threads are divided among so many devices `cpu(0)`, `cpu(1)`, ...; `0`: each uses all "
+        "of them; see `engine.set_devices`",
+        _DEVICES,
+    ),
+    "AFTERGLOW_GPUS": Setting(
+        "a number from 0 to 256",
+        "0",
+        "so many GPUs are pretended, each a share of the threads; see `engine.pretend_gpus`",
+        _DEVICES,
     ),
     "AFTERGLOW_INSTRUCTION_SET": Setting(
         "`portable`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`",
@@ -376,7 +390,7 @@ def explain(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def apply(names: list[str]) -> None:
-    """Switch passes off as MXNet's variables say, and name what does nothing in one warning.
+    """Do what variables say of passes and devices, and name what does nothing in one warning.
 
     Called by the import of the package when one of these variables is set.
     """
@@ -384,6 +398,12 @@ def apply(names: list[str]) -> None:
     for name, which in _PASSES.items():
         if environment.get(name, "").strip().lower() in ("0", "false"):
             _core.set_pass(which, False)
+    for name, divide in (
+        ("AFTERGLOW_DEVICES", engine.set_devices),
+        ("AFTERGLOW_GPUS", engine.pretend_gpus),
+    ):
+        if environment.get(name) and _problem(name, environment[name]) is None:
+            divide(int(environment[name]))
     if found := problems(environment):
         # Names the line that imports the package.
         warnings.warn(

@@ -128,6 +128,15 @@ void bind_engine(nb::module_& module) {
   module.def("statistics", statistics);
   module.def("live_handles", live_handles, "Array handles that Python holds now.");
   module.def("thread_limit", [] { return lazy::window().engine().thread_limit(); });
+  module.def(
+      "set_share",
+      [](int type, int id, int threads) {
+        const std::int64_t device[] = {type, id};
+        lazy::window().engine().set_limit(queue_of(to_context(device)), threads);
+      },
+      "Lets at most so many threads compute for a device; 0 for all.");
+  module.def("pretended_gpus", [] { return pretended_gpus; });
+  module.def("set_pretended_gpus", [](int count) { pretended_gpus = count; });
   module.def("workers_started", [] { return lazy::window().engine().workers_started(); });
   module.def("is_serial", [] { return lazy::window().serial(); });
   module.def("set_run_ahead", [](double held_bytes, double bytes, double seconds) {

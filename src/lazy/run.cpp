@@ -103,6 +103,7 @@ int CallRun::prepare(const RunTerms& terms, const Dying& dying) noexcept {
     // Rows of an aggregate are poisoned each by itself, which its kernel sees to.
     if (!call_.aggregate && skip_poisoned()) {
       failed_ = true;
+      if (call_.host) call_.host->did_not_run();
       return 0;
     }
     if (call_.injected_failure) throw Error(*call_.injected_failure, "a failure was injected");
@@ -148,7 +149,9 @@ void CallRun::finish() noexcept {
 }
 
 void CallRun::fail() noexcept {
-  if (!failed_.exchange(true)) fail_with_current_exception(call_, *log_);
+  if (failed_.exchange(true)) return;
+  fail_with_current_exception(call_, *log_);
+  if (call_.host) call_.host->did_not_run();
 }
 
 std::shared_ptr<Failure> poison(Call& call, const std::exception_ptr& reason) {

@@ -9,6 +9,7 @@ from typing import Any
 from ... import ndarray
 from ..._arrays.shapes import as_integers
 from ..._package.constructors import handed_on
+from ...context import num_gpus
 from ...error import ArrayValueError
 from .._functions import functions, has_shape
 from ..block import Block, HybridBlock
@@ -198,7 +199,10 @@ class PixelShuffle3D(_PixelShuffle):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Normalises each channel over the batch of the one device that there is.
+    """Normalises each channel over the parts of a batch that all devices have.
+
+    In training the devices wait for each other, so the block has to be called on ``num_devices``
+    of them, by default the number of GPUs, before a result or a gradient is read.
 
     >>> from afterglow import gluon
     >>> gluon.contrib.nn.SyncBatchNorm(in_channels=4, num_devices=2).gamma.shape
@@ -221,7 +225,7 @@ class SyncBatchNorm(BatchNorm):
         **kwargs: Any,
     ) -> None:
         super().__init__(axis=1, **handed_on(locals(), "num_devices"))
-        self._num_devices = num_devices or 1
+        self._num_devices = num_devices or max(1, num_gpus())
 
     def __repr__(self) -> str:
         channels = (self.gamma.shape or (0,))[0]
@@ -229,4 +233,21 @@ class SyncBatchNorm(BatchNorm):
             f"SyncBatchNorm(eps={self._epsilon}, momentum={self._momentum}, "
             f"fix_gamma={not self._scale}, use_global_stats={self._use_global_stats}, "
             f"ndev={self._num_devices}, key='{self.prefix}', in_channels={channels or None})"
+        )
+
+    def hybrid_forward(
+        self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
+    ) -> Any:
+        """Normalise with the statistics of all devices, or with those of earlier batches."""
+        statistics = self._statistics()
+        del statistics["axis"]
+        return functions(x).SyncBatchNorm(
+            x,
+            gamma,
+            beta,
+            running_mean,
+            running_var,
+            ndev=self._num_devices,
+            key=self.prefix,
+            **statistics,
         )
