@@ -195,7 +195,16 @@ class Trainer(NamedKeywords):
     def _allreduce_grads(self) -> None:
         if self._kvstore is None:
             return
-        for index, parameter in self._wanting_gradients():
+        wanting = self._wanting_gradients()
+        if self._kvstore.num_workers > 1:
+            # All dense ones at once, in the order in which backward computes them, so that small
+            # ones travel together and the others meanwhile.
+            dense = [pair for pair in reversed(wanting) if pair[1].stype == "default"]
+            keys = [index for index, _ in dense]
+            out = [one.list_data() for _, one in dense] if self._update_on_kvstore else None
+            self._kvstore.pushpull(keys, [one.list_grad() for _, one in dense], out=out)
+            wanting = [pair for pair in wanting if pair[1].stype != "default"]
+        for index, parameter in wanting:
             if parameter.stype != "default":  # whose rows are pulled when they are asked for
                 self._kvstore.push(index, parameter.list_grad(), priority=-index)
                 continue

@@ -3,6 +3,8 @@
 // like all others; only what they compute is not known to the core.
 #pragma once
 
+#include <string>
+
 #include "lazy/op.h"
 
 namespace afterglow::lazy {
@@ -14,6 +16,9 @@ class HostFunction {
   /// Computes the outputs, whose buffers are there. Throws what poisons them. May wait for the host
   /// language's own lock, so it runs aside (engine.h) and never under a lock of ours.
   virtual void run(const Call& call) = 0;
+  /// The call will not run, since an input is poisoned or it lacks memory; `why` is in words.
+  /// Called as run() would be, and must not throw.
+  virtual void skip(const std::string& /*why*/) noexcept {}
 };
 
 /// Makes an op one that the host language computes. Issued without a function of the host, as a
