@@ -50,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ssh", default="ssh -o BatchMode=yes -o ConnectTimeout=5", help="how to reach machines"
     )
     parser.add_argument("--python", default=sys.executable, help="the Python of other machines")
+    parser.add_argument(
+        "--restarts",
+        type=int,
+        default=0,
+        metavar="TIMES",
+        help="how often all ranks are started again when one fails",
+    )
     parser.add_argument("--check", action="store_true", help="check hosts and versions, then end")
     parser.add_argument("-s", "--num-servers", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--sync-dst-dir", help=argparse.SUPPRESS)
@@ -69,6 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
                 f"--launcher {arguments.launcher} is not needed: --hosts starts ranks by ssh, and "
                 "what other launchers start (mpiexec -n 4 python train.py) forms a group as well"
             )
+        if arguments.restarts < 0:
+            raise HostsError(f"--restarts {arguments.restarts}: it must be 0 or more")
         if arguments.sync_dst_dir:
             raise HostsError("--sync-dst-dir: copy files before, for example with rsync")
         hosts = deal(read_hosts(arguments.hosts, arguments.hostfile), arguments.num_workers)
@@ -90,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         print(f"{len(hosts)} ranks can start on {', '.join(dict.fromkeys(hosts))}")
         return 0
-    return launch(planned)
+    return launch(planned, arguments.restarts)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -16,12 +16,13 @@ from __future__ import annotations
 import collections
 import contextlib
 import hashlib
+import json
 import os
 import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as onp
 
@@ -32,7 +33,7 @@ from ..error import MXNetError
 from .compression import pack, unpack
 from .watch import seconds_allowed
 
-__all__ = ["COMPRESSED", "ENDED", "Channel", "Collective", "import_mpi"]
+__all__ = ["COMPRESSED", "ENDED", "EXAMPLES", "Asked", "Channel", "Collective", "import_mpi"]
 
 Host = onp.ndarray[Any, Any]
 #: Something that is under way: each step asks once, and tells whether it went on or waits.
@@ -48,6 +49,10 @@ _HEADER = 1024
 COMPRESSED = "2-bit allreduce"
 #: The last collective of a rank.
 ENDED = "has ended"
+#: Counts the examples of a step.
+EXAMPLES = "count"
+#: Asks what the others do, on a rank that has nothing of its own to do.
+JOINED = "join"
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -62,6 +67,17 @@ def line_of_program() -> str:
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 
+class Asked(NamedTuple):
+    """What other ranks do, told to one that has nothing of its own to do."""
+
+    kind: str
+    name: str
+    shapes: list[list[int]]
+    dtypes: list[int]
+    root: int
+    threshold: float
+
+
 @dataclass
 class Collective:
     """One operation of all ranks, from the statement to its end."""
@@ -73,6 +89,8 @@ class Collective:
     arrays: list[Any]  #: held: it may be that nobody else reads them, but others wait
     root: int = 0  #: whose value is broadcast
     divisor: int = 1  #: of sums
+    weight: float = 0.0  #: examples of this rank, of all of them once it has ended
+    examples: Collective | None = None  #: by whose mean over ranks sums are divided, too
     threshold: float = 0.0  #: of compression
     payload: bytes = b""  #: of an exchange
     received: list[bytes] = field(default_factory=list)  #: what came of that
@@ -89,6 +107,13 @@ class Collective:
 
     def __str__(self) -> str:
         return f"{self.header} (collective {self.sequence}, {self.line})"
+
+    def asked(self) -> bytes:
+        """Say what it is to a rank that has nothing of its own to do."""
+        shapes = [list(one.shape) for one in self.arrays]
+        dtypes = [one._dtype_number for one in self.arrays]
+        told = Asked(self.kind, self.name, shapes, dtypes, self.root, self.threshold)
+        return json.dumps(told).encode()
 
     def is_due(self) -> bool:
         """Tell whether all ranks have issued it, and the values of this one are there."""
@@ -153,7 +178,7 @@ class Channel:
         line = line_of_program()
         with self._changed:
             made = Collective(self._next, kind, name, line, list(arrays), **options)
-            self._next += 1
+            self._next += kind != JOINED  # which others do not have
             self._queue.append(made)
             self._unagreed.append(made)
             if self._failure is not None:
@@ -182,6 +207,12 @@ class Channel:
             pass
         if collective.error is not None:
             raise MXNetError(f"[{collective.kind}] {collective.error}")
+
+    def asked(self) -> Asked | None:
+        """Return what other ranks do next, or None when all of them ask."""
+        made = self.submit(JOINED, "")
+        self.wait(made)
+        return Asked(*json.loads(made.received[0])) if made.received else None
 
     def close(self) -> None:
         """End the thread: one inside of MPI must not live on into the end of the process."""
@@ -262,6 +293,7 @@ class Channel:
         self._data = mpi.COMM_WORLD.Dup()
         self._headers = mpi.COMM_WORLD.Dup()
         self.rank, self.size = self._data.rank, self._data.size
+        _core.set_random_state(*self._data.bcast(_core.random_state()))  # those of rank 0
         self._data.Barrier()
         _forget_shared_memory()
 
@@ -302,12 +334,14 @@ class Channel:
         """Compare what the ranks are about to do."""
         header = collective.header.encode()
         digest = int.from_bytes(hashlib.blake2b(header, digest_size=7).digest())
-        bounds = onp.array([digest, -digest], onp.int64)
+        bounds = onp.array([digest, -digest, collective.kind == JOINED], onp.int64)
         yield from self._until(
             self._headers.Iallreduce(self._mpi.IN_PLACE, bounds, op=self._mpi.MAX)
         )
         if bounds[0] == -bounds[1]:
             collective.agreed = True
+            return
+        if bounds[2] and (yield from self._tell_those_who_ask(collective)):
             return
         told = f"{collective.header} ({collective.line})".encode()[:_HEADER]
         mine = onp.frombuffer(told.ljust(_HEADER, b"\0"), onp.uint8)
@@ -316,21 +350,44 @@ class Channel:
         texts = [row.tobytes().rstrip(b"\0").decode(errors="replace") for row in everyone]
         self.fail(f"ranks do not agree on collective {collective.sequence}: {_grouped(texts)}")
 
+    def _tell_those_who_ask(self, collective: Collective) -> Generator[object, None, bool]:
+        """Let ranks that have nothing to do know what the others do, if those agree."""
+        mine = b"" if collective.kind == JOINED else collective.asked()
+        told = {one for one in (yield from self._exchange(mine, self._headers)) if one}
+        if len(told) != 1 or Asked(*json.loads(next(iter(told)))).kind == ENDED:
+            return False
+        with self._changed:
+            if collective.kind == JOINED:
+                collective.received = list(told)
+                collective.end()
+            else:
+                self._unagreed.appendleft(collective)  # once more, with them
+        return True
+
     def _move(self, collective: Collective) -> Steps:
         hosts = collective.hosts or []
+        divisor = float(collective.divisor)
+        if collective.examples is not None:
+            divisor *= collective.examples.weight / self.size
         if collective.kind == "allreduce":
-            yield from self._sum(hosts, collective.divisor)
+            yield from self._sum(hosts, divisor)
         elif collective.kind == "broadcast":
             for host in hosts:
                 yield from self._spread(host, collective.root)
         elif collective.kind == COMPRESSED:
             yield from self._sum_compressed(hosts[0], hosts[1], collective.threshold)
+            if divisor != 1:
+                hosts[0] /= divisor
         elif collective.kind == "exchange":
-            collective.received = yield from self._exchange(collective.payload)
+            collective.received = yield from self._exchange(collective.payload, self._data)
+        elif collective.kind == EXAMPLES:
+            count = onp.array([collective.weight])
+            yield from self._sum([count], 1)
+            collective.weight = float(count[0])
         with self._changed:
             collective.end()
 
-    def _sum(self, hosts: list[Host], divisor: int) -> Steps:
+    def _sum(self, hosts: list[Host], divisor: float) -> Steps:
         """Replace each array by the sum of those of all ranks, divided."""
         whole = hosts[0].reshape(-1)
         # MPI knows no float16; and small arrays travel together.
@@ -353,7 +410,7 @@ class Channel:
                 host[...] = whole[start : start + host.size].reshape(host.shape)
                 start += host.size
 
-    def _end_piece(self, piece: Host, request: Any, divisor: int) -> Steps:
+    def _end_piece(self, piece: Host, request: Any, divisor: float) -> Steps:
         yield from self._until(request)
         if divisor != 1:
             onp.divide(piece, divisor, out=piece)
@@ -371,17 +428,17 @@ class Channel:
         for start in range(0, data.size, _PIECE):
             yield from self._until(self._data.Ibcast(data[start : start + _PIECE], root=root))
 
-    def _exchange(self, payload: bytes) -> Generator[object, None, list[bytes]]:
+    def _exchange(self, payload: bytes, communicator: Any) -> Generator[object, None, list[bytes]]:
         """Return what each rank gave."""
         lengths = onp.empty(self.size, onp.int64)
         mine = onp.array([len(payload)], onp.int64)
-        yield from self._until(self._data.Iallgather(mine, lengths))
+        yield from self._until(communicator.Iallgather(mine, lengths))
         ends = onp.cumsum(lengths)
         everything = onp.empty(int(ends[-1]), onp.uint8)
         starts = ends - lengths
         target = [everything, lengths.tolist(), starts.tolist(), self._mpi.BYTE]
         given = [onp.frombuffer(payload, onp.uint8), self._mpi.BYTE]
-        yield from self._until(self._data.Iallgatherv(given, target))
+        yield from self._until(communicator.Iallgatherv(given, target))
         return [everything[start:end].tobytes() for start, end in zip(starts, ends, strict=True)]
 
     def _until(self, request: Any) -> Steps:

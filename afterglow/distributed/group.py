@@ -11,7 +11,7 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import autograd
@@ -20,7 +20,7 @@ from .._core import Array
 from ..error import ArrayTypeError, ArrayValueError
 from . import watch
 from .buckets import buckets
-from .collectives import ENDED, Channel
+from .collectives import ENDED, Asked, Channel, Collective
 
 __all__ = [
     "allgather_object",
@@ -32,6 +32,7 @@ __all__ = [
     "broadcast_parameters",
     "init",
     "is_initialized",
+    "join",
     "local_rank",
     "local_size",
     "rank",
@@ -141,6 +142,30 @@ class Group:
         self.channel.wait(made)
         return made.received
 
+    def asked(self) -> Iterator[Asked]:
+        """Go through what the others do, until all of them are here, too."""
+        while self.channel is not None and (what := self.channel.asked()) is not None:
+            yield what
+
+    def give_nothing(self, asked: Asked, payload: bytes = b"") -> None:
+        """Take part in what the others do, with zeros, or with bytes."""
+        from ..numpy import zeros
+
+        assert self.channel is not None
+        if asked.kind == "broadcast" and asked.root == self.rank:
+            self.channel.tell(f"rank {self.rank} has joined, and has no {asked.name} to broadcast")
+        self.channel.submit(
+            asked.kind,
+            asked.name,
+            [
+                zeros(shape, dtype=DTYPES[number])
+                for shape, number in zip(asked.shapes, asked.dtypes, strict=True)
+            ],
+            root=asked.root,
+            threshold=asked.threshold,
+            payload=payload,
+        )
+
 
 _group: Group | None = None
 _lock = threading.Lock()
@@ -200,6 +225,17 @@ def barrier() -> None:
         channel.wait(channel.submit("barrier", ""))
 
 
+def join() -> None:
+    """Wait until all ranks have joined, and give zeros to what the others do meanwhile.
+
+    For a rank that runs out of data before the others. One with a trainer calls
+    :meth:`Trainer.join`, which also keeps its weights the same as theirs.
+    """
+    mine = group()
+    for asked in mine.asked():
+        mine.give_nothing(asked)
+
+
 def allgather_object(value: bytes, name: str = "") -> list[bytes]:
     """Return the bytes that each rank gives, by rank. Waits for all of them."""
     return group().exchange(name, bytes(value))
@@ -249,9 +285,15 @@ class _Allreduce(autograd.Function):
 
 
 def allreduce_all(
-    tensors: Sequence[Any], average: bool = False, names: Sequence[str | None] = ()
+    tensors: Sequence[Any],
+    average: bool = False,
+    names: Sequence[str | None] = (),
+    examples: Collective | None = None,
 ) -> None:
-    """Replace arrays by sums, or means; small ones travel together, in the order given."""
+    """Replace arrays by sums, or means; small ones travel together, in the order given.
+
+    Sums are divided by the mean of what ranks gave to ``examples``.
+    """
     for tensor in tensors:
         _check(tensor, "allreduce")
         number = tensor._dtype_number
@@ -266,7 +308,8 @@ def allreduce_all(
     divisor = channel.size if average else 1
     for bucket in buckets(tensors):
         name = (names[bucket[0]] if names else None) or ""
-        channel.submit("allreduce", name, [tensors[i] for i in bucket], divisor=divisor)
+        together = [tensors[i] for i in bucket]
+        channel.submit("allreduce", name, together, divisor=divisor, examples=examples)
 
 
 def broadcast_(tensor: Any, root_rank: int = 0, name: str | None = None, priority: int = 0) -> Any:

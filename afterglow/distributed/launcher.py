@@ -170,29 +170,40 @@ def _environment(run: Run, rank: int, watched: str) -> dict[str, str]:
     return {name: str(value) for name, value in told.items()} | dict(run.environment)
 
 
-def launch(run: Run) -> int:
-    """Start all ranks and return the exit status: that of the first that failed, or 0."""
+def launch(run: Run, restarts: int = 0) -> int:
+    """Start all ranks and return the exit status: that of the first that failed, or 0.
+
+    After a failure all of them are started again, at most so many times.
+    """
+    interrupted = _Interrupts()
+    with interrupted:
+        for left in range(restarts, -1, -1):
+            status = _launch_once(run, interrupted)
+            if status == 0 or interrupted.number is not None or not left:
+                break
+            _say(f"starting all ranks again; {left - 1} more times after this")
+    return status
+
+
+def _launch_once(run: Run, interrupted: _Interrupts) -> int:
     token = secrets.token_hex(16)
     binding = "127.0.0.1" if run.address == "127.0.0.1" else ""
     manager = ProcessManager(run.hosts, binding)
     watcher = Watcher(run.size, binding, token)
-    interrupted = _Interrupts()
     processes: list[_Process] = []
-    with interrupted:
-        try:
-            for rank in range(run.size):
-                watched = f"{run.address}:{watcher.port} {token}"
-                told = _environment(run, rank, watched) | manager.environment(rank, run.address)
-                processes.append(_Process(run, rank, told))
-            # Threads only now: the ranks were forked from a process without any.
-            manager.start()
-            watcher.start()
-            return _attend(processes, watcher, interrupted)
-        finally:
-            for process in processes:
-                process.signal(signal.SIGKILL)
-            watcher.close()
-            manager.close()
+    try:
+        for rank in range(run.size):
+            watched = f"{run.address}:{watcher.port} {token}"
+            told = _environment(run, rank, watched) | manager.environment(rank, run.address)
+            processes.append(_Process(run, rank, told))
+        manager.start()
+        watcher.start()
+        return _attend(processes, watcher, interrupted)
+    finally:
+        for process in processes:
+            process.signal(signal.SIGKILL)
+        watcher.close()
+        manager.close()
 
 
 class _Interrupts:

@@ -8,6 +8,7 @@ which would end all of them when one dies.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import socket
 import threading
@@ -38,6 +39,7 @@ class ProcessManager:
         self._lock = threading.Lock()
         self._waiting: list[socket.socket] = []
         self._listener = socket.create_server((address, 0))
+        self._thread: threading.Thread | None = None
 
     @property
     def port(self) -> int:
@@ -56,11 +58,16 @@ class ProcessManager:
 
     def start(self) -> None:
         """Begin to answer."""
-        threading.Thread(target=self._accept, name="process-manager", daemon=True).start()
+        self._thread = threading.Thread(target=self._accept, name="process-manager", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
-        """Take no further ranks."""
+        """Take no further ranks, and end the thread: a process that forks should have one."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # which wakes the thread
         self._listener.close()
+        if self._thread is not None:
+            self._thread.join(1.0)
 
     def _accept(self) -> None:
         while True:

@@ -129,6 +129,7 @@ class Watcher:
         self._answers_until = 0.0
         self._failure: str | None = None
         self._closed = False
+        self._thread: threading.Thread | None = None
 
     @property
     def port(self) -> int:
@@ -143,13 +144,16 @@ class Watcher:
 
     def start(self) -> None:
         """Begin to watch, on a thread of its own."""
-        threading.Thread(target=self._run, name="watcher", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
         """Stop watching."""
         self._closed = True
         with contextlib.suppress(OSError):
             self._wake_in.send(b".")
+        if self._thread is not None:
+            self._thread.join(1.0)
 
     def ended(self, rank: int, how: str) -> None:
         """Hear from the launcher that the process of a rank has ended."""
@@ -253,7 +257,8 @@ class Watcher:
             ended = dict(self._ended)
         for rank, how in ended.items():
             seen = self._seen.get(rank)
-            if seen is None or not seen.left:
+            # Where no rank has come, the programs form no group, and nobody waits.
+            if self._seen and (seen is None or not seen.left):
                 return rank, f"{self._name(rank)} {how}"
         for rank, seen in self._seen.items():
             if seen.left:

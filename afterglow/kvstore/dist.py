@@ -7,13 +7,15 @@ first, so that all have the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as onp
 
 from .._arrays.dtypes import DTYPES, FLOAT32
 from ..distributed import group
-from ..distributed.collectives import COMPRESSED
+from ..distributed.collectives import COMPRESSED, EXAMPLES, Asked, Collective
 from ..error import ArrayTypeError, ArrayValueError
 from .base import known_capability, total_of
 from .kvstore import KVStore
@@ -32,6 +34,7 @@ class DistStore(KVStore):
         self._group = group.group()
         self._threshold: float | None = None  #: of compression
         self._left: dict[Any, Any] = {}  #: what did not travel of the gradients so far
+        self._examples: Collective | None = None  #: by whose number sums are divided
 
     @property
     def rank(self) -> int:
@@ -115,6 +118,29 @@ class DistStore(KVStore):
             )
         self._threshold = threshold
 
+    @contextmanager
+    def dividing_by(self, examples: float) -> Iterator[None]:
+        """Divide sums inside by the mean of the numbers that processes give; 0 without data."""
+        channel = self._group.channel
+        if channel is not None:
+            self._examples = channel.submit(EXAMPLES, "", weight=float(examples))
+        try:
+            yield
+        finally:
+            self._examples = None
+
+    def asked(self) -> Iterator[Asked]:
+        """Go through what processes with data do, until none has any."""
+        return self._group.asked()
+
+    def give_nothing(self, asked: Asked, payload: bytes = b"") -> None:
+        """Take part in what they do, with zeros, or with bytes."""
+        self._group.give_nothing(asked, payload)
+
+    def exchange(self, name: str, payload: bytes) -> list[bytes]:
+        """Return what each process gives. Waits for all of them."""
+        return self._group.exchange(name, payload)
+
     def barrier(self) -> None:
         """Wait until all processes are here."""
         group.barrier()
@@ -127,14 +153,18 @@ class DistStore(KVStore):
         dense = [i for i, one in enumerate(totals) if one.stype == "default"]
         for i, total in enumerate(totals):
             if total.stype == "row_sparse":
-                total[:] = _sum_of_rows(total, f"push {keys[i]}")
+                total[:] = _sum_of_rows(total, f"push {keys[i]}", self._examples)
             elif total.stype != "default":
                 raise ArrayTypeError(f"[push] values are dense or row_sparse, not {total.stype}")
         if self._threshold is not None:
             for i in dense:
                 self._sum_compressed(keys[i], totals[i])
             return
-        group.allreduce_all([totals[i] for i in dense], names=[f"push {keys[i]}" for i in dense])
+        group.allreduce_all(
+            [totals[i] for i in dense],
+            names=[f"push {keys[i]}" for i in dense],
+            examples=self._examples,
+        )
 
     def _sum_compressed(self, key: Any, total: Any) -> None:
         if total._dtype_number != FLOAT32:
@@ -150,7 +180,13 @@ class DistStore(KVStore):
         else:
             self._left[key] += total
         left = self._left[key]
-        channel.submit(COMPRESSED, f"push {key}", [total, left], threshold=self._threshold)
+        channel.submit(
+            COMPRESSED,
+            f"push {key}",
+            [total, left],
+            threshold=self._threshold,
+            examples=self._examples,
+        )
 
 
 class HorovodStore(DistStore):
@@ -202,7 +238,7 @@ def _rows_of(like: Any, rows: Any, data: Any) -> Any:
     return row_sparse_array((data, rows), shape=like.shape, ctx=like.context, dtype=like.dtype)
 
 
-def _sum_of_rows(array: Any, name: str) -> Any:
+def _sum_of_rows(array: Any, name: str, examples: Collective | None) -> Any:
     """Return the sum over all processes: of rows that any of them has. Waits for row numbers."""
     if group.size() == 1:
         return array
@@ -215,5 +251,5 @@ def _sum_of_rows(array: Any, name: str) -> Any:
 
     total = new_array(data, dtype=array.dtype)
     if len(rows):
-        group.allreduce_all([total], names=[name])
+        group.allreduce_all([total], names=[name], examples=examples)
     return _rows_of(array, rows, total)

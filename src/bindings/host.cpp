@@ -281,9 +281,11 @@ nb::object wait_outside(nb::callable function) {
     const WithoutGil released;
     body();
   };
+  StaysAtExit stay;  // nanobind, which calls this function, catches all that unwinds a stack
   without_gil([&] { engine.begin_outside_wait(); });
   PyObject* const result = PyObject_CallNoArgs(function.ptr());
   without_gil([&] { engine.end_outside_wait(); });
+  stay.leave();
   if (!result) throw nb::python_error();
   return nb::steal(result);
 }
