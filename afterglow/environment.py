@@ -152,6 +152,32 @@ SETTINGS: dict[str, Setting] = {
         "for",
         ".*",
     ),
+    "AFTERGLOW_GROUP": Setting(
+        "what `afterglow launch` sets",
+        "a group of one process",
+        "rank, ranks, the same on this machine, and where the launcher is; read when the group is "
+        "formed",
+        r"\d+ \d+ \d+ \d+ \S+:\d+ \S+",
+    ),
+    "DMLC_NUM_WORKER": Setting(
+        "what `afterglow launch` sets",
+        "1",
+        "the number of ranks, for programs that read it; a process that was started alone forms no "
+        "group if it is more than 1",
+        r"\d+",
+    ),
+    "AFTERGLOW_RANK_TIMEOUT": Setting(
+        "seconds",
+        "30",
+        "how long a rank that is dead, stopped or cut off may stay unnoticed by the others",
+        _LIMIT,
+    ),
+    "AFTERGLOW_ADDRESS": Setting(
+        "an address of this machine",
+        "that of the route to other networks",
+        "where ranks on other machines find the launcher",
+        ".*",
+    ),
     "AFTERGLOW_OLDER_NAMES": Setting(
         "`0`, `1`",
         "`1`",
@@ -263,11 +289,16 @@ _IDLE: list[tuple[str, str, str]] = [
         "MXNET_ELIMINATE_COMMON_EXPR",
     ),
     (
-        "key-value stores serve the devices of one process",
+        "sums over processes are cut by their size",
         "0",
         "MXNET_KVSTORE_BIGARRAY_BOUND MXNET_KVSTORE_SERIAL_PUSH MXNET_KVSTORE_SLICE_THRESHOLD "
-        "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE DMLC_ROLE "
-        "DMLC_PS_ROOT_URI DMLC_PS_ROOT_PORT DMLC_NUM_SERVER DMLC_NUM_WORKER DMLC_INTERFACE "
+        "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE",
+    ),
+    (
+        "`afterglow launch` starts the processes of a group, and there are no servers",
+        _ANY,
+        "DMLC_ROLE DMLC_WORKER_ID "
+        "DMLC_PS_ROOT_URI DMLC_PS_ROOT_PORT DMLC_NUM_SERVER DMLC_INTERFACE "
         "DMLC_LOCAL DMLC_NODE_HOST DMLC_PS_VAN_TYPE DMLC_PS_WATER_MARK DMLC_RANK "
         "DMLC_USE_KUBERNETES PS_VERBOSE PS_RESEND PS_RESEND_TIMEOUT PS_DROP_MSG "
         "PS_HEARTBEAT_INTERVAL PS_HEARTBEAT_TIMEOUT",

@@ -24,6 +24,7 @@ COMMANDS = {
     "tour": "a guided run of the ideas, measured on this machine",
     "run": "run a script, a notebook or a chapter of a book, with mxnet meaning Afterglow",
     "trace": "run a program as above, and write a page that shows what ran when",
+    "launch": "run a program on several processes or machines",
     "bench": "measure Afterglow beside other libraries",
     "books": "the data of the books: where it belongs, and fetching it",
     "im2rec": "lists of pictures, and files of records made of them",

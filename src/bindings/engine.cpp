@@ -175,6 +175,28 @@ void bind_engine(nb::module_& module) {
     lazy::seed_random(to_context(device), seed);
   });
   module.def(
+      "random_state",
+      [] {
+        const lazy::RandomState state = lazy::random_state();
+        nb::list streams;
+        for (const auto& [place, draw] : state.streams)
+          streams.append(nb::make_tuple(place.first, place.second, draw.key, draw.counter));
+        return nb::make_tuple(state.seed, streams);
+      },
+      "The seed, and (type, id, key, counter) of each stream that was drawn from.");
+  module.def(
+      "set_random_state",
+      [](std::uint64_t seed, nb::list streams) {
+        lazy::RandomState state{.seed = seed, .streams = {}};
+        for (nb::handle stream : streams) {
+          const auto part = [&](int number) { return stream[number]; };
+          state.streams[{nb::cast<int>(part(0)), nb::cast<int>(part(1))}] = {
+              nb::cast<std::uint64_t>(part(2)), nb::cast<std::uint64_t>(part(3))};
+        }
+        lazy::set_random_state(std::move(state));
+      },
+      "Go on where random_state() was called.");
+  module.def(
       "draw_iteration",
       [] {
         // The stream of a context that nobody has: what is drawn elsewhere stays as it is.

@@ -94,6 +94,16 @@ void ThreadedEngine::take_place_back(Hold& hold) {
   inside->task->queue->enter();
 }
 
+void ThreadedEngine::begin_outside_wait() {
+  Hold hold(*this);
+  lend_aside(hold);
+}
+
+void ThreadedEngine::end_outside_wait() {
+  Hold hold(*this);
+  take_aside_back(hold);
+}
+
 void ThreadedEngine::hold_asides() noexcept {
   std::unique_lock lock(mutex_);
   ++asides_held_;

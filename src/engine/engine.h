@@ -168,6 +168,12 @@ class Engine {
   /// is not waited for, and what depends on it stays where it is. May be called twice.
   virtual void shutdown() = 0;
 
+  /// A thread inside a task aside is about to wait for something outside of the engine (another
+  /// process), or has done so: as during a wait for tasks, the next task aside may start and a fork
+  /// waits for neither. They do nothing on other threads, nor in the serial engine.
+  virtual void begin_outside_wait() = 0;
+  virtual void end_outside_wait() = 0;
+
   /// Waits until no task aside runs, but for those that wait, and lets none go on before the same
   /// thread calls the second. For a thread that is about to fork: to be called without what such
   /// tasks may block on, which it may take afterwards. In the child nothing is held.

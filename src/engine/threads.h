@@ -40,6 +40,8 @@ class ThreadedEngine final : public Engine {
   WaitResult wait_all(const WaitOptions& options) override;
   WaitResult wait_until(const std::function<bool()>& enough, const WaitOptions& options) override;
   void shutdown() override;
+  void begin_outside_wait() override;
+  void end_outside_wait() override;
   void hold_asides() noexcept override;
   void let_asides_go() noexcept override;
   void before_fork() noexcept override;

@@ -31,17 +31,20 @@ class Meeting::Bring final : public HostFunction {
   Bring(std::shared_ptr<Meeting> meeting, Context device)
       : meeting_(std::move(meeting)), device_(device) {}
 
-  void run(const Call& call) override {
+  void run(const Call& call) override try {
     std::vector<double> numbers(static_cast<std::size_t>(call.inputs[0].size()));
     visit_elements(call.inputs[0], [&](const auto* elements) {
       std::copy_n(elements, numbers.size(), numbers.begin());
     });
     *reinterpret_cast<float*>(call.outputs[0].data()) = 0;
     meeting_->arrive(device_, std::move(numbers));
+  } catch (...) {
+    skip({});
+    throw;
   }
   bool runs_aside() const override { return false; }
   bool is_awaited() const override { return true; }
-  void did_not_run() override {
+  void skip(const std::string& /*why*/) noexcept override {
     meeting_->fail("what " + to_string(device_) + " should bring could not be computed");
   }
 

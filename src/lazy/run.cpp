@@ -103,7 +103,7 @@ int CallRun::prepare(const RunTerms& terms, const Dying& dying) noexcept {
     // Rows of an aggregate are poisoned each by itself, which its kernel sees to.
     if (!call_.aggregate && skip_poisoned()) {
       failed_ = true;
-      if (call_.host) call_.host->did_not_run();
+      tell_host();
       return 0;
     }
     if (call_.injected_failure) throw Error(*call_.injected_failure, "a failure was injected");
@@ -121,6 +121,7 @@ int CallRun::prepare(const RunTerms& terms, const Dying& dying) noexcept {
     return pass_->shares();
   } catch (...) {
     fail();
+    tell_host();
     return 0;
   }
 }
@@ -148,10 +149,13 @@ void CallRun::finish() noexcept {
   }
 }
 
+/// Others may wait for what the host would have done.
+void CallRun::tell_host() noexcept {
+  if (call_.host) call_.host->skip(call_.outputs[0].storage->failure->message);
+}
+
 void CallRun::fail() noexcept {
-  if (failed_.exchange(true)) return;
-  fail_with_current_exception(call_, *log_);
-  if (call_.host) call_.host->did_not_run();
+  if (!failed_.exchange(true)) fail_with_current_exception(call_, *log_);
 }
 
 std::shared_ptr<Failure> poison(Call& call, const std::exception_ptr& reason) {

@@ -6,8 +6,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import ndarray
+from ... import autograd, ndarray
+from ..._arrays.dtypes import FLOAT16
 from ..._arrays.shapes import as_integers
+from ..._core import Array, is_stand_in
 from ..._package.constructors import handed_on
 from ...context import num_gpus
 from ...error import ArrayValueError
@@ -202,7 +204,9 @@ class SyncBatchNorm(BatchNorm):
     """Normalises each channel over the parts of a batch that all devices have.
 
     In training the devices wait for each other, so the block has to be called on ``num_devices``
-    of them, by default the number of GPUs, before a result or a gradient is read.
+    of them, by default the number of GPUs, before a result or a gradient is read. In a group of
+    processes (:mod:`afterglow.distributed`), each of which has one device, means and variances are
+    those of what all of them have.
 
     >>> from afterglow import gluon
     >>> gluon.contrib.nn.SyncBatchNorm(in_channels=4, num_devices=2).gamma.shape
@@ -227,27 +231,54 @@ class SyncBatchNorm(BatchNorm):
         super().__init__(axis=1, **handed_on(locals(), "num_devices"))
         self._num_devices = num_devices or max(1, num_gpus())
 
+    def hybrid_forward(
+        self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
+    ) -> Any:
+        """Normalise with the statistics of all devices or processes, or of earlier batches."""
+        given = (gamma, beta, running_mean, running_var)
+        is_of_batch = autograd.is_training() and not self._use_global_stats
+        if is_of_batch and isinstance(x, Array) and not any(map(is_stand_in, given)):
+            from ...distributed import size
+
+            if size() > 1:
+                return self._normalise_together(x, *given)
+        statistics = self._statistics()
+        del statistics["axis"]
+        return functions(x).SyncBatchNorm(
+            x, *given, ndev=self._num_devices, key=self.prefix, **statistics
+        )
+
+    def _normalise_together(
+        self, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
+    ) -> Any:
+        from ...distributed import allreduce
+
+        f = functions(x)
+        wide = x.astype("float32") if x._dtype_number == FLOAT16 else x
+        channels = x.shape[1]
+        axes = (0, *range(2, x.ndim))
+        along = (1, channels, *(1,) * (x.ndim - 2))
+        count = gamma[:1] * 0 + x.size // channels
+        sums = f.join([wide.sum(axis=axes), count.detach()], 0)
+        sums = allreduce(sums, average=False, name=f"{self.name} means")
+        mean, count = sums[:channels] / sums[channels:], sums[channels:].detach()
+        distance = wide - mean.reshape(along)
+        squares = (distance * distance).sum(axis=axes)
+        variance = allreduce(squares, average=False, name=f"{self.name} variances") / count
+        result = distance / (variance + self._epsilon).sqrt().reshape(along)
+        if self._scale:
+            result = result * gamma.reshape(along)
+        result = result + beta.reshape(along)
+        if autograd.is_recording():
+            with autograd.pause():
+                for average, latest in ((running_mean, mean), (running_var, variance)):
+                    average[:] = average * self._momentum + latest * (1 - self._momentum)
+        return result.astype("float16") if wide is not x else result
+
     def __repr__(self) -> str:
         channels = (self.gamma.shape or (0,))[0]
         return (
             f"SyncBatchNorm(eps={self._epsilon}, momentum={self._momentum}, "
             f"fix_gamma={not self._scale}, use_global_stats={self._use_global_stats}, "
             f"ndev={self._num_devices}, key='{self.prefix}', in_channels={channels or None})"
-        )
-
-    def hybrid_forward(
-        self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
-    ) -> Any:
-        """Normalise with the statistics of all devices, or with those of earlier batches."""
-        statistics = self._statistics()
-        del statistics["axis"]
-        return functions(x).SyncBatchNorm(
-            x,
-            gamma,
-            beta,
-            running_mean,
-            running_var,
-            ndev=self._num_devices,
-            key=self.prefix,
-            **statistics,
         )
