@@ -96,12 +96,12 @@ void ThreadedEngine::take_place_back(Hold& hold) {
 
 void ThreadedEngine::begin_outside_wait() {
   Hold hold(*this);
-  lend_aside(hold);
+  lend_place(hold);
 }
 
 void ThreadedEngine::end_outside_wait() {
   Hold hold(*this);
-  take_aside_back(hold);
+  take_place_back(hold);
 }
 
 void ThreadedEngine::hold_asides() noexcept {
