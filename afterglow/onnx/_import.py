@@ -10,12 +10,13 @@ from typing import Any
 import numpy as onp
 
 from .. import ndarray as nd
+from .. import numpy as np
 from .. import symbol as symbols
 from .._arrays.dtypes import is_known
 from .._arrays.worlds import in_world
 from .._core import AnomalyScope, Array, infer_only
 from ..context import current_context
-from ..error import ArrayValueError
+from ..error import ArrayTypeError, ArrayValueError
 from ..gluon.block import HybridBlock
 from ..gluon.parameter import ParameterDict
 from ..symbol.symbol import Symbol
@@ -138,7 +139,13 @@ class _Imported:
 
 
 def _sketch_of_input(sketcher: Sketcher, info: Any) -> Sketch:
-    kind = known_type(dtype_named(info.type.tensor_type.elem_type)).name
+    dtype = dtype_named(info.type.tensor_type.elem_type)
+    if not is_known(dtype):
+        raise ArrayTypeError(
+            f"[onnx] the input {info.name!r} of the model is of type {dtype}, which no array of a "
+            "symbol can have; import_to_gluon takes NumPy arrays of it"
+        )
+    kind = dtype.name
     if not info.type.tensor_type.HasField("shape"):
         raise ArrayValueError(
             f"[onnx] the model does not say the shape of its input {info.name!r}, which a symbol "
@@ -146,9 +153,7 @@ def _sketch_of_input(sketcher: Sketcher, info: Any) -> Sketch:
         )
     shape = tuple(extent or 1 for extent in _extents(info))
     variable = symbols.var(info.name, dtype=kind).as_np_ndarray()
-    return Sketch(
-        sketcher, in_world(nd.zeros(shape or (1,), dtype=kind), False).reshape(shape), variable
-    )
+    return Sketch(sketcher, np.zeros(shape, dtype=kind), variable)
 
 
 class ImportedBlock(HybridBlock):

@@ -321,6 +321,17 @@ def test_shapes_that_depend_on_values() -> None:
         mx.onnx.import_model(proto)
 
 
+def test_types_that_arrays_do_not_have() -> None:
+    x = onp.array([3, -7, 20000], "int16")
+    proto = model([node("Add", "x", "x")], {"x": x})
+    result = mx.onnx.import_to_gluon(proto)(x)
+    assert isinstance(result, onp.ndarray)
+    assert result.dtype == x.dtype
+    assert onp.array_equal(result, x + x)
+    with pytest.raises(TypeError, match="'x' of the model is of type int16"):
+        mx.onnx.import_model(proto)
+
+
 def test_an_unknown_op_is_named() -> None:
     one = helper.make_node("Frobnicate", ["x"], ["y"], name="the_one", domain="com.example")
     proto = model([one], {"x": X})
