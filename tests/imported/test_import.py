@@ -442,7 +442,8 @@ def test_round_trips(name: str, tmp_path: Path) -> None:
     again = str(tmp_path / "again")
     block.export(again)
     exported = gluon.SymbolBlock.imports(f"{again}-symbol.json", ["data"], f"{again}-0000.params")
-    onp.testing.assert_allclose(exported(x).asnumpy(), expected, 1e-4, 1e-5)
+    for one in (exported, block):
+        onp.testing.assert_allclose(one(x).asnumpy(), expected, 1e-4, 1e-5)
 
 
 def test_an_imported_block_can_be_trained(tmp_path: Path) -> None:
