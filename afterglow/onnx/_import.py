@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as onp
 
 from .. import ndarray as nd
+from .. import numpy as np
 from .. import symbol as symbols
 from .._arrays.dtypes import is_known
 from .._arrays.worlds import in_world
 from .._core import AnomalyScope, Array, infer_only
 from ..context import current_context
-from ..error import ArrayValueError
+from ..error import ArrayTypeError, ArrayValueError
 from ..gluon.block import HybridBlock
 from ..gluon.parameter import ParameterDict
 from ..symbol.symbol import Symbol
@@ -38,7 +39,8 @@ def import_model(model_file: Path) -> tuple[Any, dict[str, Any], dict[str, Any]]
     The shapes are those of the model's inputs; extents that it leaves open are 1 while the symbol
     is made, and may be others later where the graph does not compute with them.
     """
-    return _Imported(model_file).as_symbol()
+    imported = _Imported(model_file)
+    return imported.as_symbol(imported.parameters)
 
 
 def import_to_gluon(model_file: Path, ctx: Any = None) -> ImportedBlock:
@@ -105,17 +107,20 @@ class _Imported:
                 self.parameters[name] = value
             else:
                 self.fixed[name] = value
+        self.graph.weights.clear()
         self.graph.fold(self.fixed)
         for value in self.fixed.values():
             self.model.keep(value)
 
-    def as_symbol(self) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    def as_symbol(
+        self, parameters: Mapping[str, Host]
+    ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
         """Return symbol, parameters and states."""
         sketcher = Sketcher({id(value): name for name, value in self.fixed.items()})
 
         def run() -> list[Any]:
             scope = dict(self.fixed)
-            for name, value in self.parameters.items():
+            for name, value in parameters.items():
                 scope[name] = sketcher.variable(name, value)
             for info in self.graph.infos:
                 scope[info.name] = _sketch_of_input(sketcher, info)
@@ -138,7 +143,13 @@ class _Imported:
 
 
 def _sketch_of_input(sketcher: Sketcher, info: Any) -> Sketch:
-    kind = known_type(dtype_named(info.type.tensor_type.elem_type)).name
+    dtype = dtype_named(info.type.tensor_type.elem_type)
+    if not is_known(dtype):
+        raise ArrayTypeError(
+            f"[onnx] the input {info.name!r} of the model is of type {dtype}, which no array of a "
+            "symbol can have; import_to_gluon takes NumPy arrays of it"
+        )
+    kind = dtype.name
     if not info.type.tensor_type.HasField("shape"):
         raise ArrayValueError(
             f"[onnx] the model does not say the shape of its input {info.name!r}, which a symbol "
@@ -146,9 +157,7 @@ def _sketch_of_input(sketcher: Sketcher, info: Any) -> Sketch:
         )
     shape = tuple(extent or 1 for extent in _extents(info))
     variable = symbols.var(info.name, dtype=kind).as_np_ndarray()
-    return Sketch(
-        sketcher, in_world(nd.zeros(shape or (1,), dtype=kind), False).reshape(shape), variable
-    )
+    return Sketch(sketcher, np.zeros(shape, dtype=kind), variable)
 
 
 class ImportedBlock(HybridBlock):
@@ -164,7 +173,9 @@ class ImportedBlock(HybridBlock):
         self._imported = imported
         self._symbol: Any = None
         self._ctx = ctx
-        for name, value in imported.parameters.items():
+        self._names = list(imported.parameters)
+        for name in self._names:
+            value = imported.parameters.pop(name)  # it need not be in memory twice
             given = {"grad_req": "null"} if name in imported.states else {}
             parameter = self.params.get(name, shape=value.shape, dtype=value.dtype.name, **given)
             parameter._load_init(nd.array(value, dtype=value.dtype.name), ctx)
@@ -189,7 +200,8 @@ class ImportedBlock(HybridBlock):
 
     def _composed(self, args: Sequence[Symbol]) -> list[Any]:
         if self._symbol is None:
-            self._symbol, constants, _ = self._imported.as_symbol()
+            values = {name: self._params[name]._reduce().asnumpy() for name in self._names}
+            self._symbol, constants, _ = self._imported.as_symbol(values)
             for name, value in constants.items():
                 if name not in self._params:
                     self.params.get_constant(name, value).initialize(ctx=self._ctx)
@@ -201,8 +213,8 @@ class ImportedBlock(HybridBlock):
         first: Any = next((one for one in args if isinstance(one, Array)), None)
         context = current_context() if first is None else first.context
         scope = dict(imported.fixed)
-        for name, parameter in self._params.items():
-            scope[name] = in_world(parameter.data(context), False)
+        for name in self._names:
+            scope[name] = in_world(self._params[name].data(context), False)
         for name, value in zip(imported.graph.inputs, args, strict=True):
             scope[name] = in_world(value, False) if isinstance(value, Array) else value
         legacy = first is not None and first._legacy

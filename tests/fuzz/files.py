@@ -385,7 +385,9 @@ def _use_graph(path: str) -> None:
 
 def _use_model(path: str) -> None:
     block = mx.onnx.import_to_gluon(path)
-    block(nd.ones(_IMAGE)).asnumpy()
+    results = block(nd.ones(_IMAGE))
+    for one in results if isinstance(results, list) else [results]:
+        one.asnumpy()
     symbol, _, _ = mx.onnx.import_model(path)
     symbol.list_arguments()
 

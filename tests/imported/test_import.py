@@ -321,6 +321,17 @@ def test_shapes_that_depend_on_values() -> None:
         mx.onnx.import_model(proto)
 
 
+def test_types_that_arrays_do_not_have() -> None:
+    x = onp.array([3, -7, 20000], "int16")
+    proto = model([node("Add", "x", "x")], {"x": x})
+    result = mx.onnx.import_to_gluon(proto)(x)
+    assert isinstance(result, onp.ndarray)
+    assert result.dtype == x.dtype
+    assert onp.array_equal(result, x + x)
+    with pytest.raises(TypeError, match="'x' of the model is of type int16"):
+        mx.onnx.import_model(proto)
+
+
 def test_an_unknown_op_is_named() -> None:
     one = helper.make_node("Frobnicate", ["x"], ["y"], name="the_one", domain="com.example")
     proto = model([one], {"x": X})
@@ -431,7 +442,8 @@ def test_round_trips(name: str, tmp_path: Path) -> None:
     again = str(tmp_path / "again")
     block.export(again)
     exported = gluon.SymbolBlock.imports(f"{again}-symbol.json", ["data"], f"{again}-0000.params")
-    onp.testing.assert_allclose(exported(x).asnumpy(), expected, 1e-4, 1e-5)
+    for one in (exported, block):
+        onp.testing.assert_allclose(one(x).asnumpy(), expected, 1e-4, 1e-5)
 
 
 def test_an_imported_block_can_be_trained(tmp_path: Path) -> None:

@@ -37,7 +37,6 @@ class Step:
     def __init__(
         self, proto: Any, model: Model, versions: Mapping[str, int], around: Mapping[str, Any]
     ) -> None:
-        self.proto = proto
         self.op: str = proto.op_type
         self.domain = plain_domain(proto.domain)
         self.version = versions.get(self.domain, 1)
@@ -61,6 +60,8 @@ class Step:
             raise self.refuse("it stretches inputs as opsets before 7 do; 9 or later is needed")
         if self.entry is None and not self.is_defined:
             raise self.refuse("it cannot be read; docs/onnx.md lists what can")
+        # Not the message itself, which would keep the whole file in memory.
+        self.text = b"" if self.entry else proto.SerializeToString()  # for the definition
         self.dying: list[str] = []  # values that nobody needs after this node
         self.definitions: dict[Any, Graph] = {}  # by what they depend on
 
@@ -194,10 +195,14 @@ class Graph:
         self.weights: dict[str, Host] = (
             {} if is_function else {one.name: model.tensor(one) for one in proto.initializer}
         )
-        self.infos: list[Any] = [
-            one for one in proto.input if is_function or one.name not in self.weights
-        ]
-        self.inputs: list[str] = [one if is_function else one.name for one in self.infos]
+        self.infos: list[Any] = (
+            []
+            if is_function
+            else [_copied(one) for one in proto.input if one.name not in self.weights]
+        )
+        self.inputs: list[str] = (
+            list(proto.input) if is_function else [one.name for one in self.infos]
+        )
         if not is_function and proto.sparse_initializer:
             raise ArrayNotImplementedError(
                 f"[onnx] graph {proto.name!r} has sparse initializers; dense ones are needed"
@@ -274,6 +279,13 @@ class Graph:
         ]
 
 
+def _copied(message: Any) -> Any:
+    """Return a part of a file that does not keep the rest of it in memory."""
+    copy = type(message)()
+    copy.CopyFrom(message)
+    return copy
+
+
 def versions_of(proto: Any) -> dict[str, int]:
     """Return the versions of ops that a model, or a function, is written with, by domain."""
     return {plain_domain(one.domain): one.version for one in proto.opset_import}
@@ -287,7 +299,9 @@ class Model:
 
     def __init__(self, proto: Any) -> None:
         self._to_array: Callable[[Any], Host] = onnx_module("onnx.numpy_helper").to_array
-        self.functions = {(plain_domain(one.domain), one.name): one for one in proto.functions}
+        self.functions = {
+            (plain_domain(one.domain), one.name): _copied(one) for one in proto.functions
+        }
         self._twins: dict[tuple[int, tuple[int, int]], Any] = {}  # by identity and device
         self.constants: dict[int, Host] = {}
 
@@ -362,7 +376,7 @@ def _standard_definition(schema: Any, node: Node) -> tuple[Any, Any]:
             kind = helper.make_tensor_type_proto(number, list(value.shape))
         types.append(kind)
     call = onnx.NodeProto()
-    call.CopyFrom(step.proto)
+    call.ParseFromString(step.text)
     for one in reversed(range(len(call.attribute))):
         if call.attribute[one].ref_attr_name:  # of the function that it stands in
             name = call.attribute[one].name
