@@ -75,14 +75,14 @@ SETTINGS: dict[str, Setting] = {
     ),
     "AFTERGLOW_DEVICES": Setting(
         "a number from 0 to 256",
-        "0",
+        "`0`",
         "the threads are divided among so many devices `cpu(0)`, `cpu(1)`, ...; `0`: each uses all "
         "of them; see `engine.set_devices`",
         _DEVICES,
     ),
     "AFTERGLOW_GPUS": Setting(
         "a number from 0 to 256",
-        "0",
+        "`0`",
         "so many GPUs are pretended, each a share of the threads; see `engine.pretend_gpus`",
         _DEVICES,
     ),
@@ -212,6 +212,9 @@ FOR_TESTS: dict[str, str] = {
 
 #: Passes that MXNet's switches turn off.
 _PASSES = {"MXNET_USE_FUSION": "fuse", "MXNET_EXEC_ENABLE_INPLACE": "reuse"}
+
+#: What divides the threads among so many devices.
+_DIVISIONS = {"AFTERGLOW_DEVICES": engine.set_devices, "AFTERGLOW_GPUS": engine.pretend_gpus}
 
 _ANY = ".*"
 _NONE = ""
@@ -429,10 +432,7 @@ def apply(names: list[str]) -> None:
     for name, which in _PASSES.items():
         if environment.get(name, "").strip().lower() in ("0", "false"):
             _core.set_pass(which, False)
-    for name, divide in (
-        ("AFTERGLOW_DEVICES", engine.set_devices),
-        ("AFTERGLOW_GPUS", engine.pretend_gpus),
-    ):
+    for name, divide in _DIVISIONS.items():
         if environment.get(name) and _problem(name, environment[name]) is None:
             divide(int(environment[name]))
     if found := problems(environment):

@@ -31,7 +31,7 @@ from ..context import Context, context_of
 from ..error import ArrayTypeError, ArrayValueError, as_ours
 from ..util import restore_array
 from .dtypes import BOOL, dtype_number
-from .keys import Block, Selection, read_key
+from .keys import Block, Selection, brought, read_key
 from .shapes import Shape
 from .worlds import NUMPY, WORLDS
 
@@ -179,12 +179,14 @@ class ArrayBase(Array):
         """Write where one index array points."""
         shape, strides = self.shape, self._strides
         values = self._in_own_type(self._stored(value, len(shape) - 1 + key.ndim))
-        result = WORLDS[self._legacy].scatter([self._view(0, shape, strides), values, key])
+        result = WORLDS[self._legacy].scatter(
+            [self._view(0, shape, strides), values, brought(key, self)]
+        )
         self._written(result, 0, shape, strides)
 
     def _masked(self, mask: Any, ndim: int) -> Self:
         """Return the elements where a mask over the first axes is true. Waits for the mask."""
-        positions = true_positions(mask._shaped((mask.size,)))
+        positions = brought(true_positions(mask._shaped((mask.size,))), self)
         rows = self._shaped((mask.size, *self.shape[ndim:]))
         result: Self = WORLDS[self._legacy].take(rows, positions)
         return result
@@ -277,7 +279,7 @@ class ArrayBase(Array):
         if self.size:
             condition = mask._shaped((*mask.shape, *(1,) * behind))
             operands = (one._as_class(False) for one in (condition, stored, self))
-            chosen = NUMPY.where(*operands)
+            chosen = NUMPY.where(*(brought(one, self) for one in operands))
             self._assign(chosen._as_class(self._legacy))
         return True
 

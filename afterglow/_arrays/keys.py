@@ -77,7 +77,7 @@ class Selection(NamedTuple):
         arrays: list[Array] = []
         for index in self.indices:
             if isinstance(index, Array) and index._dtype_number != BOOL:
-                arrays.append(index)
+                arrays.append(brought(index, array))
                 continue
             host = index.asnumpy() if isinstance(index, Array) else index
             for part in host.nonzero() if host.dtype.kind == "b" else (host,):
@@ -92,6 +92,12 @@ class Selection(NamedTuple):
         if index.size and (_least(index, None) < -extent or _greatest(index, None) >= extent):
             outside = index[(index < -extent) | (index >= extent)].flat[0]
             _position(int(outside), extent, self.axes[number])
+
+
+def brought(index: Any, array: Any) -> Any:
+    """Return an index array where the array is."""
+    place = array._context_numbers
+    return index if index._context_numbers == place else index._copy(index, context=place)
 
 
 # Half the price of the methods.

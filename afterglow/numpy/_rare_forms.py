@@ -59,7 +59,8 @@ def _call_where(call: Callable[..., Any], operands: tuple[Any, ...], out: Any, c
         operands = (need(onp.asarray(operands[0])), *operands[1:])
     result = call(*operands, out=None)
     if out is None:
-        return NUMPY.where(chosen, result, NUMPY.copy(0, result._dtype_number, ()))
+        outside = NUMPY.copy(0, result._dtype_number, (), ctx=result._context_numbers)
+        return NUMPY.where(chosen, result, outside)
     return NUMPY.where(chosen, result, out, out=out)
 
 
@@ -128,6 +129,8 @@ def filled(value: Any, shape: Shape, number: int, like: Any, out: Any) -> Any:
 def mask_of(where: Any, a: Any) -> Any:
     """Return which elements count, as an array of truth values that broadcasts to ``a``."""
     mask = truth(where)
+    if not isinstance(where, Array):
+        mask = mask.as_in_ctx(a.ctx)
     extents = zip(reversed(mask.shape), reversed(a.shape), strict=False)
     if mask.ndim > a.ndim or any(own not in (1, extent) for own, extent in extents):
         raise ArrayValueError(f"where of shape {mask.shape} does not broadcast to {a.shape}")
@@ -167,7 +170,8 @@ def _fold(
     if where is not True:
         if initial is None and identity is None:
             raise ArrayValueError("a mask may leave nothing: initial is needed beside where")
-        outside = NUMPY.copy(initial if identity is None else identity, a._dtype_number, ())
+        number = initial if identity is None else identity
+        outside = NUMPY.copy(number, a._dtype_number, (), ctx=a._context_numbers)
         a = NUMPY.where(mask_of(where, a), a, outside)
     if initial is None:
         return _reduce(op, a, axis, keepdims, dtype, out)
@@ -218,7 +222,7 @@ def _decide(op: str, nothing: bool) -> Callable[..., Any]:
         if isinstance(out, bool):
             keepdims, out = out, keepdims
         if where is not True:
-            outside = NUMPY.copy(nothing, BOOL, ())
+            outside = NUMPY.copy(nothing, BOOL, (), ctx=a._context_numbers)
             a = NUMPY.where(mask_of(where, a), truth(a), outside)
         return getattr(NUMPY, op)(a, axis, bool(keepdims), out=out)
 

@@ -48,6 +48,17 @@ PyObject* call_method(PyObject* self, const char* name, PyObject* key, PyObject*
   return result;
 }
 
+/// The elements that an index array names; it is brought to where they are.
+PyObject* take_at(PyObject* self, nb::object index) {
+  const Context here = as_array(self).array.context();
+  if (as_array(index.ptr()).array.context() != here) {
+    autograd::Handle brought = ops::copy(autograd::Value(as_array(index.ptr())), {}, here);
+    index = nb::steal(wrap_like(std::move(brought), index.ptr()));
+  }
+  PyObject* const inputs[] = {self, index.ptr()};
+  return call_with_defaults(ops::the_op<"take">(), inputs);
+}
+
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if (const std::optional<ops::Part> place = place_in(as_array(self), key)) {
@@ -55,15 +66,9 @@ PyObject* subscript(PyObject* self, PyObject* key) {
       if (!in_order) return copy_at(self, *place);
       return wrap_like(ops::contiguous_view(as_array(self), place->offset, place->shape), self);
     }
-    if (is_index(self, key)) {
-      PyObject* const inputs[] = {self, key};
-      return call_with_defaults(ops::the_op<"take">(), inputs);
-    }
-    if (is_mask(self, key) && as_array(key).array.layout->rank() == 1) {
-      nb::object positions = true_positions(key);
-      PyObject* const inputs[] = {self, positions.ptr()};
-      return call_with_defaults(ops::the_op<"take">(), inputs);
-    }
+    if (is_index(self, key)) return take_at(self, nb::borrow(key));
+    if (is_mask(self, key) && as_array(key).array.layout->rank() == 1)
+      return take_at(self, true_positions(key));
     return call_method(self, "_select", key, nullptr);
   });
 }

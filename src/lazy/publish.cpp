@@ -178,12 +178,14 @@ bool Window::run_at_once(std::span<Call* const> group, int most_shares) {
 }
 
 // Tiny groups go to the engine together, those of each device by themselves. A group joins what it
-// depends on, or a later bundle, so that program order is kept; those that depend on nothing are
-// dealt out, so that independent chains run side by side.
+// depends on, so that program order is kept; where that is on another device it joins those that
+// came from there, too. Groups that depend on nothing are dealt out, so that independent chains run
+// side by side.
 std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
   struct Bundle {
     Plan plan;
     int queue;
+    int after = -1;  // the bundle of another device from which its first group came
     double cost = 0;
     bool open = true;
     bool root = false;
@@ -218,12 +220,19 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
       }
     }
     const int last = static_cast<int>(bundles.size());
-    // The first of its own device that is not before what it depends on.
-    while (chosen >= 0 && chosen < last && bundles[chosen].queue != queue) ++chosen;
-    if (chosen < 0 || chosen == last || alone || !has_room(bundles[chosen])) {
+    int after = -1;
+    if (chosen >= 0 && bundles[chosen].queue != queue) {
+      after = chosen;
+      chosen = last - 1;
+      while (chosen > after && (bundles[chosen].queue != queue || bundles[chosen].after != after))
+        --chosen;
+      if (chosen == after) chosen = -1;
+    }
+    if (chosen < 0 || alone || !has_room(bundles[chosen])) {
       chosen = last;
       Bundle& added = bundles.emplace_back();
       added.queue = queue;
+      added.after = after;
       added.plan.calls.reserve(plan.calls.size());
       added.plan.ends.reserve(plan.groups());
       added.open = !alone;

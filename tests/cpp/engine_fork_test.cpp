@@ -353,6 +353,46 @@ TEST("what has ended is destroyed in both processes") {
   }
 }
 
+TEST("both processes go on under limits of queues, also where a task forks") {
+  for (const bool inside : {false, true}) {
+    auto engine = make_threaded_engine(2);
+    engine->set_limit(0, 1);
+    std::atomic<int> ran{0};
+    std::atomic<bool> good{false};
+    for (int i = 0; i < 40; ++i) push(*engine, [&] { busy(10us), ++ran; }, {}, {});
+    // Inside, the place of this very task is lent to what it waits for.
+    const auto waits = [&] {
+      Variable last;
+      push(*engine, [] {}, {}, {&last});
+      return engine->wait(last) == WaitResult::done;
+    };
+    const auto finishes = [&] { return engine->wait_all() == WaitResult::done && ran == 40; };
+    if (inside)
+      push(*engine, [&] { good = forked(*engine, waits); }, {}, {});
+    else
+      good = forked(*engine, finishes);
+    CHECK(engine->wait_all() == WaitResult::done);
+    CHECK(good);
+    CHECK_EQUAL(ran.load(), 40);
+  }
+}
+
+TEST("a held task is held in both processes") {
+  auto engine = make_threaded_engine(2);
+  Variable x;
+  std::atomic<bool> opened{false};
+  bool in_order = false;
+  const auto held = push(*engine, [&] { in_order = opened; }, {}, {&x}, {.held = true});
+  const auto finish = [&] {
+    if (engine->wait(x, WaitFor::read, {.timeout = 5ms}) != WaitResult::timed_out) return false;
+    opened = true;
+    engine->let_go(held);
+    return engine->wait(x) == WaitResult::done && in_order;
+  };
+  CHECK(forked(*engine, finish));
+  CHECK(finish());
+}
+
 TEST("the serial engine forks, also from inside a task") {
   auto engine = make_serial_engine();
   Variable x;

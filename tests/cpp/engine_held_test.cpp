@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Held tasks: they start when they are let go, and not before.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <mutex>
 #include <vector>
 
 #include "engine_support.h"
@@ -62,32 +58,6 @@ TEST("a task may be let go before what it depends on has ended") {
   CHECK(!engine->stalled());
   gate.open = true;
   CHECK(engine->wait(y) == WaitResult::done);
-}
-
-TEST("a held task is held in both processes of a fork") {
-  auto engine = make_threaded_engine(2);
-  Variable x;
-  std::atomic<bool> opened{false};
-  bool in_order = false;
-  const auto held = push(*engine, [&] { in_order = opened; }, {}, {&x}, {.held = true});
-  const auto finish = [&] {
-    if (engine->wait(x, WaitFor::read, {.timeout = 5ms}) != WaitResult::timed_out) return false;
-    opened = true;
-    engine->let_go(held);
-    return engine->wait(x) == WaitResult::done && in_order;
-  };
-  engine->before_fork();
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(30);
-    engine->after_fork_in_child();
-    _exit(finish() ? 0 : 1);
-  }
-  engine->after_fork_in_parent();
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  CHECK(finish());
 }
 
 TEST("shutdown drops held tasks") {

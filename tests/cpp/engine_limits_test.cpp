@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of queues: how many threads compute for one, that nothing else waits for it, and that
-// nothing hangs with waits, starved tasks, forks and shutdown.
-#include <sys/wait.h>
-#include <unistd.h>
-
+// nothing hangs with waits, starved tasks and shutdown.
 #include <array>
 
 #include "engine_support.h"
@@ -127,43 +124,6 @@ TEST("a starved task behind a full queue runs when its time has come") {
   push(*engine, [] {}, {&starved}, {&after}, {.queue = 1});
   CHECK(engine->wait(after) == WaitResult::done);
   CHECK(engine->wait_all() == WaitResult::done);
-}
-
-TEST("both processes of a fork go on under limits, also from inside a task") {
-  for (const bool inside : {false, true}) {
-    auto engine = make_threaded_engine(2);
-    engine->set_limit(0, 1);
-    std::atomic<int> ran{0};
-    std::atomic<bool> good{false};
-    const auto fork_now = [&] {
-      engine->before_fork();
-      const pid_t child = fork();
-      if (child == 0) {
-        alarm(30);
-        engine->after_fork_in_child();
-        if (!inside && engine->wait_all() == WaitResult::done && ran == 40) _exit(0);
-        if (inside) {
-          // The place of this very task is taken: what it waits for needs it lent.
-          Variable last;
-          push(*engine, [] {}, {}, {&last});
-          if (engine->wait(last) == WaitResult::done) _exit(0);
-        }
-        _exit(1);
-      }
-      engine->after_fork_in_parent();
-      int status = -1;
-      waitpid(child, &status, 0);
-      good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    };
-    for (int i = 0; i < 40; ++i) push(*engine, [&] { busy(10us), ++ran; }, {}, {});
-    if (inside)
-      push(*engine, fork_now, {}, {});
-    else
-      fork_now();
-    CHECK(engine->wait_all() == WaitResult::done);
-    CHECK(good);
-    CHECK_EQUAL(ran.load(), 40);
-  }
 }
 
 TEST("shutdown drops what a full queue keeps back, and wakes who waits for it") {

@@ -51,6 +51,22 @@ def test_arrays_of_several_devices_do_not_meet(front: Any, gpus: list[mx.Context
     assert here.asnumpy().tolist() == [[0, 0], [1, 1]]
 
 
+@both
+def test_keys_are_brought_to_the_array(front: Any, gpus: list[mx.Context]) -> None:
+    x = front.arange(6, ctx=gpus[0]).reshape((2, 3))
+    rows = front.array([1, 0], dtype="int32")
+    mask = front.array([1, 0], dtype="bool") if front is np else None
+    assert x[rows].ctx == x[rows, rows].ctx == x[:, rows].ctx == gpus[0]
+    assert x[rows].asnumpy().tolist() == [[3, 4, 5], [0, 1, 2]]
+    if mask is not None:
+        assert x[mask].ctx == gpus[0]
+        assert x[mask].asnumpy().tolist() == [[0, 1, 2]]
+        x[mask] = 7
+    x[rows[:1]] = 9
+    assert x.ctx == gpus[0]
+    assert x[1].asnumpy().tolist() == [9, 9, 9]
+
+
 def test_gradients_go_back_to_where_values_came_from(gpus: list[mx.Context]) -> None:
     x = nd.array([2.0, 3.0], ctx=gpus[0])
     x.attach_grad()

@@ -86,12 +86,12 @@ def test_hybridized_and_again_and_again(two_devices: list[mx.Context]) -> None:
     plain = _net(gluon.nn.BatchNorm(), alone)
     net = _net(gluon.contrib.nn.SyncBatchNorm(num_devices=2), two_devices)
     net.hybridize()
+    wanted = [_run(plain, alone, []) for _ in range(4)]
     with pytest.warns(UserWarning, match="runs as it is, call by call, because devices"):
-        for _ in range(4):
-            wanted = _run(plain, alone, [])
-            got = _run(net, two_devices, [4])
-            for one, other in zip(got, wanted, strict=True):
-                onp.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-3)
+        got = [_run(net, two_devices, [4]) for _ in range(4)]
+    for number, numbers in enumerate(got):
+        for one, other in zip(numbers, wanted[number], strict=True):
+            onp.testing.assert_allclose(one, other, rtol=2e-3, atol=2e-3)
 
 
 @runs_later

@@ -31,12 +31,12 @@ def small() -> Recording:
     )
     recording.texts = ["", "mul", "add", "dot", "/a/b/train.py:4 in f", "c.py:9", "net.0", "read"]
     calls = [
-        # op, site, layer, shapes, bytes, thread, begin, end, state, pass, dropped, cost
-        (1, 4, 0, 0, 8, 0, 0, 10, RAN, 0, -1, 20),
-        (2, 4, 0, 0, 8, 0, 20, 30, RAN, 0, -1, 10),
-        (3, 5, 6, 0, 100, 0, 40, 50, RAN, 1, -1, 500),
-        (3, 5, 6, 0, 100, 0, 60, 70, DROPPED, -1, 75, 500),
-        (1, 4, 0, 0, 8, 0, 900, 910, PENDING, -1, -1, 20),
+        # op, site, layer, shapes, bytes, thread, begin, end, state, pass, dropped, cost, devices
+        (1, 4, 0, 0, 8, 0, 0, 10, RAN, 0, -1, 20, 0, 0),
+        (2, 4, 0, 0, 8, 0, 20, 30, RAN, 0, -1, 10, 0, 0),
+        (3, 5, 6, 0, 100, 0, 40, 50, RAN, 1, -1, 500, 0, 0),
+        (3, 5, 6, 0, 100, 0, 60, 70, DROPPED, -1, 75, 500, 0, 0),
+        (1, 4, 0, 0, 8, 0, 900, 910, PENDING, -1, -1, 20, 0, 0),
     ]
     runs = [(1, 100, 160, 0, 0), (1, 200, 300, 0, 1), (0, 210, 290, 1, 1)]
     waits = [(0, 80, 280, 5, 7), (0, 400, 450, 5, 7)]
