@@ -252,6 +252,8 @@ class Channel:
     # --- on the threads of host calls ---
 
     def _take_part(self, collective: Collective, hosts: list[Host]) -> None:
+        if self.is_forked:
+            raise MXNetError("this process was forked from a rank, and is none itself")
         with self._changed:
             collective.hosts = hosts
             self._changed.notify_all()

@@ -147,3 +147,23 @@ def test_a_value_that_cannot_be_computed_is_told_to_all(tmp_path):
     assert wanted in outcome.of(0)[0]
     assert wanted in outcome.of(0)[1]
     assert wanted in outcome.of(1)[1]
+
+
+def test_a_child_of_a_rank_is_none(tmp_path):
+    file = write(
+        tmp_path,
+        """
+        total = hvd.allreduce(nd.ones((3,)), average=False)
+        child = os.fork()
+        if child == 0:  # the value may be there or not, but nobody waits for it
+            try:
+                total.asnumpy()
+                hvd.allreduce(nd.ones((3,)))
+            except mx.MXNetError as error:
+                os._exit(7)
+            os._exit(1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), total.asnumpy().tolist())
+        """,
+    )
+    outcome = succeed(2, file)
+    assert outcome.of(0) == outcome.of(1) == ["7 [2.0, 2.0, 2.0]"]
