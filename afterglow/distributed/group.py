@@ -163,6 +163,7 @@ class Group:
                 for shape, number in zip(asked.shapes, asked.dtypes, strict=True)
             ],
             root=asked.root,
+            divisor=asked.divisor,
             threshold=asked.threshold,
             payload=payload,
         )
