@@ -75,6 +75,7 @@ class Asked(NamedTuple):
     shapes: list[list[int]]
     dtypes: list[int]
     root: int
+    divisor: int
     threshold: float
 
 
@@ -102,8 +103,10 @@ class Collective:
     def __post_init__(self) -> None:
         """Say what it is."""
         shapes = ", ".join(f"{one.shape} {DTYPES[one._dtype_number].name}" for one in self.arrays)
-        source = f"from rank {self.root}" if self.root else ""
-        self.header = " ".join(part for part in (self.kind, self.name, shapes, source) if part)
+        how = f"from rank {self.root}" if self.root else ""
+        if self.divisor != 1 or self.threshold:
+            how = f"threshold {self.threshold}" if self.threshold else "mean"
+        self.header = " ".join(part for part in (self.kind, self.name, shapes, how) if part)
 
     def __str__(self) -> str:
         return f"{self.header} (collective {self.sequence}, {self.line})"
@@ -112,7 +115,8 @@ class Collective:
         """Say what it is to a rank that has nothing of its own to do."""
         shapes = [list(one.shape) for one in self.arrays]
         dtypes = [one._dtype_number for one in self.arrays]
-        told = Asked(self.kind, self.name, shapes, dtypes, self.root, self.threshold)
+        options = self.root, self.divisor, self.threshold
+        told = Asked(self.kind, self.name, shapes, dtypes, *options)
         return json.dumps(told).encode()
 
     def is_due(self) -> bool:
@@ -252,6 +256,8 @@ class Channel:
     # --- on the threads of host calls ---
 
     def _take_part(self, collective: Collective, hosts: list[Host]) -> None:
+        if self.is_forked:
+            raise MXNetError("this process was forked from a rank, and is none itself")
         with self._changed:
             collective.hosts = hosts
             self._changed.notify_all()

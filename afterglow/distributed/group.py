@@ -154,6 +154,7 @@ class Group:
         assert self.channel is not None
         if asked.kind == "broadcast" and asked.root == self.rank:
             self.channel.tell(f"rank {self.rank} has joined, and has no {asked.name} to broadcast")
+            return
         self.channel.submit(
             asked.kind,
             asked.name,
@@ -162,6 +163,7 @@ class Group:
                 for shape, number in zip(asked.shapes, asked.dtypes, strict=True)
             ],
             root=asked.root,
+            divisor=asked.divisor,
             threshold=asked.threshold,
             payload=payload,
         )

@@ -217,7 +217,8 @@ class Trainer(NamedKeywords):
         """Take part in the steps of the other processes, with weight 0, until none has data left.
 
         For a process that runs out of data before others, behind the loop of an epoch; all call it.
-        Weights stay the same in all of them. A process alone returns at once.
+        Weights stay the same in all of them; statistics of batches, which are not updated, are
+        taken from a process that had data to the end. A process alone returns at once.
         """
         self._prepare()
         processes = self._processes
@@ -226,8 +227,10 @@ class Trainer(NamedKeywords):
         from ..distributed.collectives import EXAMPLES
         from . import checkpoint
 
+        steps = 0  # of others
         for asked in processes.asked():
             if asked.kind == EXAMPLES:
+                steps += 1
                 for _, parameter in self._wanting_gradients():
                     parameter.zero_grad()
                 self._step(0, self._scale, ignore_stale_grad=False)  # stale ones are updated, too
@@ -236,6 +239,19 @@ class Trainer(NamedKeywords):
                 self._gather_checkpoint(processes, {"note": checkpoint.note(self, progress)})
             else:
                 processes.give_nothing(asked)
+        missed = [int(count) for count in processes.exchange("joined", str(steps).encode())]
+        if any(missed):
+            self._take_statistics(processes, missed.index(min(missed)), bool(steps))
+
+    def _take_statistics(self, processes: DistStore, root: int, is_wanted: bool) -> None:
+        """Take what is not trained from another process, which all have to hear."""
+        for parameter in self._params:
+            if parameter.grad_req == "null" and parameter.stype == "default":
+                latest = parameter.list_data()[0].detach().copy()
+                processes.give(latest, root, parameter.name)
+                for array in parameter.list_data() if is_wanted else ():
+                    with autograd.pause():
+                        array[:] = latest.as_in_context(array.context)
 
     def allreduce_grads(self) -> None:
         """Give every device the sum of the gradients of all of them."""

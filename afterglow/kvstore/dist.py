@@ -137,6 +137,10 @@ class DistStore(KVStore):
         """Take part in what they do, with zeros, or with bytes."""
         self._group.give_nothing(asked, payload)
 
+    def give(self, array: Any, root: int, name: str) -> None:
+        """Replace an array by that of one process."""
+        group.broadcast_(array, root, name)
+
     def exchange(self, name: str, payload: bytes) -> list[bytes]:
         """Return what each process gives. Waits for all of them."""
         return self._group.exchange(name, payload)

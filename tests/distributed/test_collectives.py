@@ -78,6 +78,7 @@ _DIFFERENT = {
     "shape": ("hvd.allreduce(nd.ones((3 + rank,)), name='w')", "allreduce w (3,) float32"),
     "type": ("hvd.allreduce(nd.ones((3,), dtype=('float32', 'float64')[rank]))", "(3,) float64"),
     "order": ("(hvd.allreduce, hvd.broadcast)[rank](nd.ones((3,)))", "broadcast (3,) float32"),
+    "mean": ("hvd.allreduce(nd.ones((3,)), average=rank == 1)", "allreduce (3,) float32 mean"),
     "root": ("hvd.broadcast(nd.ones((3,)), rank)", "broadcast (3,) float32 from rank 1"),
 }
 
@@ -143,7 +144,29 @@ def test_a_value_that_cannot_be_computed_is_told_to_all(tmp_path):
         """,
     )
     outcome = launch(2, file)
-    wanted = "rank 1 cannot take part in allreduce gradient (30,) float32 (collective 0, program.py"
+    wanted = (
+        "rank 1 cannot take part in allreduce gradient (30,) float32 mean (collective 0, program.py"
+    )
     assert wanted in outcome.of(0)[0]
     assert wanted in outcome.of(0)[1]
     assert wanted in outcome.of(1)[1]
+
+
+def test_a_child_of_a_rank_is_none(tmp_path):
+    file = write(
+        tmp_path,
+        """
+        total = hvd.allreduce(nd.ones((3,)), average=False)
+        child = os.fork()
+        if child == 0:  # the value may be there or not, but nobody waits for it
+            try:
+                total.asnumpy()
+                hvd.allreduce(nd.ones((3,)))
+            except mx.MXNetError as error:
+                os._exit(7)
+            os._exit(1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), total.asnumpy().tolist())
+        """,
+    )
+    outcome = succeed(2, file)
+    assert outcome.of(0) == outcome.of(1) == ["7 [2.0, 2.0, 2.0]"]

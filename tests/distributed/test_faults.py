@@ -78,7 +78,7 @@ def test_the_others_name_a_rank_that_is_lost(tmp_path, number, ranks, wanted):
     assert len(set(said)) == 1
     assert f"rank 1 on {os.uname().nodename} (process {pids[1]})" in said[0]
     assert wanted in said[0]
-    assert "while allreduce gradient (1000,) float32 (collective" in said[0]
+    assert "while allreduce gradient (1000,) float32 mean (collective" in said[0]
     assert line_of(file, "hvd.allreduce") in said[0]
     assert outcome.status == (128 + signal.SIGKILL if number == signal.SIGKILL else 3)
     assert not end_of(pids.values())

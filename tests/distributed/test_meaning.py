@@ -83,7 +83,7 @@ _UNEVEN = """
     mx.random.seed(4)
     net = gluon.nn.HybridSequential()
     net.add(gluon.nn.Dense(16, activation="relu"))
-    if how == "norm":
+    if how.startswith("norm"):
         net.add(gluon.contrib.nn.SyncBatchNorm())
     net.add(gluon.nn.Dense(3))
     net.initialize(mx.init.Xavier())
@@ -94,7 +94,7 @@ _UNEVEN = """
         trainer = hvd.DistributedTrainer(net.collect_params(), "sgd", options)
     else:
         trainer = gluon.Trainer(net.collect_params(), "sgd", options, kvstore="dist_sync",
-                                update_on_kvstore=how == "store" or None)
+                                update_on_kvstore="store" in how or None)
     sampler = gluon.data.DistributedSampler(41, seed=2)
     loader = gluon.data.DataLoader(
         gluon.data.ArrayDataset(data, labels), batch // size, sampler=sampler)
@@ -183,6 +183,31 @@ def test_training_with_batch_norm_is_that_of_one_rank(tmp_path):
     alone, together = succeed(1, file, "norm"), succeed(2, file, "norm")
     assert together.of(0)[:4] == together.of(1)[:4]
     onp.testing.assert_allclose(_losses(together.of(0)), _losses(alone.of(0)), rtol=1e-3)
+    five = succeed(5, file, "norm store")  # of which four have no data at the end
+    assert all(five.of(rank)[:4] == five.of(0)[:4] for rank in range(5))
+
+
+@needs_mpi
+def test_all_ranks_leave_out_a_step_that_overflows(tmp_path):
+    file = write(
+        tmp_path,
+        """
+        from afterglow.contrib.amp.loss_scaler import LossScaler
+        net = gluon.nn.Dense(1, in_units=2)
+        net.initialize()
+        trainer = gluon.Trainer(net.collect_params(), "sgd", kvstore="dist_sync")
+        trainer._amp_loss_scaler = LossScaler()
+        for step in range(3):
+            with autograd.record():
+                loss = net(nd.ones((1, 2))) * (float("inf") if step == rank == 1 else 1)
+            loss.backward()
+            trainer.step(2)
+            print(net.bias.data().asscalar(), trainer._amp_loss_scaler._next_loss_scale)
+        """,
+    )
+    outcome = succeed(2, file)
+    wanted = ["-0.01 65536.0", "-0.01 32768.0", "-0.02 32768.0"]
+    assert outcome.of(0) == outcome.of(1) == wanted
 
 
 @needs_mpi

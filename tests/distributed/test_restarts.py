@@ -119,6 +119,7 @@ def test_ranks_that_are_killed_at_any_moment(tmp_path, case):
         seconds=240,
     )
     assert outcome.status == 0, outcome.err
+    assert "again" in outcome.err
     for rank in range(2):
         wanted, found = (_lines(folder, rank) for folder in folders)
         assert set(found) == set(wanted)

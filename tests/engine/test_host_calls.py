@@ -381,10 +381,11 @@ def change():
 def test_calls_that_wait_outside_keep_nobody_waiting(change):
     from afterglow import _core
 
-    go_on = threading.Event()
+    begun, go_on = threading.Semaphore(0), threading.Event()
     arrays = [nd.full((3,), i) for i in range(5)]
 
     def wait_and_add(host):
+        begun.release()
         assert _core.wait_outside(lambda: go_on.wait(10))
         host += 1
 
@@ -392,6 +393,8 @@ def test_calls_that_wait_outside_keep_nobody_waiting(change):
         change(wait_and_add, array)
     later = arrays[0] * 2
     assert queued(lambda a: a + 1, nd.ones((2,))).asnumpy().tolist() == [2, 2]
+    for _ in arrays:
+        assert begun.acquire(timeout=10)
     child = os.fork()
     if child == 0:  # where nobody will go on: reads raise instead of waiting
         try:

@@ -15,6 +15,7 @@ import pytest
 
 import afterglow as mx
 from afterglow import autograd, gluon, nd
+from afterglow.contrib.amp.loss_scaler import LossScaler
 
 _LOSS = gluon.loss.L2Loss()
 
@@ -161,13 +162,19 @@ def test_mixed_precision_and_stores_go_on(tmp_path):
         trainer = gluon.Trainer(
             net.collect_params(), "sgd", {"momentum": 0.9}, mx.kv.create("local"), None, True
         )
+        trainer._amp_loss_scaler = LossScaler()
+        trainer._amp_loss_scaler._scale_seq_len = 3
         return net, trainer, [(nd.ones((2, 3)), nd.ones((2, 1)))] * 4, trainer.resume(folder)
 
     seed()
-    wanted = train(run_of(tmp_path / "whole"), 2)
+    whole = run_of(tmp_path / "whole")
+    wanted = train(whole, 2)
     seed()
     first = train(run_of(tmp_path / "parts"), 2, (0, 3))
-    assert first | train(run_of(tmp_path / "parts"), 2) == wanted
+    last = run_of(tmp_path / "parts")
+    assert last[1]._amp_loss_scaler._next_loss_scale == 2.0**17
+    assert first | train(last, 2) == wanted
+    assert vars(last[1]._amp_loss_scaler) == vars(whole[1]._amp_loss_scaler)
 
 
 _PROGRAM = """

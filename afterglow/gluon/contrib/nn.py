@@ -242,10 +242,9 @@ class SyncBatchNorm(BatchNorm):
 
             if size() > 1:
                 return self._normalise_together(x, *given)
-        statistics = self._statistics()
-        del statistics["axis"]
+        settings = {name: value for name, value in self._kwargs.items() if name != "axis"}
         return functions(x).SyncBatchNorm(
-            x, *given, ndev=self._num_devices, key=self.prefix, **statistics
+            x, *given, ndev=self._num_devices, key=self.prefix, **settings
         )
 
     def _normalise_together(
