@@ -22,6 +22,7 @@ from . import _arrays, _common, _modules
 from ._arrays import *  # noqa: F403
 from ._common import *  # noqa: F403
 from ._common import (
+    TimedScope,
     Timer,
     correct_count,
     evaluate_accuracy,
@@ -127,18 +128,18 @@ def benchmark(description: str = "Done in %.4f sec") -> Iterator[None]:
     print(description % timer.stop())
 
 
-class Benchmark:
+class Benchmark(TimedScope):
     """Prints how long a ``with`` scope took, as newer editions have it."""
 
     def __init__(self, description: str = "Done") -> None:
         self.description = description
 
     def __enter__(self) -> Benchmark:
-        self.timer = Timer()
+        self.begin()
         return self
 
     def __exit__(self, *args: object) -> None:
-        print(f"{self.description}: {self.timer.stop():.4f} sec")
+        print(f"{self.description}: {self.end():.4f} sec")
 
 
 def synthetic_data(w: Any, b: Any, num_examples: int) -> tuple[Any, Any]:

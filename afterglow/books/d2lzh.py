@@ -18,7 +18,7 @@ from afterglow.gluon import nn
 
 from . import _common, _figures
 from ._common import *  # noqa: F403
-from ._common import Timer, path_2d
+from ._common import TimedScope, path_2d
 from ._figures import plot, semilogy, set_figsize, use_svg_display
 from .chinese import images, reviews, sequences, training
 from .chinese.images import *  # noqa: F403
@@ -57,17 +57,17 @@ __all__ = [
 ]
 
 
-class Benchmark:
+class Benchmark(TimedScope):
     """Prints how long a ``with`` scope took."""
 
     def __init__(self, prefix: str | None = None) -> None:
         self.prefix = f"{prefix} " if prefix else ""
 
     def __enter__(self) -> None:
-        self.timer = Timer()
+        self.begin()
 
     def __exit__(self, *args: object) -> None:
-        print(f"{self.prefix}time: {self.timer.stop():.4f} sec")
+        print(f"{self.prefix}time: {self.end():.4f} sec")
 
 
 def show_trace_2d(f: Any, res: Sequence[tuple[float, float]]) -> None:

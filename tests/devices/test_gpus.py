@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import run_child
+from support import run_child, runs_later
 
 import afterglow as mx
 from afterglow import autograd, engine, nd, np
@@ -151,3 +151,21 @@ def test_helpers_of_books_find_them() -> None:
     )
     told = child.out.splitlines()
     assert told == ["gpu(0) gpu(1) cpu(0) [gpu(0), gpu(1)]", "2 gpu(0)"]
+
+
+@runs_later
+def test_what_chapters_time_is_computed(gpus: list[mx.Context]) -> None:
+    from afterglow.books import d2l, d2lzh
+
+    xs = [nd.ones((50, 50), ctx=one) for one in gpus]
+    nd.waitall()
+    for helpers in (d2l, d2lzh):
+        before = engine.stats()
+        with helpers.Benchmark("both"):
+            for x in xs:
+                [nd.dot(x, x) for _ in range(5)]
+            nd.waitall()
+        after = engine.stats()
+        assert after["run"] - before["run"] == 10
+        assert after["dropped"] == before["dropped"]
+        assert engine.passes()["drop"]
