@@ -107,6 +107,8 @@ class Storage : public Counted {
     std::int32_t last_writer = -1;
     std::int32_t last_toucher = -1;
     std::int32_t slots_here = 0;
+    /// What of the host's its writer, or a reader, waits for: see lazy/publish.cpp.
+    std::int64_t written_after = 0, read_after = 0;
   } notes;
 
  private:

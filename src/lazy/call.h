@@ -94,6 +94,8 @@ struct Call {
   bool joined = false;
   /// Set by tests: the kernel fails with this error.
   std::optional<ErrorKind> injected_failure;
+  /// What of the host's it waits for, once it has left the window: see publish.cpp.
+  std::int64_t awaited = 0;
   /// Of a host call: what it runs.
   std::shared_ptr<HostFunction> host;
   /// Of a call for many rows of arrays: what it does to each.

@@ -44,6 +44,43 @@ bool are_tiny(std::span<Call* const> calls, std::int64_t smallest_fused) {
          });
 }
 
+/// Numbers that were given to what waits for the host. Guarded by the window's lock.
+std::int64_t last_awaited = 0;
+
+/// A call of the host's may take as long as it likes, and wait for another process, which may wait
+/// for this one. So what waits for it is put together only with what waits for the same, and nothing
+/// else comes later than it could. Calls in program order.
+void tell_what_is_awaited(std::span<Call* const> calls) {
+  const auto is_of_host = [](const Call* call) { return call->host && call->host->runs_aside(); };
+  if (!last_awaited && std::ranges::none_of(calls, is_of_host)) return;
+  for (const Call* call : calls) {
+    for_each_storage(*call, [](Storage& storage) {
+      if (storage.variable.readable()) storage.notes.written_after = 0;
+      if (storage.variable.idle()) storage.notes.read_after = 0;
+    });
+  }
+  const auto both = [](std::int64_t left, std::int64_t right) {
+    return !left || left == right ? right : right ? ++last_awaited : left;
+  };
+  for (Call* call : calls) {
+    std::int64_t awaited = is_of_host(call) ? ++last_awaited : 0;
+    for (const Operand& input : call->inputs) {
+      if (!input.is_immediate()) awaited = both(awaited, input.storage->notes.written_after);
+    }
+    for (const Operand& output : call->outputs) {
+      const Storage::Notes& notes = output.storage->notes;
+      awaited = both(both(awaited, notes.written_after), notes.read_after);
+    }
+    call->awaited = awaited;
+    for (const Operand& input : call->inputs) {
+      if (input.is_immediate()) continue;
+      std::int64_t& read_after = input.storage->notes.read_after;
+      read_after = both(read_after, awaited);
+    }
+    for (const Operand& output : call->outputs) output.storage->notes.written_after = awaited;
+  }
+}
+
 /// The storages that only this group, which is still pending, can read.
 Dying dying_with(std::span<Call* const> group) {
   for (const Call* call : group) {
@@ -135,6 +172,7 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
   Plan plan;
   plan.calls = std::move(calls);
   plan.separate();
+  tell_what_is_awaited(plan.calls);
   inline_allowed = inline_allowed && total_cost(plan.calls) < worth_a_thread;
   if (switches_.fuse && plan.calls.size() > 1 && !Meeting::any_incomplete()) {
     debug_plan("before fuse", plan);
@@ -187,6 +225,7 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
     int queue;
     int after = -1;  // the bundle of another device from which its first group came
     double cost = 0;
+    std::int64_t awaited = 0;
     bool open = true;
     bool root = false;
   };
@@ -201,6 +240,7 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
     const auto group = plan.group(i);
     const double cost = total_cost(group);
     const int queue = queue_of(*group[0]);
+    const std::int64_t awaited = group[0]->awaited;
     int chosen = -1;
     for (const Call* call : group) {
       for (const Operand& input : call->inputs) {
@@ -214,7 +254,8 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
     const bool alone = cost >= large_call || separate;
     if (root && !alone && (roots >= engine_->thread_limit() || !worth_dealing)) {
       for (int other = 0; other < static_cast<int>(bundles.size()); ++other) {
-        if (!bundles[other].root || !has_room(bundles[other]) || bundles[other].queue != queue)
+        if (!bundles[other].root || !has_room(bundles[other]) || bundles[other].queue != queue ||
+            bundles[other].awaited != awaited)
           continue;
         if (chosen < 0 || bundles[other].cost < bundles[chosen].cost) chosen = other;
       }
@@ -224,15 +265,17 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
     if (chosen >= 0 && bundles[chosen].queue != queue) {
       after = chosen;
       chosen = last - 1;
-      while (chosen > after && (bundles[chosen].queue != queue || bundles[chosen].after != after))
+      while (chosen > after && (bundles[chosen].queue != queue || bundles[chosen].after != after ||
+                                bundles[chosen].awaited != awaited))
         --chosen;
       if (chosen == after) chosen = -1;
     }
-    if (chosen < 0 || alone || !has_room(bundles[chosen])) {
+    if (chosen < 0 || alone || !has_room(bundles[chosen]) || bundles[chosen].awaited != awaited) {
       chosen = last;
       Bundle& added = bundles.emplace_back();
       added.queue = queue;
       added.after = after;
+      added.awaited = awaited;
       added.plan.calls.reserve(plan.calls.size());
       added.plan.ends.reserve(plan.groups());
       added.open = !alone;

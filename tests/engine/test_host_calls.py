@@ -409,6 +409,32 @@ def test_calls_that_wait_outside_keep_nobody_waiting(change):
     assert later.asnumpy().tolist() == [2, 2, 2]
 
 
+@runs_later
+def test_what_waits_for_a_host_call_keeps_nothing_else_waiting():
+    gate = threading.Event()
+
+    def published():
+        """Hand over what is pending, while another thread waits for it."""
+        waiter = threading.Thread(target=nd.waitall)
+        waiter.start()
+        time.sleep(0.2)
+        return waiter
+
+    late = queued(lambda a: a + gate.wait(20), nd.ones((3,)))
+    waiters = [published()]
+    waits = late * 2
+    free = nd.zeros((3,)) + 1
+    mixed = free + late
+    waiters.append(published())
+    assert free.asnumpy().tolist() == [1, 1, 1]
+    assert not gate.is_set() and not waits.is_ready() and not mixed.is_ready()
+    gate.set()
+    assert waits.asnumpy().tolist() == [4, 4, 4]
+    assert mixed.asnumpy().tolist() == [3, 3, 3]
+    for waiter in waiters:
+        waiter.join()
+
+
 def test_a_call_in_place_reads_and_writes(change):
     x, y = nd.arange(4), nd.ones((2,))
     before = x * 1

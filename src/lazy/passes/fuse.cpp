@@ -42,6 +42,7 @@ struct Gathering {
   int after = -1;             // the last group that it depends on
   const Layout* space = nullptr;
   Context context{};
+  std::int64_t awaited = 0;
   int split = -1;
   std::int64_t rows = 0, columns = 0;
   int steps = 0, operands = 0;
@@ -218,6 +219,7 @@ class Fusion {
   Gathering started_by(const Call& call) const {
     Gathering gathering;
     gathering.context = call.outputs[0].context();
+    gathering.awaited = call.awaited;
     if (!can_fuse(call)) return gathering;
     if (call.op->reduction) {
       gathering.space = call.inputs[0].layout.get();
@@ -317,6 +319,7 @@ class Fusion {
 
   /// The group would be a chain of rows with it.
   bool joins_rows(Gathering& gathering, const Call& call) {
+    if (gathering.awaited != call.awaited) return false;
     if (!call.is_elementwise() && !call.op->row_form) return false;
     std::vector<Call*> chain;
     for (int index = gathering.first; index >= 0; index = next_[index])
@@ -328,7 +331,8 @@ class Fusion {
   }
 
   bool joins_elements(Gathering& gathering, const Call& call) {
-    if (!gathering.open || !can_fuse(call) || !(gathering.context == call.outputs[0].context()))
+    if (!gathering.open || !can_fuse(call) || !(gathering.context == call.outputs[0].context()) ||
+        gathering.awaited != call.awaited)
       return false;
     if (gathering.steps >= kernels::most_steps ||
         gathering.operands + static_cast<int>(call.inputs.size()) + 1 > kernels::most_operands) {
