@@ -38,7 +38,7 @@ class Error : public std::runtime_error {
   std::string kind_;
 };
 
-inline void check(int outcome) {
+inline void ensure(int outcome) {
   if (outcome) throw Error(AGGetLastErrorKind(), AGGetLastError());
 }
 
@@ -52,7 +52,7 @@ struct Site {
                    const char* function = __builtin_FUNCTION()) {
     return {file, line, function};
   }
-  void set() const { check(AGSetSite(file, line, function)); }
+  void set() const { ensure(AGSetSite(file, line, function)); }
 };
 
 using Shape = std::vector<std::int64_t>;
@@ -104,8 +104,8 @@ class NDArray {
                    Site site = Site::here()) {
     site.set();
     AGArrayHandle made;
-    check(AGArrayCreate(shape.data(), static_cast<int>(shape.size()), dtype, context.type_,
-                        context.id_, &made));
+    ensure(AGArrayCreate(shape.data(), static_cast<int>(shape.size()), dtype, context.type_,
+                         context.id_, &made));
     *this = NDArray(made);
   }
   /// A copy of elements in C order.
@@ -115,8 +115,8 @@ class NDArray {
   NDArray(const void* data, std::size_t bytes, const Shape& shape, int dtype = AG_FLOAT32,
           Context context = Context::cpu()) {
     AGArrayHandle made;
-    check(AGArrayFromMemory(data, bytes, shape.data(), static_cast<int>(shape.size()), dtype,
-                            context.type_, context.id_, &made));
+    ensure(AGArrayFromMemory(data, bytes, shape.data(), static_cast<int>(shape.size()), dtype,
+                             context.type_, context.id_, &made));
     *this = NDArray(made);
   }
 
@@ -124,35 +124,38 @@ class NDArray {
   AGArrayHandle GetHandle() const { return blob_.get(); }
 
   Shape GetShape() const {
-    int rank;
-    const std::int64_t* extents;
-    check(AGArrayGetShape(GetHandle(), &rank, &extents));
+    int rank = 0;
+    const std::int64_t* extents = nullptr;
+    ensure(AGArrayGetShape(GetHandle(), &rank, &extents));
     return Shape(extents, extents + rank);
   }
   std::size_t Size() const {
+    int rank = 0;
+    const std::int64_t* extents = nullptr;
+    ensure(AGArrayGetShape(GetHandle(), &rank, &extents));
     std::size_t size = 1;
-    for (const std::int64_t extent : GetShape()) size *= static_cast<std::size_t>(extent);
+    for (int i = 0; i < rank; ++i) size *= static_cast<std::size_t>(extents[i]);
     return size;
   }
   int GetDType() const {
     int dtype;
-    check(AGArrayGetType(GetHandle(), &dtype));
+    ensure(AGArrayGetType(GetHandle(), &dtype));
     return dtype;
   }
   Context GetContext() const {
     Context context = Context::cpu();
-    check(AGArrayGetContext(GetHandle(), &context.type_, &context.id_));
+    ensure(AGArrayGetContext(GetHandle(), &context.type_, &context.id_));
     return context;
   }
 
-  void WaitToRead() const { check(AGArrayWait(GetHandle(), -1)); }
-  void WaitToWrite() const { check(AGArrayWaitToWrite(GetHandle(), -1)); }
+  void WaitToRead() const { ensure(AGArrayWait(GetHandle(), -1)); }
+  void WaitToWrite() const { ensure(AGArrayWaitToWrite(GetHandle(), -1)); }
   bool IsReady() const {
     int ready;
-    check(AGArrayIsReady(GetHandle(), &ready));
+    ensure(AGArrayIsReady(GetHandle(), &ready));
     return ready != 0;
   }
-  static void WaitAll() { check(AGWaitAll()); }
+  static void WaitAll() { ensure(AGWaitAll()); }
 
   /// Waits; a copy of the elements in C order. T must be their type.
   template <class T = float>
@@ -160,7 +163,7 @@ class NDArray {
     static_assert(!std::is_same_v<T, bool>, "read truth values with SyncCopyToCPU");
     need_type(type_number<T>());
     std::vector<T> elements(Size());
-    check(AGArrayRead(GetHandle(), elements.data(), elements.size() * sizeof(T)));
+    ensure(AGArrayRead(GetHandle(), elements.data(), elements.size() * sizeof(T)));
     return elements;
   }
   /// Waits; the one element.
@@ -171,53 +174,53 @@ class NDArray {
     return elements[0];
   }
   void SyncCopyToCPU(void* data, std::size_t bytes) const {
-    check(AGArrayRead(GetHandle(), data, bytes));
+    ensure(AGArrayRead(GetHandle(), data, bytes));
   }
   void SyncCopyFromCPU(const void* data, std::size_t bytes, Site site = Site::here()) {
     site.set();
-    check(AGArrayWrite(GetHandle(), data, bytes));
+    ensure(AGArrayWrite(GetHandle(), data, bytes));
   }
   /// this[...] = value.
   void assign(const NDArray& value, Site site = Site::here()) {
     site.set();
-    check(AGArrayAssign(GetHandle(), value.GetHandle()));
+    ensure(AGArrayAssign(GetHandle(), value.GetHandle()));
   }
 
   /// Views.
   NDArray Slice(std::int64_t begin, std::int64_t end) const {
     AGArrayHandle view;
-    check(AGArraySlice(GetHandle(), begin, end, &view));
+    ensure(AGArraySlice(GetHandle(), begin, end, &view));
     return NDArray(view);
   }
   NDArray At(std::int64_t index) const {
     AGArrayHandle view;
-    check(AGArrayAt(GetHandle(), index, &view));
+    ensure(AGArrayAt(GetHandle(), index, &view));
     return NDArray(view);
   }
   NDArray Reshape(const Shape& shape, Site site = Site::here()) const {
     site.set();
     AGArrayHandle view;
-    check(AGArrayReshape(GetHandle(), shape.data(), static_cast<int>(shape.size()), &view));
+    ensure(AGArrayReshape(GetHandle(), shape.data(), static_cast<int>(shape.size()), &view));
     return NDArray(view);
   }
 
   /// Makes it a variable.
   void attach_grad(int request = AG_GRADIENT_WRITE) {
-    check(AGArrayAttachGradient(GetHandle(), request));
+    ensure(AGArrayAttachGradient(GetHandle(), request));
   }
   NDArray grad() const {
     AGArrayHandle gradient;
-    check(AGArrayGetGradient(GetHandle(), &gradient));
+    ensure(AGArrayGetGradient(GetHandle(), &gradient));
     return gradient ? NDArray(gradient) : NDArray();
   }
   void backward(bool keeps_graph = false, Site site = Site::here()) const {
     site.set();
     const AGArrayHandle head = GetHandle();
-    check(AGBackward(1, &head, nullptr, keeps_graph, 1));
+    ensure(AGBackward(1, &head, nullptr, keeps_graph, 1));
   }
   NDArray detach() const {
     AGArrayHandle detached;
-    check(AGArrayDetach(GetHandle(), &detached));
+    ensure(AGArrayDetach(GetHandle(), &detached));
     return NDArray(detached);
   }
 
@@ -226,7 +229,7 @@ class NDArray {
     std::size_t count, name_count;
     AGArrayHandle* arrays;
     const char** names;
-    check(AGArraysLoad(path.c_str(), &count, &arrays, &name_count, &names));
+    ensure(AGArraysLoad(path.c_str(), &count, &arrays, &name_count, &names));
     std::map<std::string, NDArray> result;
     for (std::size_t i = 0; i < count; ++i)
       result[i < name_count ? names[i] : std::to_string(i)] = NDArray(arrays[i]);
@@ -321,8 +324,8 @@ class Operator {
     for (const std::string& name : names_) names.push_back(name.c_str());
     for (const std::string& value : values_) values.push_back(value.c_str());
     site.set();
-    check(AGInvoke(name_.c_str(), static_cast<int>(inputs.size()), inputs.data(),
-                   static_cast<int>(names.size()), names.data(), values.data(), count, outputs));
+    ensure(AGInvoke(name_.c_str(), static_cast<int>(inputs.size()), inputs.data(),
+                    static_cast<int>(names.size()), names.data(), values.data(), count, outputs));
   }
 
   std::string name_;
@@ -339,14 +342,14 @@ struct Operand {
   Site site;
 };
 
-#define AFTERGLOW_OPERATOR(sign, name, scalar_name, swapped_name)                      \
-  inline NDArray operator sign(Operand left, Operand right) {                          \
-    return Operator(name)(left.array, right.array).Invoke(left.site);                  \
-  }                                                                                    \
-  inline NDArray operator sign(Operand left, double right) {                           \
-    return Operator(scalar_name)(left.array).SetParam("scalar", right).Invoke(left.site); \
-  }                                                                                    \
-  inline NDArray operator sign(double left, Operand right) {                           \
+#define AFTERGLOW_OPERATOR(sign, name, scalar_name, swapped_name)                           \
+  inline NDArray operator sign(Operand left, Operand right) {                               \
+    return Operator(name)(left.array, right.array).Invoke(left.site);                       \
+  }                                                                                         \
+  inline NDArray operator sign(Operand left, double right) {                                \
+    return Operator(scalar_name)(left.array).SetParam("scalar", right).Invoke(left.site);   \
+  }                                                                                         \
+  inline NDArray operator sign(double left, Operand right) {                                \
     return Operator(swapped_name)(right.array).SetParam("scalar", left).Invoke(right.site); \
   }
 AFTERGLOW_OPERATOR(+, "broadcast_add", "_plus_scalar", "_plus_scalar")
@@ -388,7 +391,7 @@ inline NDArray random_normal(const Shape& shape, double loc = 0, double scale = 
       .Invoke(site);
 }
 inline void random_seed(std::uint64_t seed) {
-  check(AGRandomSeed(seed));
+  ensure(AGRandomSeed(seed));
 }
 
 namespace autograd {
@@ -397,8 +400,8 @@ namespace autograd {
 class Record {
  public:
   explicit Record(bool is_training = true) {
-    check(AGSetRecording(1, &recorded_));
-    check(AGSetTraining(is_training, &trained_));
+    ensure(AGSetRecording(1, &recorded_));
+    ensure(AGSetTraining(is_training, &trained_));
   }
   ~Record() {
     AGSetRecording(recorded_, nullptr);
@@ -457,7 +460,7 @@ class Model {
  public:
   Model(const std::string& symbol_path, const std::string& parameters_path) {
     AGModelHandle made;
-    check(AGModelLoad(symbol_path.c_str(), parameters_path.c_str(), &made));
+    ensure(AGModelLoad(symbol_path.c_str(), parameters_path.c_str(), &made));
     blob_ = {made, [](AGModelHandle owned) { AGModelFree(owned); }};
   }
   std::vector<std::string> ListInputs() const { return list(AGModelListInputs); }
@@ -474,8 +477,8 @@ class Model {
     site.set();
     int count;
     AGArrayHandle* outputs;
-    check(AGModelRun(blob_.get(), static_cast<int>(names.size()), names.data(), arrays.data(),
-                     &count, &outputs));
+    ensure(AGModelRun(blob_.get(), static_cast<int>(names.size()), names.data(), arrays.data(),
+                      &count, &outputs));
     std::vector<NDArray> results;
     for (int i = 0; i < count; ++i) results.emplace_back(outputs[i]);
     return results;
@@ -486,7 +489,7 @@ class Model {
   std::vector<std::string> list(Function function) const {
     std::size_t count;
     const char* const* names;
-    check(function(blob_.get(), &count, &names));
+    ensure(function(blob_.get(), &count, &names));
     return {names, names + count};
   }
   std::shared_ptr<AGModelOfLibrary> blob_;

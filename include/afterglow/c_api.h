@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The C interface of Afterglow: arrays that compute later, every op of the table by name, gradients,
- * models.
+/* The C interface of Afterglow: arrays that compute later, every op of the table by name,
+ * gradients, models.
  *
  * Every function returns 0, or -1 with a text that AGGetLastError() gives. Handles are not
  * addresses: one that was freed, or never made, is refused with a text. Any thread may call
@@ -64,7 +64,8 @@ AG_API int AGSetSite(const char* file, int line, const char* function);
 /* The version of this interface that the library has. */
 AG_API int AGGetVersion(int* version);
 /* The shared library of OpenBLAS, for products. Counts before the first one only. Otherwise it is
- * what the environment variable AFTERGLOW_BLAS says, or libscipy_openblas.so beside this library. */
+ * what the environment variable AFTERGLOW_BLAS says, or libscipy_openblas.so beside this library.
+ */
 AG_API int AGSetBlasPath(const char* path);
 /* How many threads compute at once. */
 AG_API int AGGetThreadCount(int* count);
@@ -79,8 +80,8 @@ AG_API int AGWaitAll(void);
 AG_API int AGArrayCreate(const int64_t* shape, int ndim, int dtype, int device, int device_id,
                          AGArrayHandle* array);
 /* A new array with a copy of elements in C order. `bytes` must be what the array takes. */
-AG_API int AGArrayFromMemory(const void* data, size_t bytes, const int64_t* shape, int ndim, int dtype,
-                             int device, int device_id, AGArrayHandle* array);
+AG_API int AGArrayFromMemory(const void* data, size_t bytes, const int64_t* shape, int ndim,
+                             int dtype, int device, int device_id, AGArrayHandle* array);
 /* Gives a handle back. Waits for nothing. */
 AG_API int AGArrayFree(AGArrayHandle array);
 /* The shape stays until the handle is freed. */
@@ -125,14 +126,14 @@ AG_API int AGDescribeOp(const char* op, const char** text);
  * `op` is a function of a namespace ("nd.dot", "np.add", "npx.softmax"), or a name of MXNet's as
  * files of graphs have it ("FullyConnected", "_plus_scalar", "_npi_add"). Inputs come in the order
  * of its declaration; NULL stands for one that is left out. Parameters are names and values in
- * text, as Python writes them: "2", "0.5", "(2, 3)", "True", "None", "float32", "relu"; a number may
- * stand for an input in the same way.
+ * text, as Python writes them: "2", "0.5", "(2, 3)", "True", "None", "float32", "relu"; a number
+ * may stand for an input in the same way.
  *
  * With *output_count 0 the results are new arrays, in a list that stays until this thread calls
  * again; otherwise they are written to the *output_count arrays that are given. */
-AG_API int AGInvoke(const char* op, int input_count, const AGArrayHandle* inputs, int parameter_count,
-                    const char* const* names, const char* const* values, int* output_count,
-                    AGArrayHandle** outputs);
+AG_API int AGInvoke(const char* op, int input_count, const AGArrayHandle* inputs,
+                    int parameter_count, const char* const* names, const char* const* values,
+                    int* output_count, AGArrayHandle** outputs);
 
 /* --- gradients --- */
 
@@ -148,8 +149,8 @@ AG_API int AGArrayAttachGradient(AGArrayHandle array, int request);
 AG_API int AGArrayGetGradient(AGArrayHandle array, AGArrayHandle* gradient);
 /* Issues the walk backwards from the heads to all variables. `head_gradients` or any of them may be
  * NULL, for ones. Without `keeps_graph` the recorded calls are forgotten. */
-AG_API int AGBackward(int head_count, const AGArrayHandle* heads, const AGArrayHandle* head_gradients,
-                      int keeps_graph, int is_training);
+AG_API int AGBackward(int head_count, const AGArrayHandle* heads,
+                      const AGArrayHandle* head_gradients, int keeps_graph, int is_training);
 /* The same, but the gradients of the given variables are new arrays, written to `gradients`. */
 AG_API int AGGradients(int head_count, const AGArrayHandle* heads,
                        const AGArrayHandle* head_gradients, int variable_count,

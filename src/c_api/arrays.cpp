@@ -148,9 +148,8 @@ int AGArrayCreate(const int64_t* shape, int ndim, int dtype, int device, int dev
 int AGArrayFromMemory(const void* data, size_t bytes, const int64_t* shape, int ndim, int dtype,
                       int device, int device_id, AGArrayHandle* array) {
   return guarded([&] {
-    need(array, "array") = new_array(array_from(data, bytes, shape_from(shape, ndim),
-                                                dtype_from(dtype),
-                                                context_from(device, device_id)));
+    need(array, "array") = new_array(array_from(
+        data, bytes, shape_from(shape, ndim), dtype_from(dtype), context_from(device, device_id)));
   });
 }
 
@@ -193,8 +192,8 @@ int AGArrayWaitToWrite(AGArrayHandle array, double timeout) {
 
 int AGArrayIsReady(AGArrayHandle array, int* is_ready) {
   return guarded([&] {
-    need(is_ready, "is_ready") = lazy::window().make_ready(
-        *array_of(array)->handle.array.storage, engine::WaitFor::read);
+    need(is_ready, "is_ready") =
+        lazy::window().make_ready(*array_of(array)->handle.array.storage, engine::WaitFor::read);
   });
 }
 

@@ -66,14 +66,14 @@ class Reader {
       damaged("an array of shape " + to_string(shape));
     }
     if (static_cast<std::uint64_t>(size) > bytes_.size()) damaged("an array is larger than it");
-    const std::string_view data = take(static_cast<std::uint64_t>(size) * size_of(dtype), "an array");
+    const std::string_view data =
+        take(static_cast<std::uint64_t>(size) * size_of(dtype), "an array");
     return array_from(data.data(), data.size(), shape, dtype, {});
   }
 
   template <class Extent>
   void read_shape(std::int64_t rank, Shape& shape) {
-    if (rank < 0 || rank > max_rank)
-      damaged("an array of " + std::to_string(rank) + " dimensions");
+    if (rank < 0 || rank > max_rank) damaged("an array of " + std::to_string(rank) + " dimensions");
     for (std::int64_t i = 0; i < rank; ++i)
       shape.push_back(static_cast<std::int64_t>(number<Extent>("a shape")));
   }
@@ -118,8 +118,7 @@ class Reader {
 std::string read_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              std::fclose);
-  if (!file)
-    refuse("'" + path + "' cannot be opened: " + std::strerror(errno), ErrorKind::mxnet);
+  if (!file) refuse("'" + path + "' cannot be opened: " + std::strerror(errno), ErrorKind::mxnet);
   std::string content;
   char buffer[1 << 16];
   while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, file.get()))

@@ -55,8 +55,8 @@ Handle head_gradient(const Handle& head, AGArrayHandle given) {
   if (!given) return filled_like(head.array, 1);
   const Handle gradient = array_of(given)->handle;
   if (!same_shape(*gradient.array.layout, *head.array.layout))
-    refuse("the gradient of a head has shape " + to_string(gradient.array.shape()) +
-           ", the head " + to_string(head.array.shape()));
+    refuse("the gradient of a head has shape " + to_string(gradient.array.shape()) + ", the head " +
+           to_string(head.array.shape()));
   if (gradient.array.dtype == head.array.dtype) return gradient;
   return ops::copy(gradient, head.array.dtype);
 }

@@ -65,8 +65,8 @@ struct ArrayObject : Object {
   autograd::Handle handle;
 };
 
-// All of these need the right. Objects are shared: one that is freed while a call that uses it waits
-// stays until that call is done.
+// All of these need the right. Objects are shared: one that is freed while a call that uses it
+// waits stays until that call is done.
 
 std::uintptr_t keep(std::shared_ptr<Object> object);
 std::shared_ptr<Object> find(std::uintptr_t number);

@@ -24,8 +24,7 @@ const Json& member(const Json& object, std::string_view name, Json::Kind kind,
 std::vector<std::string> output_names(const GraphNode& node) {
   if (!node.invocation) return {node.name};
   const NamedOp& named = node.invocation->named();
-  std::vector<std::string> names =
-      lazy::node_form(*named.op, node.invocation->arguments()).outputs;
+  std::vector<std::string> names = lazy::node_form(*named.op, node.invocation->arguments()).outputs;
   for (std::string& name : names) name = node.name + "_" + name;
   return names;
 }
@@ -48,8 +47,7 @@ Handle label_for(const GraphNode& node, const Handle& data) {
 
 }  // namespace
 
-Graph::Graph(std::string_view json, const std::string& source,
-             std::span<const std::string> wanted)
+Graph::Graph(std::string_view json, const std::string& source, std::span<const std::string> wanted)
     : source_(source) {
   const Json graph = json_from(json, source);
   if (graph.kind != Json::Kind::object) refuse("[load] " + source + " is no graph");
@@ -85,9 +83,8 @@ Place Graph::place_from(const Json& item, const std::string& what) const {
     refuse("[load] " + source_ + " is damaged: " + what + " is no place in it");
   const Place place{number(0), number(1)};
   if (place.node >= nodes_.size())
-    refuse("[load] " + source_ + " is damaged: " + what + " is node " +
-           std::to_string(place.node) + "; there are " + std::to_string(nodes_.size()) +
-           " before it");
+    refuse("[load] " + source_ + " is damaged: " + what + " is node " + std::to_string(place.node) +
+           "; there are " + std::to_string(nodes_.size()) + " before it");
   return place;
 }
 
@@ -193,8 +190,7 @@ std::vector<Handle> Graph::run(const Values& given) const {
   std::vector<Handle> heads;
   for (const Place& head : heads_) {
     if (head.output >= results[head.node].size())
-      refuse("there is no output " + std::to_string(head.output) + " of " +
-             nodes_[head.node].name);
+      refuse("there is no output " + std::to_string(head.output) + " of " + nodes_[head.node].name);
     heads.push_back(results[head.node][head.output]);
   }
   return heads;

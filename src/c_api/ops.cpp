@@ -62,8 +62,7 @@ class Index {
   void add_spellings(const lazy::Op& op) {
     for (lazy::Spelling& spelling : lazy::spellings_of(op)) {
       for (const std::string& name : spelling.names)
-        ops_.try_emplace(spelling.space + "." + name,
-                         NamedOp{&op, spelling, spelling.is_legacy()});
+        ops_.try_emplace(spelling.space + "." + name, NamedOp{&op, spelling, spelling.is_legacy()});
     }
   }
 
@@ -173,8 +172,7 @@ std::vector<Handle> Invocation::call(std::span<const Handle> inputs,
       values[place] = number;
       is_given[place] = true;
     }
-    const std::size_t needed =
-        values.size() - static_cast<std::size_t>(op.optional_inputs);
+    const std::size_t needed = values.size() - static_cast<std::size_t>(op.optional_inputs);
     std::size_t place = 0;
     for (const Handle& input : inputs) {
       while (place < values.size() && is_given[place]) ++place;
@@ -256,10 +254,10 @@ std::string describe(const std::string& name) {
     if (slot.role != Role::parameter) continue;
     const lazy::Parameter& parameter = op.parameters[slot.index];
     text += "- `" + slot.name + "`: " + std::string(parameter.kind);
-    text += parameter.required || slot.required
-                ? ", needed"
-                : ", by default `" +
-                      text_of(named.spelling.defaults[slot.index], parameter.kind) + "`";
+    text +=
+        parameter.required || slot.required
+            ? ", needed"
+            : ", by default `" + text_of(named.spelling.defaults[slot.index], parameter.kind) + "`";
     if (!parameter.doc.empty()) text += "; " + std::string(parameter.doc);
     text += "\n";
   }

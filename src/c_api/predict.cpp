@@ -92,13 +92,12 @@ int create(const char* json, const void* bytes, int size, int device, int device
       wanted.emplace_back(need_text(key, "an output key"));
     const auto graph =
         std::make_shared<const Graph>(need_text(json, "symbol_json_str"), "the graph", wanted);
-    const auto parameters =
-        need_span(static_cast<const char*>(bytes), size, "param_bytes");
+    const auto parameters = need_span(static_cast<const char*>(bytes), size, "param_bytes");
     const auto weights = std::make_shared<const Graph::Values>(weights_of(
         arrays_in({parameters.data(), parameters.size()}, "the parameters"), "the parameters"));
-    need(out, "out") = reinterpret_cast<PredictorHandle>(keep(
-        std::make_shared<Predictor>(graph, weights, context_from(device, device_id),
-                                    inputs_from(input_count, keys, begins, extents))));
+    need(out, "out") = reinterpret_cast<PredictorHandle>(
+        keep(std::make_shared<Predictor>(graph, weights, context_from(device, device_id),
+                                         inputs_from(input_count, keys, begins, extents))));
   });
 }
 
@@ -131,8 +130,8 @@ const char* MXGetLastError(void) {
   return AGGetLastError();
 }
 
-int MXPredCreate(const char* symbol_json_str, const void* param_bytes, int param_size,
-                 int dev_type, int dev_id, mx_uint num_input_nodes, const char** input_keys,
+int MXPredCreate(const char* symbol_json_str, const void* param_bytes, int param_size, int dev_type,
+                 int dev_id, mx_uint num_input_nodes, const char** input_keys,
                  const mx_uint* input_shape_indptr, const mx_uint* input_shape_data,
                  PredictorHandle* out) {
   return create(symbol_json_str, param_bytes, param_size, dev_type, dev_id, num_input_nodes,
@@ -160,8 +159,8 @@ int MXPredReshape(mx_uint num_input_nodes, const char** input_keys,
     for (const auto& [name, shape] :
          inputs_from(num_input_nodes, input_keys, input_shape_indptr, input_shape_data))
       inputs[name] = shape;
-    need(out, "out") = reinterpret_cast<PredictorHandle>(keep(
-        std::make_shared<Predictor>(known->graph, known->weights, known->context, inputs)));
+    need(out, "out") = reinterpret_cast<PredictorHandle>(
+        keep(std::make_shared<Predictor>(known->graph, known->weights, known->context, inputs)));
   });
 }
 
@@ -184,8 +183,8 @@ int MXPredSetInput(PredictorHandle handle, const char* key, const mx_float* data
       refuse("the predictor has no input '" + std::string(key) + "'");
     const Array& before = found->second.array;
     found->second = array_from(data, std::size_t{size} * sizeof(mx_float),
-                               Shape(before.shape().begin(), before.shape().end()),
-                               DType::float32, predictor->context);
+                               Shape(before.shape().begin(), before.shape().end()), DType::float32,
+                               predictor->context);
   });
 }
 
@@ -209,15 +208,15 @@ int MXNDListCreate(const char* nd_file_bytes, int nd_file_size, NDListHandle* ou
   return guarded([&] {
     const auto bytes = need_span(nd_file_bytes, nd_file_size, "nd_file_bytes");
     need(out, "out");
-    auto list = std::make_shared<ArrayList>(
-        arrays_in({bytes.data(), bytes.size()}, "the list of arrays"));
+    auto list =
+        std::make_shared<ArrayList>(arrays_in({bytes.data(), bytes.size()}, "the list of arrays"));
     need(out_length, "out_length") = static_cast<mx_uint>(list->names.size());
     *out = reinterpret_cast<NDListHandle>(keep(std::move(list)));
   });
 }
 
-int MXNDListGet(NDListHandle handle, mx_uint index, const char** out_key,
-                const mx_float** out_data, const mx_uint** out_shape, mx_uint* out_ndim) {
+int MXNDListGet(NDListHandle handle, mx_uint index, const char** out_key, const mx_float** out_data,
+                const mx_uint** out_shape, mx_uint* out_ndim) {
   return guarded([&] {
     const auto list = object_of<ArrayList>(handle, "list");
     if (index >= list->names.size())

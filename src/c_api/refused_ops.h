@@ -5,11 +5,32 @@
 
 namespace afterglow::c_api {
 
-inline constexpr const char* refused_ops[] = {
-    "choice",  "choice_by_waiting", "cond",   "constraint_check", "copy_make_border",
-    "eig",     "eigh",              "eigvals", "eigvalsh",         "fft",
-    "histogram", "ifft",            "imresize", "lcm",             "lstsq",
-    "matrix_rank", "median", "multivariate_normal", "np_unravel_index", "orthogonal", "percentile",
-    "pinv", "qr", "quantile", "singular_values", "slogdet", "trsm"};
+inline constexpr const char* refused_ops[] = {"choice",
+                                              "choice_by_waiting",
+                                              "cond",
+                                              "constraint_check",
+                                              "copy_make_border",
+                                              "eig",
+                                              "eigh",
+                                              "eigvals",
+                                              "eigvalsh",
+                                              "fft",
+                                              "histogram",
+                                              "ifft",
+                                              "imresize",
+                                              "lcm",
+                                              "lstsq",
+                                              "matrix_rank",
+                                              "median",
+                                              "multivariate_normal",
+                                              "np_unravel_index",
+                                              "orthogonal",
+                                              "percentile",
+                                              "pinv",
+                                              "qr",
+                                              "quantile",
+                                              "singular_values",
+                                              "slogdet",
+                                              "trsm"};
 
 }  // namespace afterglow::c_api

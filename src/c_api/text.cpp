@@ -46,14 +46,15 @@ std::optional<double> real_in(std::string_view text) {
   const auto read = std::from_chars(text.data(), end, value);
   if (text.empty() || read.ptr != end) return {};
   // from_chars leaves numbers beyond the range alone.
-  if (read.ec == std::errc::result_out_of_range) return std::strtod(std::string(text).c_str(), nullptr);
+  if (read.ec == std::errc::result_out_of_range)
+    return std::strtod(std::string(text).c_str(), nullptr);
   if (read.ec != std::errc()) return {};
   return value;
 }
 
 /// A number, or numbers in brackets, which may be nested: pairs in one row.
 struct Numbers {
-  bool is_one = false;   ///< without brackets
+  bool is_one = false;  ///< without brackets
   bool are_whole = true;
   bool are_pairs = false;  ///< there are brackets within brackets
   Shape integers;
@@ -80,8 +81,8 @@ class Reader {
 
  private:
   void skip() {
-    while (place_ < text_.size() && std::string_view(" \t\n\r").find(text_[place_]) !=
-                                        std::string_view::npos)
+    while (place_ < text_.size() &&
+           std::string_view(" \t\n\r").find(text_[place_]) != std::string_view::npos)
       ++place_;
   }
 

@@ -9,31 +9,31 @@
 
 static int failures = 0;
 
-#define CHECK(condition)                                               \
-  do {                                                                 \
-    if (!(condition)) {                                                \
-      printf("%s:%d: CHECK(%s)\n", __FILE__, __LINE__, #condition);    \
-      ++failures;                                                      \
-    }                                                                  \
+#define CHECK(condition)                                            \
+  do {                                                              \
+    if (!(condition)) {                                             \
+      printf("%s:%d: CHECK(%s)\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                   \
+    }                                                               \
   } while (0)
-#define OK(call)                                                                        \
-  do {                                                                                  \
-    if (call) {                                                                         \
-      printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, AGGetLastError());           \
-      ++failures;                                                                       \
-    }                                                                                   \
+#define OK(call)                                                              \
+  do {                                                                        \
+    if (call) {                                                               \
+      printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, AGGetLastError()); \
+      ++failures;                                                             \
+    }                                                                         \
   } while (0)
 /* The call is refused with a text that has this part. */
-#define REFUSED(part, call)                                                             \
-  do {                                                                                  \
-    if (!(call)) {                                                                      \
-      printf("%s:%d: %s was not refused\n", __FILE__, __LINE__, #call);                 \
-      ++failures;                                                                       \
-    } else if (!strstr(AGGetLastError(), part)) {                                       \
-      printf("%s:%d: %s: \"%s\" has no \"%s\"\n", __FILE__, __LINE__, #call,            \
-             AGGetLastError(), part);                                                   \
-      ++failures;                                                                       \
-    }                                                                                   \
+#define REFUSED(part, call)                                                                    \
+  do {                                                                                         \
+    if (!(call)) {                                                                             \
+      printf("%s:%d: %s was not refused\n", __FILE__, __LINE__, #call);                        \
+      ++failures;                                                                              \
+    } else if (!strstr(AGGetLastError(), part)) {                                              \
+      printf("%s:%d: %s: \"%s\" has no \"%s\"\n", __FILE__, __LINE__, #call, AGGetLastError(), \
+             part);                                                                            \
+      ++failures;                                                                              \
+    }                                                                                          \
   } while (0)
 
 static AGArrayHandle array_of(const float* numbers, int rows, int columns) {
@@ -49,8 +49,7 @@ static int invoke(const char* op, int count, const AGArrayHandle* inputs, const 
                   const char* value, AGArrayHandle* result) {
   int outputs = 0;
   AGArrayHandle* list = NULL;
-  const int outcome =
-      AGInvoke(op, count, inputs, name != NULL, &name, &value, &outputs, &list);
+  const int outcome = AGInvoke(op, count, inputs, name != NULL, &name, &value, &outputs, &list);
   if (outcome == 0) *result = list[0];
   return outcome;
 }
@@ -138,7 +137,8 @@ static void test_gradients(void) {
   OK(AGArrayRead(gradient, read, sizeof read));
   CHECK(read[0] == 2 && read[3] == 32);
   OK(AGArrayFree(gradient));
-  REFUSED("is no head of gradients", AGBackward(1, (const AGArrayHandle[]){gradient = array_of(numbers, 2, 2)}, NULL, 0, 1));
+  REFUSED("is no head of gradients",
+          AGBackward(1, (const AGArrayHandle[]){gradient = array_of(numbers, 2, 2)}, NULL, 0, 1));
   OK(AGArrayFree(gradient));
   OK(AGArrayFree(x));
   OK(AGArrayFree(y));
@@ -233,9 +233,8 @@ static void test_mistakes(void) {
     mx_uint length;
     REFUSED("no graph", MXPredCreate("{", "", 0, 1, 0, 0, NULL, NULL, NULL, &predictor));
     REFUSED("'nodes'", MXPredCreate("{}", "", 0, 1, 0, 0, NULL, NULL, NULL, &predictor));
-    REFUSED("no place",
-            MXPredCreate("{\"nodes\": [], \"heads\": [[\"a\", 0]]}", "", 0, 1, 0, 0, NULL, NULL,
-                         NULL, &predictor));
+    REFUSED("no place", MXPredCreate("{\"nodes\": [], \"heads\": [[\"a\", 0]]}", "", 0, 1, 0, 0,
+                                     NULL, NULL, NULL, &predictor));
     REFUSED("has inputs",
             MXPredCreate("{\"nodes\": [{\"op\": \"null\", \"name\": \"a\", \"inputs\": []},"
                          "{\"op\": \"null\", \"name\": \"b\", \"inputs\": [[0, 0, 0]]}],"
