@@ -55,7 +55,10 @@ struct Site {
   void set() const { ensure(AGSetSite(file, line, function)); }
 };
 
-using Shape = std::vector<std::int64_t>;
+/// A type of its own, so that elements are never taken for extents.
+struct Shape : std::vector<std::int64_t> {
+  using vector::vector;
+};
 
 /// Of the types of C++ that elements have.
 template <class T>
@@ -80,7 +83,7 @@ constexpr int type_number() {
 
 class Context {
  public:
-  static Context cpu(int id = 0) { return {AG_CPU, id}; }
+  static Context cpu(int id = 0) { return Context(AG_CPU, id); }
 
   int GetDeviceType() const { return type_; }
   int GetDeviceId() const { return id_; }
@@ -88,7 +91,7 @@ class Context {
 
  private:
   friend class NDArray;
-  Context(int type, int id) : type_(type), id_(id) {}
+  explicit Context(int type, int id) : type_(type), id_(id) {}
   int type_, id_;
 };
 

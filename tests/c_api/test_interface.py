@@ -69,9 +69,7 @@ def test_refused_ops_are_those_that_numpy_computes() -> None:
 def test_every_name_of_the_table_can_be_called() -> None:
     names = set(in_library("print(*listed(library.AGListOps))").split())
     table = mx._core.describe_table()
-    wanted = {
-        name for op in table.values() if not op["host"] for name in op["mxnet_names"]
-    }
+    wanted = {name for op in table.values() if not op["host"] for name in op["mxnet_names"]}
     assert wanted <= names
     assert {"nd.dot", "np.add", "npx.softmax", "nd.contrib.box_nms", "_plus_scalar"} <= names
 

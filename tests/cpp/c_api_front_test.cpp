@@ -166,6 +166,37 @@ TEST("reading as another type is refused") {
   CHECK_THROWS("NULL", NDArray().WaitToRead());
 }
 
+TEST("any op takes anything, or says what is wrong") {
+  std::size_t count;
+  const char* const* names;
+  ensure(AGListOps(&count, &names));
+  const std::vector<NDArray> arrays = {NDArray(Numbers{1, -2, 3, 0.5, 5, 6}, {2, 3}),
+                                       NDArray(Numbers{0, 1}, {2}),
+                                       NDArray(std::vector<std::int64_t>{1, 0, 1, 1}, {2, 2}),
+                                       NDArray(Numbers{2}, Shape{}),
+                                       NDArray(Numbers{}, {0, 3}),
+                                       NDArray(Numbers(2 * 3 * 4 * 4, 1), {2, 3, 4, 4})};
+  int calls = 0, answered = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t inputs = 0; inputs < 5; ++inputs) {
+      for (std::size_t first = 0; first < arrays.size(); ++first) {
+        Operator op(names[i]);
+        for (std::size_t k = 0; k < inputs; ++k) op(arrays[(first + k * (i % 3)) % arrays.size()]);
+        ++calls;
+        try {
+          for (const NDArray& result : op.InvokeAll()) result.WaitToRead();
+          ++answered;
+        } catch (const Error& error) {
+          CHECK(std::string(error.what()).size() > 3);
+        }
+        if (inputs == 0) break;
+      }
+    }
+  }
+  CHECK(calls > 20000);
+  CHECK(answered > 2000);
+}
+
 TEST("values that take too long are said to") {
   NDArray x(Numbers(1 << 20, 1), {1 << 10, 1 << 10});
   NDArray y = x;
