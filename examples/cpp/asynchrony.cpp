@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdio>
 
-using namespace afterglow;
+using namespace afterglow::cpp;
 
 static double milliseconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)

@@ -4,7 +4,7 @@
 #include <afterglow/afterglow.hpp>
 #include <cstdio>
 
-using namespace afterglow;
+using namespace afterglow::cpp;
 
 static NDArray convolution(const NDArray& x, const NDArray& weight, const NDArray& bias) {
   const NDArray sums = Operator("Convolution")(x, weight, bias)

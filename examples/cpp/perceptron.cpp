@@ -4,7 +4,7 @@
 #include <afterglow/afterglow.hpp>
 #include <cstdio>
 
-using namespace afterglow;
+using namespace afterglow::cpp;
 
 static NDArray dense(const NDArray& x, const NDArray& weight, const NDArray& bias) {
   return Operator("FullyConnected")(x, weight, bias)

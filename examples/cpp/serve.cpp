@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <thread>
 
-using namespace afterglow;
+using namespace afterglow::cpp;
 
 int main(int count, char** arguments) {
   if (count != 4) {

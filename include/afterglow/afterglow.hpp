@@ -2,13 +2,13 @@
 // The C++ front end of Afterglow: this header, over the C interface (c_api.h), for C++17. Classes
 // have the names of MXNet's cpp-package.
 //
-//   using namespace afterglow;
+//   using namespace afterglow::cpp;
 //   NDArray x = random_uniform({2000, 2000});
 //   NDArray y = dot(x, x);               // returns at once
 //   std::vector<float> numbers = y.read<float>();  // waits
 //
-// What the library refuses is thrown as afterglow::Error. Arrays are handles: copies of an NDArray
-// are the same array. Objects may be used from any thread, one object by one thread at a time.
+// What the library refuses is thrown as Error. Arrays are handles: copies of an NDArray are the same
+// array. Objects may be used from any thread, one object by one thread at a time.
 #ifndef AFTERGLOW_AFTERGLOW_HPP_
 #define AFTERGLOW_AFTERGLOW_HPP_
 
@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace afterglow {
+namespace afterglow::cpp {
 
 /// What the library refused, or what a call failed with that was read.
 class Error : public std::runtime_error {
@@ -498,6 +498,6 @@ class Model {
   std::shared_ptr<AGModelOfLibrary> blob_;
 };
 
-}  // namespace afterglow
+}  // namespace afterglow::cpp
 
 #endif  // AFTERGLOW_AFTERGLOW_HPP_

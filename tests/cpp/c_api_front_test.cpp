@@ -10,7 +10,7 @@
 
 #include "check.h"
 
-using namespace afterglow;
+using namespace afterglow::cpp;
 
 namespace {
 
