@@ -7,8 +7,8 @@
 //   NDArray y = dot(x, x);               // returns at once
 //   std::vector<float> numbers = y.read<float>();  // waits
 //
-// What the library refuses is thrown as Error. Arrays are handles: copies of an NDArray are the same
-// array. Objects may be used from any thread, one object by one thread at a time.
+// What the library refuses is thrown as Error. Arrays are handles: copies of an NDArray are the
+// same array. Objects may be used from any thread, one object by one thread at a time.
 #ifndef AFTERGLOW_AFTERGLOW_HPP_
 #define AFTERGLOW_AFTERGLOW_HPP_
 
@@ -237,6 +237,16 @@ class NDArray {
     for (std::size_t i = 0; i < count; ++i)
       result[i < name_count ? names[i] : std::to_string(i)] = NDArray(arrays[i]);
     return result;
+  }
+  /// Waits; writes such a file.
+  static void Save(const std::string& path, const std::map<std::string, NDArray>& arrays) {
+    std::vector<AGArrayHandle> handles;
+    std::vector<const char*> names;
+    for (const auto& [name, array] : arrays) {
+      names.push_back(name.c_str());
+      handles.push_back(array.GetHandle());
+    }
+    ensure(AGArraysSave(path.c_str(), handles.size(), handles.data(), names.data()));
   }
 
  private:

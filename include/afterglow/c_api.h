@@ -113,6 +113,11 @@ AG_API int AGArrayDetach(AGArrayHandle array, AGArrayHandle* detached);
 AG_API int AGArraysLoad(const char* path, size_t* count, AGArrayHandle** arrays, size_t* name_count,
                         const char*** names);
 
+/* Waits, and writes such a file; `names` is NULL, or has one for each array. A file of that name is
+ * replaced when all is written. */
+AG_API int AGArraysSave(const char* path, size_t count, const AGArrayHandle* arrays,
+                        const char* const* names);
+
 /* --- ops --- */
 
 /* The names of all ops, as AGInvoke takes them; for good. */

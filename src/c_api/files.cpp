@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_api/files.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -113,6 +115,62 @@ class Reader {
   std::size_t place_ = 0;
 };
 
+/// What a file of arrays is made of, in memory.
+class Writer {
+ public:
+  explicit Writer(std::span<const std::shared_ptr<ArrayObject>> arrays,
+                  std::span<const char* const> names) {
+    bool has_numpy_shapes = false;
+    for (const auto& object : arrays) {
+      const Array& array = object->handle.array;
+      has_numpy_shapes = has_numpy_shapes || !array.size() || !array.layout->rank();
+    }
+    add(list_magic), add(std::uint64_t{0}), add(std::uint64_t{arrays.size()});
+    for (const auto& object : arrays)
+      add(object->handle, has_numpy_shapes ? numpy_magic : classic_magic);
+    add(std::uint64_t{names.size()});
+    for (const char* name : names) {
+      const std::string_view text = need_text(name, "a name");
+      add(std::uint64_t{text.size()});
+      bytes_ += text;
+    }
+  }
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  template <class Number>
+  void add(Number number) {
+    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+
+  void add(const autograd::Handle& handle, std::uint32_t magic) {
+    const Array& array = handle.array;
+    add(magic), add(std::int32_t{0}), add(std::int32_t{array.layout->rank()});
+    for (const std::int64_t extent : array.shape()) add(extent);
+    add(std::int32_t{Context::cpu}), add(std::int32_t{0});
+    add(static_cast<std::int32_t>(array.dtype));
+    std::string elements(static_cast<std::size_t>(array.size()) * size_of(array.dtype), '\0');
+    read_array(handle, elements.data(), elements.size());
+    bytes_ += elements;
+  }
+
+  std::string bytes_;
+};
+
+void write_file(const std::string& path, const std::string& content) {
+  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  std::FILE* const file = std::fopen(temporary.c_str(), "wb");
+  if (!file) refuse("'" + path + "' cannot be written: " + std::strerror(errno), ErrorKind::mxnet);
+  const bool is_written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  // Closing writes what is left.
+  if (std::fclose(file) == 0 && is_written && std::rename(temporary.c_str(), path.c_str()) == 0)
+    return;
+  const std::string reason = std::strerror(errno);
+  std::remove(temporary.c_str());
+  refuse("'" + path + "' cannot be written: " + reason, ErrorKind::mxnet);
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path) {
@@ -156,6 +214,18 @@ int AGArraysLoad(const char* path, size_t* count, AGArrayHandle** arrays, size_t
       handles.push_back(new_array(std::move(array)));
     *count = handles.size(), *arrays = handles.data();
     *name_count = pointers.size(), *names = pointers.data();
+  });
+}
+
+int AGArraysSave(const char* path, size_t count, const AGArrayHandle* arrays,
+                 const char* const* names) {
+  return guarded([&] {
+    const std::string file = need_text(path, "path");
+    std::vector<std::shared_ptr<ArrayObject>> alive;
+    for (const AGArrayHandle array : need_span(arrays, static_cast<std::int64_t>(count), "arrays"))
+      alive.push_back(array_of(array));
+    const std::span<const char* const> texts(names, names ? count : 0);
+    write_file(file, Writer(alive, texts).bytes());
   });
 }
 

@@ -166,6 +166,27 @@ TEST("reading as another type is refused") {
   CHECK_THROWS("NULL", NDArray().WaitToRead());
 }
 
+TEST("files of arrays are read as they were written") {
+  const std::string path = "c_api_front_test.params";
+  const std::vector<std::uint8_t> bytes = {1, 2, 255};
+  const NDArray matrix(Numbers{1, 2, 3, 4}, {2, 2});
+  NDArray::Save(path, {{"arg:weight", matrix.Reshape({4}) + 1},
+                       {"row", matrix.At(1)},
+                       {"bytes", NDArray(bytes, {3})},
+                       {"number", NDArray(Numbers{7}, Shape{})},
+                       {"nothing", NDArray(Numbers{}, {0, 2})}});
+  const auto loaded = NDArray::LoadToMap(path);
+  CHECK_EQUAL(loaded.size(), std::size_t{5});
+  CHECK(read(loaded.at("arg:weight")) == Numbers({2, 3, 4, 5}));
+  CHECK(read(loaded.at("row")) == Numbers({3, 4}));
+  CHECK(loaded.at("bytes").read<std::uint8_t>() == bytes);
+  CHECK(loaded.at("number").GetShape().empty());
+  CHECK(loaded.at("nothing").GetShape() == Shape({0, 2}));
+  std::remove(path.c_str());
+  CHECK_THROWS("cannot be opened", NDArray::LoadToMap(path));
+  CHECK_THROWS("cannot be written", NDArray::Save("no/such/folder/file", loaded));
+}
+
 TEST("any op takes anything, or says what is wrong") {
   std::size_t count;
   const char* const* names;
