@@ -275,7 +275,10 @@ std::string as_text(T number) {
   if constexpr (std::is_integral_v<T>) return std::to_string(number);
   char text[40];
   std::snprintf(text, sizeof text, "%.17g", static_cast<double>(number));
-  return text;
+  std::string result = text;
+  for (char& one : result)
+    if (one == ',') one = '.';  // whatever the locale writes
+  return result;
 }
 inline std::string as_text(const Shape& shape) {
   std::string text = "(";

@@ -9,7 +9,7 @@
 
 namespace afterglow::c_api {
 
-/// What this thread issues from now on was written there.
+/// What this thread issues from now on was written there. Needs the right.
 void set_site(std::string_view file, int line, std::string_view function);
 /// Throws what a call failed with, and where it was issued.
 [[noreturn]] void raise_failure(Failure& failure);

@@ -12,12 +12,7 @@ using namespace afterglow::c_api;
 extern "C" {
 
 int AGSetSite(const char* file, int line, const char* function) {
-  try {
-    set_site(file ? file : "", line, function ? function : "");
-    return 0;
-  } catch (...) {
-    return note_error();
-  }
+  return guarded([&] { set_site(file ? file : "", line, function ? function : ""); });
 }
 
 int AGGetVersion(int* version) {
