@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MXNet's C interface for prediction, as programs that were written for it call it. The functions
- * do what MXNet 1.9.1's do, over the models of c_api.h. They return 0, or -1 with a text that
- * MXGetLastError() gives. Elements are float32. */
+/* MXNet's C interface for prediction, as programs that were written for it call it, but for
+ * MXPredCreateEx and MXPredSetMonitorCallback. The functions do what MXNet 1.9.1's do, over the
+ * models of c_api.h. They return 0, or -1 with a text that MXGetLastError() gives. Elements are
+ * float32. */
 #ifndef AFTERGLOW_C_PREDICT_API_H_
 #define AFTERGLOW_C_PREDICT_API_H_
 
@@ -11,7 +12,7 @@
 extern "C" {
 #endif
 
-typedef unsigned int mx_uint;
+typedef uint32_t mx_uint;
 typedef float mx_float;
 typedef void* PredictorHandle;
 typedef void* NDListHandle;
@@ -31,6 +32,13 @@ AG_API int MXPredCreatePartialOut(const char* symbol_json_str, const void* param
                                   const char** input_keys, const mx_uint* input_shape_indptr,
                                   const mx_uint* input_shape_data, mx_uint num_output_nodes,
                                   const char** output_keys, PredictorHandle* out);
+/* As many predictors that share the weights, one for each thread. */
+AG_API int MXPredCreateMultiThread(const char* symbol_json_str, const void* param_bytes,
+                                   int param_size, int dev_type, int dev_id,
+                                   mx_uint num_input_nodes, const char** input_keys,
+                                   const mx_uint* input_shape_indptr,
+                                   const mx_uint* input_shape_data, int num_threads,
+                                   PredictorHandle* out);
 /* Another predictor with the same weights for inputs of other shapes. */
 AG_API int MXPredReshape(mx_uint num_input_nodes, const char** input_keys,
                          const mx_uint* input_shape_indptr, const mx_uint* input_shape_data,
@@ -38,11 +46,15 @@ AG_API int MXPredReshape(mx_uint num_input_nodes, const char** input_keys,
 /* The shape stays until the predictor is asked again or freed. */
 AG_API int MXPredGetOutputShape(PredictorHandle handle, mx_uint index, mx_uint** shape_data,
                                 mx_uint* shape_ndim);
+/* By MXNet's numbers, as element types are. */
+AG_API int MXPredGetOutputType(PredictorHandle handle, mx_uint out_index, int* out_dtype);
 /* Copies `size` elements; inputs that are never set are zeros. */
 AG_API int MXPredSetInput(PredictorHandle handle, const char* key, const mx_float* data,
                           mx_uint size);
 /* Returns before anything is computed. */
 AG_API int MXPredForward(PredictorHandle handle);
+/* The first step, 0, is the whole run: none is left after it. */
+AG_API int MXPredPartialForward(PredictorHandle handle, int step, int* step_left);
 /* Waits; `size` must be the number of elements. */
 AG_API int MXPredGetOutput(PredictorHandle handle, mx_uint index, mx_float* data, mx_uint size);
 AG_API int MXPredFree(PredictorHandle handle);

@@ -83,9 +83,10 @@ Inputs inputs_from(mx_uint count, const char** keys, const mx_uint* begins,
   return inputs;
 }
 
+/// So many predictors that share the weights, to `out`.
 int create(const char* json, const void* bytes, int size, int device, int device_id,
            mx_uint input_count, const char** keys, const mx_uint* begins, const mx_uint* extents,
-           mx_uint output_count, const char** output_keys, PredictorHandle* out) {
+           mx_uint output_count, const char** output_keys, int count, PredictorHandle* out) {
   return guarded([&] {
     std::vector<std::string> wanted;
     for (const char* key : need_span(output_keys, output_count, "output_keys"))
@@ -95,9 +96,14 @@ int create(const char* json, const void* bytes, int size, int device, int device
     const auto parameters = need_span(static_cast<const char*>(bytes), size, "param_bytes");
     const auto weights = std::make_shared<const Graph::Values>(weights_of(
         arrays_in({parameters.data(), parameters.size()}, "the parameters"), "the parameters"));
-    need(out, "out") = reinterpret_cast<PredictorHandle>(
-        keep(std::make_shared<Predictor>(graph, weights, context_from(device, device_id),
-                                         inputs_from(input_count, keys, begins, extents))));
+    const Context context = context_from(device, device_id);
+    const Inputs inputs = inputs_from(input_count, keys, begins, extents);
+    std::vector<std::shared_ptr<Predictor>> made;
+    const auto targets = need_span(out, count, "out");
+    while (made.size() < targets.size())
+      made.push_back(std::make_shared<Predictor>(graph, weights, context, inputs));
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      targets[i] = reinterpret_cast<PredictorHandle>(keep(std::move(made[i])));
   });
 }
 
@@ -135,7 +141,7 @@ int MXPredCreate(const char* symbol_json_str, const void* param_bytes, int param
                  const mx_uint* input_shape_indptr, const mx_uint* input_shape_data,
                  PredictorHandle* out) {
   return create(symbol_json_str, param_bytes, param_size, dev_type, dev_id, num_input_nodes,
-                input_keys, input_shape_indptr, input_shape_data, 0, nullptr, out);
+                input_keys, input_shape_indptr, input_shape_data, 0, nullptr, 1, out);
 }
 
 int MXPredCreatePartialOut(const char* symbol_json_str, const void* param_bytes, int param_size,
@@ -144,8 +150,17 @@ int MXPredCreatePartialOut(const char* symbol_json_str, const void* param_bytes,
                            const mx_uint* input_shape_data, mx_uint num_output_nodes,
                            const char** output_keys, PredictorHandle* out) {
   return create(symbol_json_str, param_bytes, param_size, dev_type, dev_id, num_input_nodes,
-                input_keys, input_shape_indptr, input_shape_data, num_output_nodes, output_keys,
+                input_keys, input_shape_indptr, input_shape_data, num_output_nodes, output_keys, 1,
                 out);
+}
+
+int MXPredCreateMultiThread(const char* symbol_json_str, const void* param_bytes, int param_size,
+                            int dev_type, int dev_id, mx_uint num_input_nodes,
+                            const char** input_keys, const mx_uint* input_shape_indptr,
+                            const mx_uint* input_shape_data, int num_threads,
+                            PredictorHandle* out) {
+  return create(symbol_json_str, param_bytes, param_size, dev_type, dev_id, num_input_nodes,
+                input_keys, input_shape_indptr, input_shape_data, 0, nullptr, num_threads, out);
 }
 
 int MXPredReshape(mx_uint num_input_nodes, const char** input_keys,
@@ -175,6 +190,13 @@ int MXPredGetOutputShape(PredictorHandle handle, mx_uint index, mx_uint** shape_
   });
 }
 
+int MXPredGetOutputType(PredictorHandle handle, mx_uint out_index, int* out_dtype) {
+  return guarded([&] {
+    need(out_dtype, "out_dtype") =
+        static_cast<int>(predictor_of(handle)->output(out_index).array.dtype);
+  });
+}
+
 int MXPredSetInput(PredictorHandle handle, const char* key, const mx_float* data, mx_uint size) {
   return guarded([&] {
     const auto predictor = predictor_of(handle);
@@ -190,6 +212,14 @@ int MXPredSetInput(PredictorHandle handle, const char* key, const mx_float* data
 
 int MXPredForward(PredictorHandle handle) {
   return guarded([&] { predictor_of(handle)->forward(); });
+}
+
+int MXPredPartialForward(PredictorHandle handle, int step, int* step_left) {
+  return guarded([&] {
+    const auto predictor = predictor_of(handle);
+    if (step == 0) predictor->forward();
+    need(step_left, "step_left") = 0;
+  });
 }
 
 int MXPredGetOutput(PredictorHandle handle, mx_uint index, mx_float* data, mx_uint size) {

@@ -124,6 +124,26 @@ def test_predictions_through_the_interface_of_mxnet(tmp_path: Path, shape: tuple
         check(library.MXPredFree(handle))
         assert library.MXPredForward(handle) == -1
 
+        # Several that share the weights, and an output inside of the graph.
+        both, left, kind = (ctypes.c_void_p * 2)(), ctypes.c_int(-1), ctypes.c_int(-1)
+        check(library.MXPredCreateMultiThread(graph, weights, len(weights), 1, 0, 1, keys, begins,
+                                              extents, 2, both))
+        for one in both:
+            one, again = ctypes.c_void_p(one), np.zeros_like(result)
+            check(library.MXPredSetInput(one, b"data", pointer, x.size))
+            check(library.MXPredPartialForward(one, 0, ctypes.byref(left)))
+            check(library.MXPredGetOutputType(one, 0, ctypes.byref(kind)))
+            check(library.MXPredGetOutput(one, 0, again.ctypes.data_as(ctypes.c_void_p), again.size))
+            check(library.MXPredFree(one))
+            assert (left.value, kind.value) == (0, 0)
+            assert (again == result).all()
+        inner = (ctypes.c_char_p * 1)(b"active")
+        check(library.MXPredCreatePartialOut(graph, weights, len(weights), 1, 0, 1, keys, begins,
+                                             extents, 1, inner, ctypes.byref(handle)))
+        check(library.MXPredGetOutputShape(handle, 0, ctypes.byref(shape), ctypes.byref(rank)))
+        assert shape[: rank.value] == [len(x), 4, 6, 6]
+        check(library.MXPredFree(handle))
+
         arrays, count = ctypes.c_void_p(), ctypes.c_uint()
         check(library.MXNDListCreate(weights, len(weights), ctypes.byref(arrays),
                                      ctypes.byref(count)))
