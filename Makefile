@@ -16,7 +16,7 @@ export AFTERGLOW_TEST_SEED ?= 1
 endif
 
 .PHONY: demo test test-all build build-cpp lint format test-cpp test-python test-exhaustive test-paths test-serial \
-  test-browser fuzz soak sanitize sanitize-core test-address test-versions clean
+  test-browser reference fuzz soak sanitize sanitize-core test-address test-versions clean
 
 demo: build
 	$(BIN)/python -m afterglow tour
@@ -98,6 +98,10 @@ test-paths: build build-cpp
 SERIAL_TESTS := tests/autograd tests/numpy tests/lazy/test_programs.py $(if $(WHOLE),tests/ndarray tests/gluon tests/lazy)
 test-serial: build
 	AFTERGLOW_ENGINE=serial $(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(SERIAL_TESTS)
+
+# One page of all public names, and a Markdown file for each namespace.
+reference: build
+	$(BIN)/python -m afterglow reference docs/reference
 
 # Random programs, files and documents of every kind; SECONDS are for all kinds together.
 SECONDS ?=

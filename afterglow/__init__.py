@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from . import (
         callback,
         contrib,
+        distributed,
         executor_manager,
         image,
         io,
@@ -108,6 +109,7 @@ __all__ = [
     "cpu",
     "cpu_pinned",
     "current_context",
+    "distributed",
     "engine",
     "error",
     "executor",
@@ -174,7 +176,7 @@ __version__: str
 _LATER = {"img": "image", "mod": "module", "mon": "monitor", "viz": "visualization"}
 _LATER |= {part: part for part in (*_LATER.values(), "callback", "contrib", "io", "onnx")}
 _LATER |= {part: part for part in ("executor_manager", "libinfo", "profiler", "recordio")}
-_LATER |= {part: part for part in ("rnn", "runtime", "test_utils", "trace")}
+_LATER |= {part: part for part in ("rnn", "runtime", "test_utils", "trace", "distributed")}
 
 #: Functions of such parts, and where they are.
 _LATER_FUNCTIONS = {"benchmark": "timing", "timer": "timing"}

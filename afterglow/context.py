@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Devices: where arrays live and work is queued.
 
-Every ``cpu(i)`` has a queue of its own. ``gpu(i)`` can be named, so that programs which look for a
-GPU first keep working; an :class:`~afterglow.base.MXNetError` comes when memory is asked of it.
+Every ``cpu(i)`` has a queue of its own, and with :func:`afterglow.engine.set_devices` a share of
+the threads. ``gpu(i)`` can be named, so that programs which look for a GPU first keep working; an
+:class:`~afterglow.base.MXNetError` comes when memory is asked of it, unless GPUs are pretended
+(:func:`afterglow.engine.pretend_gpus`).
 """
 
 from __future__ import annotations
 
 import operator
+import os
 import re
 import threading
 from typing import Any, ClassVar
 
+from . import _core
 from ._core import Scope, use_contexts
 from .error import ArrayTypeError, ArrayValueError, MXNetError
 
@@ -149,18 +153,32 @@ def cpu_pinned(device_id: int = 0) -> Context:
 
 
 def gpu(device_id: int = 0) -> Context:
-    """Return a GPU context. It can be named, but no memory can be had from it."""
+    """Return a GPU context. It can be named; memory can be had from it where GPUs are pretended."""
     return Context("gpu", device_id)
 
 
 def num_gpus() -> int:
-    """Return the number of GPUs: 0."""
-    return 0
+    """Return the number of GPUs: of those that are pretended, for there are no others."""
+    return _core.pretended_gpus()
 
 
 def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
-    """Raise: there is no GPU whose memory could be looked at."""
-    raise MXNetError(f"gpu({device_id}) was asked for its memory, but num_gpus() is 0")
+    """Return how many bytes are free and how many there are, on a GPU.
+
+    A pretended one has what the machine has, or what :func:`afterglow.memory.set_limit` leaves.
+    """
+    if not 0 <= device_id < num_gpus():
+        raise MXNetError(
+            f"gpu({device_id}) was asked for its memory, but num_gpus() is {num_gpus()}"
+        )
+    from . import memory
+
+    page = os.sysconf("SC_PAGE_SIZE")
+    free, total = (page * os.sysconf(f"SC_{which}PHYS_PAGES") for which in ("AV", ""))
+    if limit := memory.limit():
+        total = min(total, limit)
+        free = min(free, max(0, total - memory.active()))
+    return free, total
 
 
 def current_context() -> Context:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import logging
+import operator
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -17,13 +19,16 @@ __all__ = [
     "RunAhead",
     "Statistics",
     "bulk",
+    "devices",
     "instruction_set",
     "is_serial",
     "passes",
     "pipeline",
+    "pretend_gpus",
     "record",
     "run_ahead",
     "set_bulk_size",
+    "set_devices",
     "set_pass",
     "set_run_ahead",
     "stats",
@@ -202,6 +207,82 @@ def record() -> AbstractContextManager[list[Event]]:
 def thread_limit() -> int:
     """Return how many threads may compute at once."""
     return _core.thread_limit()
+
+
+class _Devices:
+    """Among how many devices the threads are divided, and whether GPUs were pretended before."""
+
+    cpus = 0
+    told = False
+
+
+_CPU, _GPU = 1, 2
+_MOST_DEVICES = 256  # what is looked at for every task
+
+
+def _count(name: str, count: int | None) -> int:
+    try:
+        number = 0 if count is None else operator.index(count)
+    except TypeError:
+        raise ArrayTypeError(f"[{name}] a number of devices is needed, but got {count!r}") from None
+    if not 0 <= number <= _MOST_DEVICES:
+        raise ArrayValueError(f"[{name}] got {number} devices; there can be 0 to {_MOST_DEVICES}")
+    return number
+
+
+def _divide_threads(kind: int, count: int, before: int) -> None:
+    """Give each of so many devices a share of the threads, and those after them no limit."""
+    each, more = divmod(thread_limit(), max(1, count))
+    for number in range(max(count, before)):
+        share = max(1, each + (number < more)) if number < count else 0
+        _core.set_share(kind, number, share)
+
+
+def devices() -> int:
+    """Return among how many devices the threads are divided; 0 when each may use all of them."""
+    return _Devices.cpus
+
+
+def set_devices(count: int | None) -> int:
+    """Divide the threads among ``cpu(0)`` to ``cpu(count - 1)``; return the number set before.
+
+    Each then computes with its share of them, beside the others, and with one thread at least; a
+    thread that waits helps within the shares, too. ``None`` and 0 are the default: every device may
+    use all threads. Values never depend on it. The environment variable ``AFTERGLOW_DEVICES`` sets
+    the number at the start.
+
+    >>> from afterglow import engine
+    >>> engine.set_devices(2)
+    0
+    >>> engine.set_devices(None)
+    2
+    """
+    number = _count("set_devices", count)
+    _divide_threads(_CPU, number, _Devices.cpus)
+    previous, _Devices.cpus = _Devices.cpus, number
+    return previous
+
+
+def pretend_gpus(count: int | None) -> int:
+    """Let ``gpu(0)`` to ``gpu(count - 1)`` be devices of this machine; return the number before.
+
+    For programs and lessons about several GPUs. The arrays live in the memory of the machine, work
+    is queued for each device by itself and computed with its share of the threads. They are
+    counted by ``num_gpus()``; files and pickles of their arrays say ``cpu``. ``None`` and 0 are the
+    default: there are no GPUs. The environment variable ``AFTERGLOW_GPUS`` sets the number at the
+    start.
+    """
+    number = _count("pretend_gpus", count)
+    previous = _core.pretended_gpus()
+    _divide_threads(_GPU, number, previous)
+    _core.set_pretended_gpus(number)
+    if number and not _Devices.told:
+        _Devices.told = True
+        logging.getLogger("afterglow").warning(
+            "there are no GPUs here: gpu(0) to gpu(%d) are pretended, by shares of the processor",
+            number - 1,
+        )
+    return previous
 
 
 def workers_started() -> int:

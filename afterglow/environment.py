@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from . import _core
+from . import _core, engine
 
 __all__ = ["FOR_TESTS", "IDLE", "SETTINGS", "Idle", "Setting", "apply", "explain", "problems"]
 
@@ -37,6 +37,7 @@ class Idle(NamedTuple):
 # What the readers in C++ take; they know no other spellings.
 _NUMBER = r" *0*[1-9]\d* *(,.*)?"
 _LIMIT = r"\s*\+?(\d+\.?\d*(e[+-]?\d+)?|\.\d+(e[+-]?\d+)?|(?i:inf(inity)?))"
+_DEVICES = r"\s*0*(\d{1,2}|1\d\d|2[0-4]\d|25[0-6])\s*"
 _SWITCH = r"\s*(0|1|(?i:true|false))\s*"
 
 #: Every variable that the package reads.
@@ -71,6 +72,19 @@ SETTINGS: dict[str, Setting] = {
         "the processors that the process may use",
         "at most so many threads; `AFTERGLOW_NUM_THREADS` and `MXNET_CPU_WORKER_NTHREADS` win",
         _NUMBER,
+    ),
+    "AFTERGLOW_DEVICES": Setting(
+        "a number from 0 to 256",
+        "0",
+        "the threads are divided among so many devices `cpu(0)`, `cpu(1)`, ...; `0`: each uses all "
+        "of them; see `engine.set_devices`",
+        _DEVICES,
+    ),
+    "AFTERGLOW_GPUS": Setting(
+        "a number from 0 to 256",
+        "0",
+        "so many GPUs are pretended, each a share of the threads; see `engine.pretend_gpus`",
+        _DEVICES,
     ),
     "AFTERGLOW_INSTRUCTION_SET": Setting(
         "`portable`, `x86-64-v2`, `x86-64-v3`, `x86-64-v4`",
@@ -138,12 +152,39 @@ SETTINGS: dict[str, Setting] = {
         "for",
         ".*",
     ),
+    "AFTERGLOW_GROUP": Setting(
+        "what `afterglow launch` sets",
+        "a group of one process",
+        "rank, ranks, the same on this machine, and where the launcher is; read when the group is "
+        "formed",
+        r"\d+ \d+ \d+ \d+ \S+:\d+ \S+",
+    ),
+    "DMLC_NUM_WORKER": Setting(
+        "what `afterglow launch` sets",
+        "1",
+        "the number of ranks, for programs that read it; a process that was started alone forms no "
+        "group if it is more than 1",
+        r"\d+",
+    ),
+    "AFTERGLOW_RANK_TIMEOUT": Setting(
+        "seconds",
+        "30",
+        "how long a rank that is dead, stopped or cut off may stay unnoticed by the others",
+        _LIMIT,
+    ),
+    "AFTERGLOW_ADDRESS": Setting(
+        "an address of this machine",
+        "that of the route to other networks",
+        "where ranks on other machines find the launcher",
+        ".*",
+    ),
     "AFTERGLOW_OLDER_NAMES": Setting(
         "`0`, `1`",
         "`1`",
         "`0`: `import afterglow.as_mxnet` leaves other packages as they are; else names and "
-        "defaults of MXNet's time are put back in NumPy, IPython, Matplotlib, pandas and "
-        "`collections`, and helpers of books that find no GPU take the CPU; read by that import",
+        "defaults of MXNet's time are put back in NumPy, IPython, Matplotlib, pandas and Python's "
+        "own modules, and helpers of books that find no GPU take the CPU; read by that import, and "
+        "at the start of Python after `afterglow install-shim --old-names`",
         "0|1",
     ),
     "AFTERGLOW_DETECT_ANOMALY": Setting(
@@ -248,11 +289,16 @@ _IDLE: list[tuple[str, str, str]] = [
         "MXNET_ELIMINATE_COMMON_EXPR",
     ),
     (
-        "key-value stores serve the devices of one process",
+        "sums over processes are cut by their size",
         "0",
         "MXNET_KVSTORE_BIGARRAY_BOUND MXNET_KVSTORE_SERIAL_PUSH MXNET_KVSTORE_SLICE_THRESHOLD "
-        "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE DMLC_ROLE "
-        "DMLC_PS_ROOT_URI DMLC_PS_ROOT_PORT DMLC_NUM_SERVER DMLC_NUM_WORKER DMLC_INTERFACE "
+        "MXNET_KVSTORE_DIST_ROW_SPARSE_VERBOSE",
+    ),
+    (
+        "`afterglow launch` starts the processes of a group, and there are no servers",
+        _ANY,
+        "DMLC_ROLE DMLC_WORKER_ID "
+        "DMLC_PS_ROOT_URI DMLC_PS_ROOT_PORT DMLC_NUM_SERVER DMLC_INTERFACE "
         "DMLC_LOCAL DMLC_NODE_HOST DMLC_PS_VAN_TYPE DMLC_PS_WATER_MARK DMLC_RANK "
         "DMLC_USE_KUBERNETES PS_VERBOSE PS_RESEND PS_RESEND_TIMEOUT PS_DROP_MSG "
         "PS_HEARTBEAT_INTERVAL PS_HEARTBEAT_TIMEOUT",
@@ -375,7 +421,7 @@ def explain(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def apply(names: list[str]) -> None:
-    """Switch passes off as MXNet's variables say, and name what does nothing in one warning.
+    """Do what variables say of passes and devices, and name what does nothing in one warning.
 
     Called by the import of the package when one of these variables is set.
     """
@@ -383,6 +429,12 @@ def apply(names: list[str]) -> None:
     for name, which in _PASSES.items():
         if environment.get(name, "").strip().lower() in ("0", "false"):
             _core.set_pass(which, False)
+    for name, divide in (
+        ("AFTERGLOW_DEVICES", engine.set_devices),
+        ("AFTERGLOW_GPUS", engine.pretend_gpus),
+    ):
+        if environment.get(name) and _problem(name, environment[name]) is None:
+            divide(int(environment[name]))
     if found := problems(environment):
         # Names the line that imports the package.
         warnings.warn(

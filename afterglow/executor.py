@@ -61,7 +61,9 @@ class Executor:
         self._ctx = ctx or current_context()
         self._legacy = not is_np_array()
         self._zeros = partial(_zeros, ctx=self._ctx, legacy=self._legacy)
-        self._plan = Plan(symbol._outputs)
+        self._groups = dict(group2ctx or {})
+        devices = _devices_of_calls(symbol, self._ctx, self._groups) if self._groups else None
+        self._plan = Plan(symbol._outputs, devices)
         states = auxiliary(symbol._nodes())
         variables = [node for _, node in self._plan.variables]
         self._arguments = [node for node in variables if node not in states]
@@ -286,7 +288,9 @@ class Executor:
         for name, shape in zip(self._aux_names, aux_shapes, strict=True):
             state = self.aux_dict[name]
             states.append(state if state.shape == shape else self._reshaped(state, shape))
-        new = Executor(self._symbol, self._ctx, arrays, gradients, self._requests, states)
+        new = Executor(
+            self._symbol, self._ctx, arrays, gradients, self._requests, states, self._groups
+        )
         new._watch_as(self)
         new._outputs = [
             self._reshaped(output, shape)
@@ -463,6 +467,21 @@ def devices_of_variables(
     return {node.name: groups.get(group or "", ctx) for node, group in found.items()}
 
 
+def _devices_of_calls(
+    symbol: Symbol, ctx: Context, groups: Mapping[str, Context]
+) -> dict[Node, Context]:
+    """Return where calls run: with their groups, or where their first input is."""
+    variables = devices_of_variables(symbol, ctx, groups)
+    found: dict[Node, Context] = {}
+    for node in symbol._nodes():
+        if node.is_variable:
+            found[node] = variables[node.name]
+            continue
+        first = found[node.inputs[0][0]] if node.inputs else ctx
+        found[node] = groups.get(node.attributes.get("__ctx_group__", ""), first)
+    return found
+
+
 def simple_bind(
     symbol: Symbol,
     ctx: Context | None,
@@ -477,7 +496,8 @@ def simple_bind(
 ) -> Executor:
     """Return an executor with new arrays, or with those of another one where they fit.
 
-    Arrays of variables of a group, by the attribute ``ctx_group``, live on its device.
+    Arrays of variables of a group, by the attribute ``ctx_group``, live on its device, and its
+    calls run there.
     """
     ctx = ctx or current_context()
     devices = devices_of_variables(symbol, ctx, group2ctx or {})
@@ -530,4 +550,4 @@ def simple_bind(
         for name, shape, dtype, request in zip(names, arg_shapes, arg_types, requests, strict=True)
     ]
     states = [new(*one, old_states) for one in zip(aux_names, aux_shapes, aux_types, strict=True)]
-    return Executor(symbol, ctx, arrays, gradients, requests, states)
+    return Executor(symbol, ctx, arrays, gradients, requests, states, group2ctx)

@@ -234,20 +234,20 @@ def setenv(name: str, value: str | None) -> None:
 
 
 def get_gpu_count() -> int:
-    """Return the number of GPUs: 0."""
+    """Return the number of GPUs: of those that are pretended."""
     return num_gpus()
 
 
 def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
-    """Raise: there is no GPU whose memory could be looked at."""
+    """Return how many bytes are free and how many there are, on a GPU."""
     return gpu_memory_info(gpu_dev_id)
 
 
 def get_cuda_compute_capability(ctx: Context) -> int:
-    """Raise: there is no GPU."""
+    """Raise: there is no GPU, but for pretended ones."""
     if not isinstance(ctx, Context) or ctx.device_type != "gpu":
         raise ArrayValueError(f"Expecting a gpu context to get cuda compute capability, got {ctx}")
-    raise MXNetError(f"{ctx} was asked for its compute capability, but num_gpus() is 0")
+    raise MXNetError(f"{ctx} was asked for its compute capability, but it has no CUDA")
 
 
 def restore_array(host: onp.ndarray[Any, Any], context: tuple[int, int], legacy: bool) -> Any:

@@ -77,7 +77,7 @@ def training(steps: int = 60, seed: int = 7) -> Recording:
         site = f"/home/ada/train.py:{line}"
         row = (text(op), text(site), text(layer), text(shapes), size, main, begin, now, state)
         dropped = now + about(9000) if state == DROPPED else -1
-        tables.rows["calls"].append((*row, in_pass, dropped, work))
+        tables.rows["calls"].append((*row, in_pass, dropped, work, text("cpu(0)"), 0))
         now += about(400)
 
     def run(places: tuple[int, ...], number: int, helped: bool = False) -> int:
@@ -121,7 +121,7 @@ def training(steps: int = 60, seed: int = 7) -> Recording:
             begin, end = started + about(1000), started + 1000 + about(4000)
             site, shapes = "/home/ada/loader.py:8 in batches", "(64, 20) -> (64, 20)"
             row = (text("array"), text(site), 0, text(shapes), 5120, loader, begin, end, RAN)
-            tables.rows["calls"].append((*row, passes, -1, 2000.0))
+            tables.rows["calls"].append((*row, passes, -1, 2000.0, text("cpu(0)"), 0))
             tables.rows["runs"].append((loader, begin + 200, end - 200, 0, passes))
             passes += 1
         live += generator.randrange(-20000, 26000)
@@ -172,3 +172,30 @@ def many(events: int, seed: int = 7) -> Recording:
             table[column] = values
     recording.duration *= times
     return recording
+
+
+def two_devices() -> Recording:
+    """Return a recording of passes on cpu(0) and gpu(1), and copies between them.
+
+    On cpu(0) two passes overlap. The third pass is a copy to gpu(1), the last one back.
+    """
+    tables = _Tables()
+    text = tables.text
+    passes = [
+        ("dot", "cpu(0)", "", 1000, 5000),
+        ("exp", "cpu(0)", "", 2000, 4000),
+        ("copy", "gpu(1)", "cpu(0)", 5000, 7000),
+        ("dot", "gpu(1)", "", 7000, 9000),
+        ("tanh", "cpu(0)", "", 7000, 8000),
+        ("copy", "cpu(0)", "gpu(1)", 9000, 9500),
+    ]
+    for number, (op, device, source, begin, end) in enumerate(passes):
+        site, shapes = text("/home/ada/two.py:3 in step"), text("(8, 8) -> (8, 8)")
+        issued = (0, 100 * number, 100 * number + 50, RAN, number, -1, 1000.0)
+        row = (text(op), site, 0, shapes, 256, *issued, text(device), text(source))
+        tables.rows["calls"].append(row)
+        tables.rows["runs"].append((1 + number % 2, begin, end, 0, number))
+    recording = Recording(
+        duration=10_000, threads=["MainThread", "worker 0", "worker 1"], python_threads=1
+    )
+    return tables.into(recording)

@@ -41,8 +41,10 @@ from afterglow import _core
 #: Settings of the surroundings that would change what a test sees.
 _SETTINGS = (
     "AFTERGLOW_DEBUG",
+    "AFTERGLOW_DEVICES",
     "AFTERGLOW_DISABLE_PASSES",
     "AFTERGLOW_ENGINE",
+    "AFTERGLOW_GPUS",
     "AFTERGLOW_NUM_THREADS",
     "AFTERGLOW_OLDER_NAMES",
     "AFTERGLOW_RUN_AHEAD_BYTES",

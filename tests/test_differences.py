@@ -94,7 +94,7 @@ def test_answer(statement: str, expected: Any) -> None:
         ("nd.ones((2,)).attach_grad('unknown')", ValueError),
         ("nd.ones((2,), ctx=mx.gpu())", mx.MXNetError),
         ("nd.zeros((3,)).__setitem__([0, 9], 1)", IndexError),
-        ("mx.kv.create('dist_sync')", ValueError),
+        ("mx.kv.create('dist_async')", ValueError),
     ],
 )
 def test_refusal(statement: str, error: type[Exception]) -> None:

@@ -4,12 +4,18 @@
 from __future__ import annotations
 
 import ctypes
+import io
+import pickle
+from pathlib import Path
+from typing import Any
 
 import numpy as onp
 import pytest
 
 import afterglow as mx
 from afterglow.error import MissingNameError
+from afterglow.gluon.data import dataloader
+from afterglow.gluon.data._pool_batches import PoolBatches
 from tests.support import output_of
 
 
@@ -54,6 +60,88 @@ def test_modules_that_data_sets_import() -> None:
     from afterglow.gluon.data.vision import datasets
 
     assert (datasets.image, datasets.nd) == (mx.image, mx.nd)
+
+
+class Doubled(PoolBatches):
+    """An iterator as GluonCV derives it, which sends other arguments."""
+
+    def __init__(self, factor: int, pool: Any, batches: Any, **given: Any) -> None:
+        super().__init__(pool, list, batches, worker_fn=make, prefetch=0, **given)
+        self._factor = factor
+        self._push_next()
+
+    def _push_next(self) -> None:
+        for indices in self._iter:
+            result = self._worker_pool.apply_async(self._worker_fn, (indices, self._factor))
+            self._data_buffer[self._sent_idx] = result
+            self._sent_idx += 1
+            return
+
+
+def make(indices: list[int], factor: int) -> bytes:
+    if 7 in indices:
+        raise KeyError(7)
+    buffer = io.BytesIO()
+    dataloader.ForkingPickler(buffer, pickle.HIGHEST_PROTOCOL).dump(mx.nd.array(indices) * factor)
+    return buffer.getvalue()
+
+
+def test_an_iterator_over_what_a_pool_makes() -> None:
+    assert dataloader._MultiWorkerIter is PoolBatches
+    with dataloader.ThreadPool(2) as pool:
+        batches = Doubled(2, pool, [[1, 2], [3, 4], [5]])
+        assert len(batches) == 3
+        assert [one.asnumpy().tolist() for one in batches] == [[2, 4], [6, 8], [10]]
+        given = {"dataset": [10, 20, 30], "prefetch": 1, "pin_memory": True}
+        plain = PoolBatches(pool, mx.nd.array, [[0, 2], [1]], worker_fn=take, **given)
+        one, other = next(plain), plain.next()
+        assert (one.asnumpy().tolist(), other.asnumpy().tolist()) == ([10, 30], [20])
+        assert one.context == mx.cpu_pinned()
+        with pytest.raises(StopIteration):
+            next(plain)
+
+
+def take(indices: list[int], batchify: Any, dataset: Any) -> Any:
+    return batchify([dataset[index] for index in indices])
+
+
+def test_a_worker_that_fails_ends_the_pool() -> None:
+    with dataloader.ThreadPool(2) as pool:
+        failing = Doubled(2, pool, [[7], [8], [9]])
+        with pytest.raises(KeyError):
+            next(failing)
+        with pytest.raises(ValueError, match="Pool not running"):
+            next(failing)
+
+
+def test_a_pool_of_processes_sends_arrays() -> None:
+    program = """
+    import multiprocessing
+    from tests.test_mxnet_internals import Doubled
+    if __name__ == "__main__":
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            print([one.asnumpy().tolist() for one in Doubled(3, pool, [[1], [2, 3]])])
+    """
+    assert output_of(program, PYTHONPATH=str(Path(__file__).parents[1])) == ["[[3.0], [6.0, 9.0]]"]
+
+
+def test_layers_tell_what_their_op_is_told() -> None:
+    class Plain(mx.gluon.nn.BatchNorm):
+        def hybrid_forward(
+            self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
+        ) -> Any:
+            given = {"name": "fwd", "cudnn_off": True, **self._kwargs}
+            return F.BatchNorm(x, gamma, beta, running_mean, running_var, **given)
+
+    layer, same = Plain(epsilon=0.5), mx.gluon.nn.BatchNorm(epsilon=0.5)
+    x = mx.nd.array([[1, 2], [3, 5]])
+    for net in (layer, same):
+        net.initialize()
+    onp.testing.assert_array_equal(layer(x).asnumpy(), same(x).asnumpy())
+    assert layer._kwargs == {
+        **{"axis": 1, "eps": 0.5, "momentum": 0.9},
+        **{"fix_gamma": False, "use_global_stats": False},
+    }
 
 
 def test_functions_by_names_of_ops() -> None:

@@ -37,6 +37,7 @@ SOURCES = {
     '"cbrt"': "src/ops/elementwise.cpp",
     "unary(": "tests/ndarray/records.py",
     "@converts": "afterglow/onnx/_converters/elementwise.py",
+    "@imports": "afterglow/onnx/_importers/shape.py",
     "LogSumExp": "tests/cpp/ops_recipe_test.cpp",
     "RmsNorm": "tests/cpp/ops_recipe_test.cpp",
 }

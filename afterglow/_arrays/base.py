@@ -330,7 +330,10 @@ class ArrayBase(Array):
 
     def __reduce__(self) -> tuple[Any, ...]:
         host = _core.Array.asnumpy(self)
-        return (restore_array, (host, self._context_numbers, self._legacy))
+        kind, number = self._context_numbers
+        # Pretended GPUs are those of this process.
+        place = (1, 0) if kind == Context.devstr2type["gpu"] else (kind, number)
+        return (restore_array, (host, place, self._legacy))
 
     # What MXNet has pickled is made without a value, and told it then.
 

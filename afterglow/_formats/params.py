@@ -74,8 +74,13 @@ def save(path: Path, arrays: Sequence[Any], names: Iterable[str], numpy_shapes: 
     """Write arrays; waits for their values. A file of that name is replaced when all is written.
 
     Arrays without dimensions or elements exist by NumPy's rules only, and one of them decides for
-    the whole file.
+    the whole file. A name that ends so is that of a safetensors file.
     """
+    from . import safetensors  # here: it uses this module
+
+    if safetensors.is_path(path):
+        safetensors.save(path, arrays, names)
+        return
     numpy_shapes = numpy_shapes or needs_numpy_shapes(arrays)
     encoded = [as_utf8(name) for name in names]
 
@@ -199,16 +204,20 @@ def read(path: Path) -> bytes:
 
 
 def load(path: Path, legacy: bool) -> Any:
-    """Return the list or dictionary of arrays in a file: MXNet's, or NumPy's npy or npz."""
+    """Return the list or dictionary of arrays in a file: MXNet's, safetensors, npy or npz."""
+    from . import safetensors  # here: it uses this module
+
     with open_to_read(path) as file:
         size, name = file.seek(0, os.SEEK_END), repr(os.fspath(path))
         file.seek(0)
-        start = file.read(6)
+        start = file.read(9)
         file.seek(0)
         if start.startswith(b"\x93NUMPY"):
             return [_from_npy(file, size, legacy, name)]
         if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             return _from_npz(file, size, legacy)
+        if safetensors.is_start(start) or safetensors.is_path(path):
+            return safetensors.load(file, size, legacy, name)
         return load_stream(file, size, legacy, name)
 
 

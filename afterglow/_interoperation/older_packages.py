@@ -9,62 +9,15 @@ packages that are loaded, in others when they are. What a package still has is l
 
 from __future__ import annotations
 
-import collections
 import importlib
 import inspect
-import os
-import sys
 import warnings
-from collections.abc import Callable, Sequence
 from functools import wraps
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
-from types import ModuleType
 from typing import Any
-
-import numpy
 
 from .books_without_gpus import train_without_gpus
 from .points_of_arrays import draw_points_of_arrays
-
-#: What NumPy 1.23 had, by what it is called now.
-_NUMPY_NAMES = {
-    **{"Inf": "inf", "Infinity": "inf", "PINF": "inf", "infty": "inf", "NaN": "nan", "NAN": "nan"},
-    **{"bool": "bool_", "float_": "float64", "complex_": "complex128", "int0": "intp"},
-    **{"string_": "bytes_", "unicode_": "str_", "object0": "object_", "bool8": "bool_"},
-    **{"alltrue": "all", "sometrue": "any", "product": "prod", "cumproduct": "cumprod"},
-    **{"in1d": "isin", "row_stack": "vstack", "trapz": "trapezoid", "round_": "round"},
-}
-#: Types of Python that were in NumPy under their own names.
-_NUMPY_TYPES = {"complex": complex, "float": float, "int": int, "object": object, "str": str}
-
-
-_fromstring = numpy.fromstring
-
-
-@wraps(_fromstring)
-def _from_bytes_too(string: Any, dtype: Any = float, count: int = -1, **options: Any) -> Any:
-    """``fromstring`` read the bytes of numbers as well until NumPy 2.3."""
-    if options.get("sep", "") == "":
-        given = string.encode("latin1") if isinstance(string, str) else string
-        return numpy.frombuffer(given, dtype, count).copy()
-    return _fromstring(string, dtype, count, **options)
-
-
-def _numpy() -> None:
-    for name, value in _NUMPY_TYPES.items():
-        if name not in vars(numpy):
-            setattr(numpy, name, value)
-    for name, successor in _NUMPY_NAMES.items():
-        if name not in vars(numpy):
-            setattr(numpy, name, getattr(numpy, successor))
-    setattr(numpy, "fromstring", _from_bytes_too)  # noqa: B010 - the signatures differ
-
-
-def _collections() -> None:
-    for name in collections.abc.__all__:
-        if not hasattr(collections, name):
-            setattr(collections, name, getattr(collections.abc, name))
+from .removed_names import adapt_when_loaded, are_wanted, put_back
 
 
 def _set_matplotlib_formats(*formats: str, **options: Any) -> None:
@@ -125,44 +78,17 @@ def _pandas(module: Any) -> None:
             module.set_option("future.infer_string", False)
 
 
-_WHEN_LOADED: dict[str, Callable[[ModuleType], None]] = {
-    "IPython.display": _display,
-    "d2l.mxnet": train_without_gpus,
-    "matplotlib.axes": draw_points_of_arrays,
-    "matplotlib.pyplot": _pyplot,
-    "pandas": _pandas,
-}
-
-
-class _Finder(MetaPathFinder):
-    """Finds what Python would, and puts back what is missing once it is loaded."""
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        adapt = _WHEN_LOADED.get(fullname)
-        spec = PathFinder.find_spec(fullname, path, target) if adapt else None
-        if spec is None or spec.loader is None or adapt is None:
-            return None
-        loader = spec.loader
-        execute = loader.exec_module
-
-        def execute_and_adapt(module: ModuleType) -> None:
-            vars(loader).pop("exec_module")
-            execute(module)
-            adapt(module)
-
-        vars(loader)["exec_module"] = execute_and_adapt
-        return spec
-
-
 def put_back_older_names() -> None:
     """Give other packages what they had in MXNet's time, unless ``AFTERGLOW_OLDER_NAMES`` is 0."""
-    if os.environ.get("AFTERGLOW_OLDER_NAMES") == "0":
+    if not are_wanted():
         return
-    _collections()
-    _numpy()
-    for name, adapt in _WHEN_LOADED.items():
-        if name in sys.modules:
-            adapt(sys.modules[name])
-    sys.meta_path.insert(0, _Finder())
+    put_back()
+    adapt_when_loaded(
+        {
+            "IPython.display": _display,
+            "d2l.mxnet": train_without_gpus,
+            "matplotlib.axes": draw_points_of_arrays,
+            "matplotlib.pyplot": _pyplot,
+            "pandas": _pandas,
+        }
+    )

@@ -153,6 +153,13 @@ _INTERNALS: dict[str, dict[str, Any]] = {
         "_flatten": "afterglow.gluon._mxnet_internals:flatten",
         "_regroup": "afterglow.gluon._mxnet_internals:regroup",
     },
+    "gluon.data.dataloader": {
+        "ForkingPickler": "multiprocessing.reduction:ForkingPickler",
+        "ThreadPool": "multiprocessing.pool:ThreadPool",
+        "_MultiWorkerIter": "afterglow.gluon.data._pool_batches:PoolBatches",
+        "context": "afterglow.context",
+        "nd": "afterglow.ndarray",
+    },
     "gluon.data.vision.datasets": {"image": "afterglow.image", "nd": "afterglow.ndarray"},
     "metric": {"ndarray": "afterglow.ndarray", "numpy": onp, "np": onp},
     "ndarray": {

@@ -51,6 +51,8 @@ def tend(name: str) -> None:
 
 def _otherwise(module: str, name: str) -> Any:
     """Return an internal of MXNet's, or say that there is no such name."""
+    if name.startswith("__"):  # what imports ask every module for
+        raise MissingNameError(module, name)
     from .mxnet_internals import internal  # which few programs ask for
 
     is_there, value = internal(module.partition(".")[2], name)

@@ -24,10 +24,14 @@ COMMANDS = {
     "tour": "a guided run of the ideas, measured on this machine",
     "run": "run a script, a notebook or a chapter of a book, with mxnet meaning Afterglow",
     "trace": "run a program as above, and write a page that shows what ran when",
+    "launch": "run a program on several processes or machines",
     "bench": "measure Afterglow beside other libraries",
     "books": "the data of the books: where it belongs, and fetching it",
     "im2rec": "lists of pictures, and files of records made of them",
     "list": "public names with a line each; those of MXNet that are missing",
+    "reference": "write a page of all public names with signatures and texts",
+    "install-shim": "let import mxnet mean Afterglow in all programs of this environment",
+    "remove-shim": "take that out again",
     "info": "versions, processor, limits and environment variables",
 }
 
@@ -45,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary)
         if name == chosen:
-            module = importlib.import_module(f"{__name__}.{name}")
+            module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     if not words:

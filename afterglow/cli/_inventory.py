@@ -8,6 +8,8 @@ what there should be in NumPy and in the names recorded from MXNet.
 from __future__ import annotations
 
 import importlib
+import inspect
+import re
 from collections import deque
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -78,6 +80,13 @@ def value_of(path: str, name: str) -> Any:
     """Return what a public name stands for; what NumPy has where it is missing."""
     value = _found(path, name)
     return getattr(_numpy(path), name) if value is _NOTHING and path in _OF_NUMPY else value
+
+
+def text_of(value: Any) -> str:
+    """Return what a function, class or module says of itself, without its signature."""
+    text = inspect.cleandoc(getattr(value, "__doc__", None) or "")
+    # That of an alias, or of a symbol, may begin with another name.
+    return re.sub(r"^\w+\([^\n]*\)(?: -> [^\n]*)?\n\s*\n", "", text)
 
 
 def state(path: str, name: str) -> str:

@@ -105,11 +105,8 @@ def _summary_of(value: Any) -> str:
     """Return what is said of a value in a line: of functions, classes and modules their text."""
     if not callable(value) and not inspect.ismodule(value):
         return f"= {value!r}"
-    paragraphs = re.split(r"\n\s*\n", inspect.cleandoc(getattr(value, "__doc__", None) or ""))
-    name = getattr(value, "__name__", "")
-    if len(paragraphs) > 1 and paragraphs[0].startswith(f"{name}("):  # the signature
-        del paragraphs[0]
-    return " ".join(paragraphs[0].split()).replace("``", "`")
+    first = re.split(r"\n\s*\n", _inventory.text_of(value), maxsplit=1)[0]
+    return " ".join(first.split()).replace("``", "`")
 
 
 # --- names that are missing ---

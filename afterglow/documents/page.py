@@ -25,7 +25,8 @@ _LONGEST_LINE = 1000
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
-_STYLE = """
+#: How pages look that have text and code.
+STYLE = """
 :root { color-scheme: light dark; --ink: #1c2127; --faint: #5d6670; --paper: #fff;
   --raised: #f4f5f7; --line: #d9dde2; --key: #8250a8; --text: #1a7f4b; --bad: #b3261e; }
 @media (prefers-color-scheme: dark) { :root { --ink: #dfe3e8; --faint: #98a2ad; --paper: #16191d;
@@ -73,7 +74,7 @@ def write_page(document: Document, shown: Mapping[int, Shown], path: str) -> Non
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<title>{escape(title)}</title>\n<link rel="icon" href="data:,">\n'
-        f"<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n"
         f"<header><p>{escape(title)}: {summary}</p></header>\n{body}\n</body>\n</html>\n"
     )
     with open(path, "w", encoding="utf-8", errors="replace", newline="\n") as file:

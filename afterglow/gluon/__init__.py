@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..error import MissingNameError
 from . import block, contrib, data, loss, nn, parameter, rnn, trainer, utils
 from .block import Block, HybridBlock
+from .checkpoint import Progress
 from .parameter import (
     Constant,
     DeferredInitializationError,
@@ -30,6 +31,7 @@ __all__ = [
     "HybridBlock",
     "Parameter",
     "ParameterDict",
+    "Progress",
     "SymbolBlock",
     "Trainer",
     "block",

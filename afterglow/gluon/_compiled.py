@@ -235,6 +235,9 @@ def _plan(
     capture: BlockCapture, block: HybridBlock, inputs: list[Any], outputs: list[Any], arguments: Any
 ) -> Plan:
     """Return the plan of what was written down, with the gradients of what is recorded."""
+    refusal = capture.refusal()
+    if refusal:  # at once: what other processes take part in must not be issued for nothing
+        raise _RefusedError(refusal)
     recorded = [False] * len(outputs)
     heads: list[Any] = []
     gradients: list[Any] = []

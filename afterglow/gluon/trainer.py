@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from contextlib import nullcontext
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,9 +19,16 @@ from ..kvstore.base import create, store_for
 from .parameter import Parameter
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from ..contrib.amp.loss_scaler import LossScaler
+    from ..kvstore.dist import DistStore
+    from .checkpoint import Progress
 
 __all__ = ["Trainer"]
+
+#: What processes exchange when they write one.
+CHECKPOINT = "checkpoint"
 
 
 class _Device(NamedTuple):
@@ -69,6 +78,8 @@ class Trainer(NamedKeywords):
         self._trained: tuple[int, list[_Device]] | None = None
         self._kv_initialized = False
         self._params_to_init: list[Any] = []
+        self._progress: Progress | None = None
+        self._checkpoints: tuple[str | PathLike[str], int] | None = None
         self._reset_kvstore()
 
     def _init_optimizer(self, optimizer: str | opt.Optimizer, arguments: dict[str, Any]) -> None:
@@ -177,14 +188,54 @@ class Trainer(NamedKeywords):
         A parameter whose gradient ``backward`` has not computed since the last step is an error,
         or with ``ignore_stale_grad`` left as it is.
         """
-        self._optimizer.rescale_grad = self._scale / batch_size
+        rescale = self._scale / batch_size  # which raises for 0
         self._prepare()
         if not ignore_stale_grad:  # before anything is updated
             for device in self._trained_by_device():
                 self._check_fresh(device)
-        if not self._overflows():
-            self._allreduce_grads()
-            self._update(ignore_stale_grad)
+        self._step(batch_size, rescale, ignore_stale_grad)
+
+    def _step(self, examples: float, rescale: float, ignore_stale_grad: bool) -> None:
+        """Sum gradients up and update; several processes divide by the examples of all of them."""
+        processes = self._processes
+        self._optimizer.rescale_grad = rescale if processes is None else self._scale
+        with nullcontext() if processes is None else processes.dividing_by(examples):
+            if not self._overflows():
+                self._allreduce_grads()
+                self._update(ignore_stale_grad)
+
+    @property
+    def _processes(self) -> DistStore | None:
+        """The store, if it is one of several processes."""
+        if self._kvstore is None or self._kvstore.num_workers == 1:
+            return None
+        from ..kvstore.dist import DistStore
+
+        return self._kvstore if isinstance(self._kvstore, DistStore) else None
+
+    def join(self) -> None:
+        """Take part in the steps of the other processes, with weight 0, until none has data left.
+
+        For a process that runs out of data before others, behind the loop of an epoch; all call it.
+        Weights stay the same in all of them. A process alone returns at once.
+        """
+        self._prepare()
+        processes = self._processes
+        if processes is None:
+            return
+        from ..distributed.collectives import EXAMPLES
+        from . import checkpoint
+
+        for asked in processes.asked():
+            if asked.kind == EXAMPLES:
+                for _, parameter in self._wanting_gradients():
+                    parameter.zero_grad()
+                self._step(0, self._scale, ignore_stale_grad=False)  # stale ones are updated, too
+            elif asked.name == CHECKPOINT:
+                progress = self._progress or checkpoint.Progress()
+                self._gather_checkpoint(processes, {"note": checkpoint.note(self, progress)})
+            else:
+                processes.give_nothing(asked)
 
     def allreduce_grads(self) -> None:
         """Give every device the sum of the gradients of all of them."""
@@ -195,7 +246,16 @@ class Trainer(NamedKeywords):
     def _allreduce_grads(self) -> None:
         if self._kvstore is None:
             return
-        for index, parameter in self._wanting_gradients():
+        wanting = self._wanting_gradients()
+        if self._kvstore.num_workers > 1:
+            # All dense ones at once, in the order in which backward computes them, so that small
+            # ones travel together and the others meanwhile.
+            dense = [pair for pair in reversed(wanting) if pair[1].stype == "default"]
+            keys = [index for index, _ in dense]
+            out = [one.list_data() for _, one in dense] if self._update_on_kvstore else None
+            self._kvstore.pushpull(keys, [one.list_grad() for _, one in dense], out=out)
+            wanting = [pair for pair in wanting if pair[1].stype != "default"]
+        for index, parameter in wanting:
             if parameter.stype != "default":  # whose rows are pulled when they are asked for
                 self._kvstore.push(index, parameter.list_grad(), priority=-index)
                 continue
@@ -231,7 +291,7 @@ class Trainer(NamedKeywords):
     def _overflows(self) -> bool:
         """Tell whether mixed precision is used and gradients are too large for it."""
         scaler = self._amp_loss_scaler
-        return scaler is not None and scaler.has_overflow(self._params)
+        return scaler is not None and scaler.has_overflow(self._params, self._processes)
 
     def _refuse_apart(self, what: str) -> None:
         assert not self._update_on_kvstore, (
@@ -301,7 +361,9 @@ class Trainer(NamedKeywords):
 
     def load_states(self, fname: str) -> None:
         """Read the states of the optimizer from a file."""
-        states = _files.read(fname)
+        self._set_states(_files.read(fname))
+
+    def _set_states(self, states: bytes) -> None:
         updaters = self._stateful()
         for updater in updaters:
             updater.set_states(states)
@@ -309,3 +371,71 @@ class Trainer(NamedKeywords):
         for updater in updaters:
             updater.optimizer = self._optimizer
         self._optimizer.param_dict = dict(enumerate(self._params))
+
+    def resume(self, folder: str | PathLike[str], keep: int = 3) -> Progress:
+        """Go on from the last checkpoint of a folder, if there is one, and return where the run is.
+
+        All processes call it. Parameters, states of the optimizer, its counts and schedule, and the
+        random numbers of the library, of Python and of NumPy are what they were; the
+        :class:`Progress` goes through the epochs and batches that are left.
+        :meth:`save_checkpoint` writes to the same folder, and keeps so many.
+        """
+        from . import checkpoint
+
+        self._checkpoints = folder, keep
+        processes = self._processes_now()
+        rank = processes.rank if processes is not None else 0
+        data = checkpoint.latest(folder) if rank == 0 else b""
+        if processes is not None:
+            data = processes.exchange("resume", data)[0]
+        if data:
+            size = processes.num_workers if processes is not None else 1
+            self._progress = checkpoint.resume(self, data, rank, size)
+        else:
+            self._progress = checkpoint.Progress()
+        return self._progress
+
+    def save_checkpoint(
+        self, folder: str | PathLike[str] | None = None, keep: int | None = None
+    ) -> None:
+        """Write all that :meth:`resume` needs into a file of its own, and remove older ones.
+
+        To be called behind ``step``, by all processes; the first one writes. The file appears under
+        its name when it is on the disk as a whole. Waits for the values.
+        """
+        from . import checkpoint
+
+        self._prepare()
+        processes = self._processes_now()
+        known, known_keep = self._checkpoints or (None, 3)
+        folder, keep = known if folder is None else folder, known_keep if keep is None else keep
+        waiting = [one.name for one in self._params if one._deferred_init]
+        if folder is None or keep < 1 or waiting:
+            raise ArrayValueError(
+                f"[save_checkpoint] got the folder {folder!r}, {keep} files to keep and "
+                f"{len(waiting)} Parameters without a shape; it needs a folder, which may be "
+                "given to resume(), a file to keep, and parameters that have values"
+            )
+        noted = checkpoint.note(self, self._progress or checkpoint.Progress())
+        if processes is None:
+            checkpoint.save(self, folder, [noted], keep)
+            return
+        told = {"note": noted, "folder": str(folder), "keep": keep}
+        self._gather_checkpoint(processes, told)
+
+    def _gather_checkpoint(self, processes: DistStore, told: Any) -> None:
+        """Let the first process write what all have noted, where those say that know it."""
+        from . import checkpoint
+
+        gathered = processes.exchange(CHECKPOINT, json.dumps(told).encode())
+        if processes.rank == 0:
+            given = [json.loads(one) for one in gathered]
+            first = next(one for one in given if "folder" in one)
+            notes = [one["note"] for one in given]
+            checkpoint.save(self, first["folder"], notes, first["keep"])
+
+    def _processes_now(self) -> DistStore | None:
+        """Return the store of several processes; parameters need not have values yet."""
+        if not self._kv_initialized:
+            self._init_kvstore()
+        return self._processes

@@ -19,6 +19,9 @@ _OWN = frozenset(
     ("local", "device", "nccl", "local_update_cpu", "local_allreduce_cpu", "local_allreduce_device")
 )
 
+#: The stores of several processes.
+_DIST = frozenset(("dist", "dist_sync", "dist_device_sync", "dist_sync_device"))
+
 #: Where 'local' does not update weights: there is one with more elements than this.
 _MOST_IN_STORE = 16 * 2**20
 
@@ -150,17 +153,26 @@ def total_of(arrays: list[Array]) -> Any:
 
 
 def create(name: str = "local") -> KVStoreBase:
-    """Return a store by name: 'local' or 'device', which are the same here, or a registered one."""
+    """Return a store by name: of one process, of several, or a registered one.
+
+    'local' and 'device' are the same here, and so are 'dist_sync' and 'dist_device_sync'.
+    """
     from .kvstore import KVStore
 
     if not isinstance(name, str):
         raise ArrayTypeError("name must be a string")
     kind = name.lower()
+    if kind in _DIST or kind == "horovod":
+        from .dist import DistStore, HorovodStore
+
+        return HorovodStore() if kind == "horovod" else DistStore(kind)
     if kind in KVStoreBase.kv_registry:
         made: KVStoreBase = KVStoreBase.kv_registry[kind]()
         return made
     if kind not in _OWN:
-        known = ", ".join(repr(one) for one in ("local", "device", *KVStoreBase.kv_registry))
+        known = ", ".join(
+            repr(one) for one in ("local", "device", "dist_sync", *KVStoreBase.kv_registry)
+        )
         raise ArrayValueError(f"[create] there is no store {name!r}; there are {known}")
     return KVStore(kind)
 
@@ -181,8 +193,11 @@ def store_for(
         return None, False
     if not isinstance(kvstore, str):
         return kvstore, updates_weights() and kvstore.is_capable(KVStoreBase.OPTIMIZER)
-    if devices == 1 and "dist" not in kvstore:
+    shared = "dist" in kvstore or kvstore == "horovod"
+    if devices == 1 and not shared:
         return None, False
     store = create(kvstore)
+    if shared:  # every process updates weights of its own: the same, and no copies
+        return store, False
     updates = kvstore != "local" or largest <= _MOST_IN_STORE
     return store, updates and updates_weights() and store.is_capable(KVStoreBase.OPTIMIZER)

@@ -139,7 +139,12 @@ class DataParallelExecutorGroup:
         for name, shape, dtype in zip(self.aux_names, aux_shapes, aux_types, strict=True):
             states[name] = _room(kept_states, name, shape, dtype, devices[name], True)
         return self.symbol.bind(
-            ctx, args=arguments, args_grad=gradients, grad_req=self.grad_req, aux_states=states
+            ctx,
+            args=arguments,
+            args_grad=gradients,
+            grad_req=self.grad_req,
+            aux_states=states,
+            group2ctx=self._groups[number],
         )
 
     @staticmethod

@@ -440,7 +440,8 @@ class Module(BaseModule):
         self._kvstore, self._update_on_kvstore = store_for(kvstore, len(self._context), largest)
         devices = 1 if self._update_on_kvstore else len(self._context)
         numbers = dict(enumerate(name for name in group.param_names for _ in range(devices)))
-        scale = 1.0 / group.batch_size
+        workers = self._kvstore.num_workers if self._kvstore is not None else 1
+        scale = 1.0 / (group.batch_size * workers)
         if isinstance(optimizer, str):
             options = {"rescale_grad": scale, **dict(optimizer_params)}
             optimizer = optimizers.create(

@@ -52,6 +52,7 @@ def _pad(
     constant_value: Any = 0,
     reflect_type: str = "even",
 ) -> Any:
+    """Return an array with more elements at the ends of axes."""
     if mode != "constant":
         return np.pad(x, pad_width, mode)
     return np.pad(x, pad_width, mode, constant_values=constant_values or constant_value)

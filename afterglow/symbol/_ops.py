@@ -185,6 +185,7 @@ def _identity_with_attr_like_rhs(lhs: Any, rhs: Any) -> Any:
 
 
 def _histogram(data: Any, bins: Any = None, bin_cnt: int | None = None, range: Any = None) -> Any:
+    """Return how many elements are in each bin, and the edges of the bins."""
     return _functions.histogram(data, bin_cnt if bins is None else bins, range)
 
 

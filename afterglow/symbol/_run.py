@@ -8,6 +8,7 @@ from typing import Any
 
 from .._arrays.shapes import Shape
 from .._arrays.worlds import in_world
+from ..context import Context
 from ..util import is_np_shape
 from ._graph import Node, Output, failed, in_order
 from ._infer import Inference
@@ -26,10 +27,13 @@ class _Step:
         self.values = node.values
         self.names = node.input_names()
         self.sources = sources
+        self.device: Context | None = None  #: where it runs; None for where its first input is
         self.dying: list[int] = []
 
     def run(self, arrays: list[Any], shape: Shape | None = None) -> list[Any]:
         entry = self.entry
+        if self.device is not None:
+            arrays = [array.as_in_context(self.device) for array in arrays]
         values = self.values if shape is None else {**self.values, "shape": shape}
         try:
             return entry.call(
@@ -40,9 +44,14 @@ class _Step:
 
 
 class Plan:
-    """The order in which a graph runs. Values that nobody needs any more are let go."""
+    """The order in which a graph runs. Values that nobody needs any more are let go.
 
-    def __init__(self, heads: Sequence[Output]) -> None:
+    With ``devices`` each call runs on its own, and what comes from another one is copied.
+    """
+
+    def __init__(
+        self, heads: Sequence[Output], devices: Mapping[Node, Context] | None = None
+    ) -> None:
         nodes = in_order(node for node, _ in heads)
         self._outputs = heads
         self._has_open = any(
@@ -59,6 +68,7 @@ class Plan:
             if node.is_variable:
                 continue
             step = _Step(node, [(places[source], index) for source, index in node.inputs])
+            step.device = None if devices is None else devices[node]
             self._steps.append((places[node], step))
             for place, _ in step.sources:
                 last[place] = step

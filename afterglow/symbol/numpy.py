@@ -183,6 +183,18 @@ def _spelled(name: str, space: str = "") -> Any:
     return function
 
 
+@cache
+def _of_two(name: str, op: str) -> Any:
+    """Return the function of an operator between two symbols, or one and a number."""
+
+    def function(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> Any:
+        return _Symbol._operation(op, x1, x2)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = getattr(_arrays, name).__doc__
+    return function
+
+
 def einsum(subscripts: str, *operands: Any, out: Any = None, optimize: bool = False) -> Any:
     """Return sums of products, as Einstein wrote them."""
     given = {"subscripts": subscripts, "optimize": int(optimize)}
@@ -349,7 +361,7 @@ def __getattr__(name: str) -> Any:
         raise MissingNameError(__name__, name)
     binary = _OPS.get(name, name)
     if find(f"_npi_{binary}_scalar").is_known:
-        return lambda x1, x2, out=None, **kwargs: _Symbol._operation(binary, x1, x2)
+        return _of_two(name, binary)
     own = getattr(getattr(_arrays, name, None), "__name__", name)  # amax is another name of max
     if own in _SPELLED_OUT.split():
         return _spelled(own)

@@ -2,9 +2,10 @@
 """A recording in the trace-event format, which Perfetto and chrome://tracing open.
 
 Threads are threads of one process. Issues, waits and runs are complete events (``X``), flows
-(``s``, ``f``) lead from an issue to the first run, queue depth, memory and counters are counter
-events (``C``), dropped calls and markers instants (``i``), and tasks, frames and events of the
-program asynchronous pairs (``b``, ``e``), for they may overlap. Times are microseconds.
+(``s``, ``f``) lead from an issue to the first run. Several devices are threads of a second
+process, with flows from where a copy comes from to where it goes. Queue depth, memory and counters
+are counter events (``C``), dropped calls and markers instants (``i``), and tasks, frames and events
+of the program asynchronous pairs (``b``, ``e``), for they may overlap. Times are microseconds.
 """
 
 from __future__ import annotations
@@ -18,14 +19,22 @@ from typing import IO, Any, NamedTuple
 
 import numpy
 
-from .measures import Passes, passes, queue_depth, queue_waits, ran_by, short_site
-from .recording import DROPPED, Recording
+from .measures import (
+    Passes,
+    device_spans,
+    passes,
+    queue_depth,
+    queue_waits,
+    ran_by,
+    short_site,
+)
+from .recording import DROPPED, Recording, Table
 
 _Array = numpy.ndarray[Any, Any]
 
 #: Events that are put in words at a time.
 _CHUNK = 20_000
-_PROCESS = 1
+_PROCESS, _DEVICES = 1, 2
 #: Members of a fused pass that are named.
 _NAMED = 8
 
@@ -41,10 +50,12 @@ class _Source(NamedTuple):
 
 def write_events(recording: Recording, path: str | os.PathLike[str]) -> None:
     """Write the recording as trace events, compressed if the name ends with ``.gz``."""
+    by_pass = passes(recording)
+    spans = device_spans(recording, by_pass)
     with _opened(path) as file:
         file.write('{"displayTimeUnit":"ns","traceEvents":[\n')
-        file.write(",\n".join(_names_of_threads(recording)))
-        for text in _in_order(_sources(recording)):
+        file.write(",\n".join(_names_of_threads(recording) + _names_of_devices(recording, spans)))
+        for text in _in_order(_sources(recording, by_pass, spans)):
             file.write(",\n")
             file.write(text)
         file.write("\n]}\n")
@@ -66,6 +77,30 @@ def _names_of_threads(recording: Recording) -> list[str]:
     return [json.dumps({"ph": "M", "pid": _PROCESS, "tid": 0, "ts": 0} | one) for one in events]
 
 
+def _device_threads(spans: Table) -> tuple[list[tuple[int, int]], _Array]:
+    """Return (text of the device, row) of each thread of devices, and the thread of each bar."""
+    keys = numpy.stack([spans["device"], spans["row"]], axis=1)
+    threads, of_span = numpy.unique(keys, axis=0, return_inverse=True)
+    return [(device, row) for device, row in threads.tolist()], of_span.reshape(-1)
+
+
+def _names_of_devices(recording: Recording, spans: Table) -> list[str]:
+    threads, _ = _device_threads(spans)
+    if not threads:
+        return []
+    events: list[dict[str, Any]] = [{"name": "process_name", "args": {"name": "devices"}}]
+    names = [recording.texts[device] for device, _ in threads]
+    order = sorted(range(len(threads)), key=lambda thread: (names[thread], threads[thread][1]))
+    for place, thread in enumerate(order):
+        row = threads[thread][1]
+        name = f"{names[thread]}, row {row + 1}" if row else names[thread]
+        events.append({"name": "thread_name", "tid": thread + 1, "args": {"name": name}})
+        events.append(
+            {"name": "thread_sort_index", "tid": thread + 1, "args": {"sort_index": place}}
+        )
+    return [json.dumps({"ph": "M", "pid": _DEVICES, "tid": 0, "ts": 0} | one) for one in events]
+
+
 def _in_order(sources: list[_Source]) -> Iterator[str]:
     """Yield texts of all events by time, some thousands together."""
     sort = numpy.repeat(numpy.arange(len(sources)), [len(one.times) for one in sources])
@@ -83,15 +118,16 @@ def _in_order(sources: list[_Source]) -> Iterator[str]:
         yield ",\n".join(texts.tolist())
 
 
-def _sources(recording: Recording) -> list[_Source]:
-    by_pass = passes(recording)
+def _sources(recording: Recording, by_pass: Passes, spans: Table) -> list[_Source]:
     names = [_quoted(text) for text in recording.texts]
     bars = _nested_ends(recording)
     flowing = _flowing(recording, by_pass)
+    pass_names = _PassNames(recording, by_pass)
     return [
         _issues(recording, by_pass, names, bars["calls"], flowing),
         _waits(recording, names, bars["waits"]),
-        _runs(recording, by_pass, names, bars["runs"], flowing),
+        _runs(recording, by_pass, names, bars["runs"], flowing, pass_names),
+        *_devices(names, pass_names, spans),
         _dropped(recording, names),
         _counter(*queue_depth(recording, by_pass), "queue depth", "calls"),
         _counter(recording.memory["time"], recording.memory["bytes"], "memory", "bytes"),
@@ -201,22 +237,42 @@ def _waits(recording: Recording, names: list[str], ends: _Array) -> _Source:
     return _Source(waits["begin"], lengths, texts)
 
 
+class _PassNames:
+    """Names of passes, in quotes: the op, or those of the calls that were fused."""
+
+    def __init__(self, recording: Recording, by_pass: Passes) -> None:
+        calls = recording.calls
+        in_pass = numpy.flatnonzero(calls["pass"] >= 0)
+        #: Calls by pass, those of one pass from ``first[number]`` on.
+        self.members: _Array = in_pass[numpy.argsort(calls["pass"][in_pass], kind="stable")]
+        self.first: list[int] = numpy.append(0, numpy.cumsum(by_pass.members)).tolist()
+        self._ops: list[int] = calls["op"][self.members].tolist()
+        self._texts = recording.texts
+        self._named = cache(self._name)
+
+    def __getitem__(self, number: int) -> str:
+        start, end = self.first[number], self.first[number + 1]
+        return self._named(tuple(self._ops[start : min(end, start + _NAMED)]), end - start - _NAMED)
+
+    def _name(self, ops: tuple[int, ...], more: int) -> str:
+        named = [self._texts[op] for op in ops] + ([f"{more} more"] if more > 0 else [])
+        return _quoted(" + ".join(named) or "pass")
+
+
 def _runs(
-    recording: Recording, by_pass: Passes, names: list[str], ends: _Array, flowing: _Array
+    recording: Recording,
+    by_pass: Passes,
+    names: list[str],
+    ends: _Array,
+    flowing: _Array,
+    pass_names: _PassNames,
 ) -> _Source:
     runs, calls = recording.runs, recording.calls
     lengths = ends - runs["begin"]
-    in_pass = numpy.flatnonzero(calls["pass"] >= 0)
-    members = in_pass[numpy.argsort(calls["pass"][in_pass], kind="stable")]
-    ops, layers = calls["op"][members].tolist(), calls["layer"][members].tolist()
-    first = numpy.append(0, numpy.cumsum(by_pass.members)).tolist()
+    members, first = pass_names.members, pass_names.first
+    layers = calls["layer"][members].tolist()
     flows = numpy.where(flowing[members], members, -1).tolist()
     leads = by_pass.first_run[runs["pass"]] == numpy.arange(len(lengths))
-
-    @cache
-    def name_of(ops: tuple[int, ...], more: int) -> str:
-        named = [recording.texts[op] for op in ops] + ([f"{more} more"] if more > 0 else [])
-        return _quoted(" + ".join(named) or "pass")
 
     def texts(number: _Array) -> list[str]:
         times, taken = _microseconds(runs["begin"][number]), _microseconds(lengths[number])
@@ -224,12 +280,11 @@ def _runs(
         rows = _rows(number, runs["pass"], runs["share"], runs["thread"], leads, times, taken)
         for of, share, thread, lead, time, length in rows:
             start, end = first[of], first[of + 1]
-            name = name_of(tuple(ops[start : min(end, start + _NAMED)]), end - start - _NAMED)
             layer = names[layers[start]] if end > start else '""'
             written.append(
-                f'{{"ph":"X","cat":"run","name":{name},"pid":{_PROCESS},"tid":{thread + 1},'
-                f'"ts":{time},"dur":{length},"args":{{"layer":{layer},"share":{share},'
-                f'"calls":{end - start},"pass":{of}}}}}'
+                f'{{"ph":"X","cat":"run","name":{pass_names[of]},"pid":{_PROCESS},'
+                f'"tid":{thread + 1},"ts":{time},"dur":{length},"args":{{"layer":{layer},'
+                f'"share":{share},"calls":{end - start},"pass":{of}}}}}'
             )
             if lead:
                 arrows = [call for call in flows[start:end] if call >= 0]
@@ -237,6 +292,43 @@ def _runs(
         return written
 
     return _Source(runs["begin"], lengths, texts)
+
+
+def _devices(names: list[str], pass_names: _PassNames, spans: Table) -> Iterator[_Source]:
+    """Yield the bars of devices, where arrows of copies begin, and where they end."""
+    lengths = spans["end"] - spans["begin"]
+    _, threads = _device_threads(spans)
+    arrived = numpy.flatnonzero(spans["sent"] >= 0)
+    from_device = spans["device"][spans["sent"][arrived]]
+
+    def bars(number: _Array) -> list[str]:
+        times, taken = _microseconds(spans["begin"][number]), _microseconds(lengths[number])
+        rows = _rows(number, spans["pass"], spans["device"], threads, times, taken)
+        return [
+            f'{{"ph":"X","cat":"device","name":{pass_names[of]},"pid":{_DEVICES},'
+            f'"tid":{thread + 1},"ts":{time},"dur":{length},"args":{{"device":{names[device]},'
+            f'"pass":{of}}}}}'
+            for of, device, thread, time, length in rows
+        ]
+
+    def ends_of_arrows(phase: str, ends: _Array, times_of: _Array) -> _Source:
+        def texts(number: _Array) -> list[str]:
+            rows = _rows(
+                number, arrived, from_device, threads[ends], _microseconds(times_of[number])
+            )
+            return [
+                f'{{"ph":{phase},"cat":"copy","name":"copy","id":{identity},"pid":{_DEVICES},'
+                f'"tid":{thread + 1},"ts":{time},"args":{{"from":{names[device]}}}}}'
+                for identity, device, thread, time in rows
+            ]
+
+        # After the bars that begin then.
+        return _Source(times_of, numpy.full(len(times_of), -1), texts)
+
+    begin, middle = spans["begin"][arrived], spans["begin"][arrived] + lengths[arrived] // 2
+    yield _Source(spans["begin"], lengths, bars)
+    yield ends_of_arrows('"s"', spans["sent"][arrived], begin)
+    yield ends_of_arrows('"f","bp":"e"', arrived, middle)
 
 
 def _quoted(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from .recording import DROPPED, PENDING, RAN, Recording
+from .recording import DROPPED, PENDING, RAN, Recording, Table
 
 _Array = numpy.ndarray[Any, Any]
 
@@ -81,6 +81,47 @@ def queue_depth(recording: Recording, by_pass: Passes) -> tuple[_Array, _Array]:
     change = numpy.bincount(place[: len(begins)], minlength=len(times))
     change -= numpy.bincount(place[len(begins) :], minlength=len(times))
     return times, numpy.cumsum(change)
+
+
+def device_spans(recording: Recording, by_pass: Passes) -> Table:
+    """Return what devices did, as bars: nothing when there is one device only.
+
+    A pass is a bar of the device that its results are on, from its first run to its last. A copy
+    to another device is one of both; ``sent`` is then, of the device that has the copy, the number
+    of the bar of the other one, and -1 for all others. Bars of a device that overlap are in
+    different rows. They are ordered by ``begin``.
+    """
+    calls = recording.calls
+    ran = numpy.flatnonzero(ran_by(recording, by_pass))
+    numbers, first = numpy.unique(calls["pass"][ran], return_index=True)
+    device, source = calls["device"][ran[first]], calls["source"][ran[first]]
+    copies = numpy.flatnonzero(source)
+    devices = numpy.concatenate([device, source[copies]])
+    if len(numpy.unique(devices)) < 2:
+        numbers, copies, devices = numbers[:0], copies[:0], devices[:0]
+    of = numpy.concatenate([numbers, numbers[copies]])
+    sent = numpy.full(len(of), -1, "i4")
+    sent[copies] = numpy.arange(len(numbers), len(of))
+    order = numpy.argsort(by_pass.begin[of], kind="stable")
+    place = numpy.empty(len(of), "i4")
+    place[order] = numpy.arange(len(of))
+    sent[copies] = place[sent[copies]]
+    spans = {"device": devices[order].astype("i4"), "pass": of[order].astype("i4")}
+    spans |= {"begin": by_pass.begin[of[order]], "end": by_pass.end[of[order]]}
+    return spans | {"sent": sent[order], "row": _rows(spans)}
+
+
+def _rows(spans: Table) -> _Array:
+    """Return a row for each bar, the first of its device that is free."""
+    free: dict[int, list[int]] = {}
+    rows = []
+    columns = (spans[name].tolist() for name in ("device", "begin", "end"))
+    for device, begin, end in zip(*columns, strict=True):
+        ends = free.setdefault(device, [])
+        row = next((row for row, last in enumerate(ends) if last <= begin), len(ends))
+        ends[row : row + 1] = [end]
+        rows.append(row)
+    return numpy.array(rows, "i4")
 
 
 def readable(nanoseconds: float) -> str:

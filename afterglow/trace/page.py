@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy
 
+from .measures import device_spans, passes
 from .recording import Recording, Table
 from .summary import summarize
 
@@ -62,6 +63,8 @@ def page(recording: Recording, *, title: str = "Afterglow trace") -> str:
 def _block(recording: Recording, title: str) -> bytes:
     summary = summarize(recording)
     columns: list[bytes] = []
+    tables = {name: getattr(recording, name) for name in _TABLES}
+    tables["spans"] = device_spans(recording, passes(recording))
     header = {
         "title": title,
         "headline": summary.headline(),
@@ -70,7 +73,7 @@ def _block(recording: Recording, title: str) -> bytes:
         "threads": recording.threads,
         "pythonThreads": recording.python_threads,
         "texts": recording.texts,
-        "tables": {name: _described(getattr(recording, name), columns) for name in _TABLES},
+        "tables": {name: _described(table, columns) for name, table in tables.items()},
     }
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     start = len(text).to_bytes(4, "little") + text

@@ -253,6 +253,8 @@ class _Reader:
             "pass": ran_in,
             "dropped": dropped,
             "cost": cost_of[events["second"]],
+            "device": self._numbers([signature[4] for signature in signatures], events["second"]),
+            "source": self._numbers([signature[5] for signature in signatures], events["second"]),
         }
 
     def _drops_of(self, calls: _Array) -> _Array:

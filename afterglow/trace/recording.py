@@ -46,6 +46,8 @@ class Recording:
     #: its results; ``state`` is RAN, DROPPED or PENDING; ``pass`` the pass it ran in, -1 for none;
     #: ``dropped`` when it was found to be unnecessary, -1 for never. ``cost`` is what it was
     #: estimated to take, by which the time of a fused pass is shared out among its members.
+    #: ``device`` ("cpu(0)") is the text of where its result is, ``source`` that of where a copy to
+    #: another device comes from, and empty for all other calls.
     calls: Table = field(
         default_factory=lambda: _table(
             op="i4",
@@ -60,6 +62,8 @@ class Recording:
             **{"pass": "i4"},
             dropped="i8",
             cost="f8",
+            device="i4",
+            source="i4",
         )
     )
     #: Ordered by pass, then by ``begin``. A thread of Python runs shares too, while it waits or

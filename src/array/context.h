@@ -27,6 +27,20 @@ inline Context to_context(std::span<const std::int64_t> numbers) {
   return {static_cast<Context::Type>(numbers[0]), static_cast<std::int16_t>(numbers[1])};
 }
 
+/// How many GPUs are pretended: their arrays live in the memory of the machine, and their work is
+/// queued apart. Guarded by the issuing right.
+inline int pretended_gpus = 0;
+
+/// Memory can be had there.
+inline bool exists(Context context) {
+  return context.type != Context::gpu || (context.id >= 0 && context.id < pretended_gpus);
+}
+
+/// The engine's queue for the work of a context.
+inline int queue_of(Context context) {
+  return context.type == Context::gpu ? context.id + (1 << 16) : context.id;
+}
+
 /// Where results of arrays of a context are: memory that is pinned or shared is for copies only.
 inline Context computing(Context context) {
   const bool is_host = context.type == Context::cpu_pinned || context.type == Context::cpu_shared;
@@ -39,6 +53,12 @@ inline std::string to_string(Context context) {
                      : context.type == Context::cpu_shared ? "cpu_shared"
                                                            : "cpu";
   return name + ("(" + std::to_string(context.id) + ")");
+}
+
+/// What is said where no memory can be had.
+inline std::string absence(Context context) {
+  return to_string(context) + " was asked for, but there is no such device (num_gpus() is " +
+         std::to_string(pretended_gpus) + "); use cpu()";
 }
 
 }  // namespace afterglow

@@ -99,11 +99,7 @@ PyObject* asnumpy(PyObject* self, PyObject*) {
 nb::object from_buffer(nb::handle source, nb::tuple shape, int dtype, nb::tuple context,
                        bool legacy) {
   const Context place = to_context(to_shape(context.ptr()));
-  if (place.type == Context::gpu) {
-    throw Error(ErrorKind::mxnet, "[array] " + to_string(place) +
-                                      " was asked for, but there is no such device (num_gpus() is "
-                                      "0); use cpu()");
-  }
+  if (!exists(place)) throw Error(ErrorKind::mxnet, "[array] " + absence(place));
   Py_buffer buffer;
   if (PyObject_GetBuffer(source.ptr(), &buffer, PyBUF_C_CONTIGUOUS)) throw nb::python_error();
   const auto release = std::unique_ptr<Py_buffer, void (*)(Py_buffer*)>(&buffer, PyBuffer_Release);

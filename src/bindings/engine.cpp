@@ -128,6 +128,15 @@ void bind_engine(nb::module_& module) {
   module.def("statistics", statistics);
   module.def("live_handles", live_handles, "Array handles that Python holds now.");
   module.def("thread_limit", [] { return lazy::window().engine().thread_limit(); });
+  module.def(
+      "set_share",
+      [](int type, int id, int threads) {
+        const std::int64_t device[] = {type, id};
+        lazy::window().engine().set_limit(queue_of(to_context(device)), threads);
+      },
+      "Lets at most so many threads compute for a device; 0 for all.");
+  module.def("pretended_gpus", [] { return pretended_gpus; });
+  module.def("set_pretended_gpus", [](int count) { pretended_gpus = count; });
   module.def("workers_started", [] { return lazy::window().engine().workers_started(); });
   module.def("is_serial", [] { return lazy::window().serial(); });
   module.def("set_run_ahead", [](double held_bytes, double bytes, double seconds) {
@@ -165,6 +174,28 @@ void bind_engine(nb::module_& module) {
     const std::int64_t device[] = {type, id};
     lazy::seed_random(to_context(device), seed);
   });
+  module.def(
+      "random_state",
+      [] {
+        const lazy::RandomState state = lazy::random_state();
+        nb::list streams;
+        for (const auto& [place, draw] : state.streams)
+          streams.append(nb::make_tuple(place.first, place.second, draw.key, draw.counter));
+        return nb::make_tuple(state.seed, streams);
+      },
+      "The seed, and (type, id, key, counter) of each stream that was drawn from.");
+  module.def(
+      "set_random_state",
+      [](std::uint64_t seed, nb::list streams) {
+        lazy::RandomState state{.seed = seed, .streams = {}};
+        for (nb::handle stream : streams) {
+          const auto part = [&](int number) { return stream[number]; };
+          state.streams[{nb::cast<int>(part(0)), nb::cast<int>(part(1))}] = {
+              nb::cast<std::uint64_t>(part(2)), nb::cast<std::uint64_t>(part(3))};
+        }
+        lazy::set_random_state(std::move(state));
+      },
+      "Go on where random_state() was called.");
   module.def(
       "draw_iteration",
       [] {

@@ -166,7 +166,7 @@ PyObject* from_plain(PyObject*, PyObject* const* arguments, Py_ssize_t) {
     if (!is_numpy && !is_sequence(source)) Py_RETURN_NONE;
     const Context place =
         arguments[2] == Py_None ? current_context() : to_context(to_shape(arguments[2]));
-    if (place.type == Context::gpu) Py_RETURN_NONE;
+    if (!exists(place)) Py_RETURN_NONE;
     std::optional<DType> wanted;
     if (arguments[1] != Py_None) {
       const auto number = plain_dtype(arguments[1]);

@@ -95,27 +95,43 @@ class StaysAtExit {
 
 class PythonFunction : public lazy::HostFunction {
  public:
-  explicit PythonFunction(nb::callable function) : function_(std::move(function)) {}
+  explicit PythonFunction(nb::callable function, nb::object skipped = {})
+      : function_(std::move(function)), skipped_(std::move(skipped)) {}
 
   void run(const lazy::Call& call) override {
-    // A thread that Python does not know keeps its state from the first call on.
-    static thread_local const bool aside = !PyGILState_GetThisThreadState();
-    static thread_local bool known = !aside;
-    std::optional<Error> failure;
-    StaysAtExit stay;
-    const std::optional<PyGILState_STATE> gil = take_gil_unless_exiting();
-    if (gil) {
-      if (!std::exchange(known, true)) PyGILState_Ensure();
-      failure = aside ? attempt(call) : attempt_here(call);
-      PyGILState_Release(*gil);
-    } else {
-      failure.emplace(ErrorKind::mxnet, "the process is ending");
-    }
-    stay.leave();
+    std::optional<Error> failure(std::in_place, ErrorKind::mxnet, "the process is ending");
+    in_python([&](bool aside) { failure = aside ? attempt(call) : attempt_here(call); });
     if (failure) throw *std::move(failure);
   }
 
+  void skip(const std::string& why) noexcept override {
+    if (!skipped_.is_valid()) return;
+    in_python([&](bool) {
+      PyObject* const text =
+          PyUnicode_DecodeUTF8(why.data(), static_cast<Py_ssize_t>(why.size()), "replace");
+      PyObject* const result = text ? PyObject_CallOneArg(skipped_.ptr(), text) : nullptr;
+      if (!result) PyErr_WriteUnraisable(skipped_.ptr());
+      Py_XDECREF(text);
+      Py_XDECREF(result);
+    });
+  }
+
  private:
+  /// Calls `body(aside)` with the GIL, or not at all once the interpreter is about to end.
+  template <class Body>
+  static void in_python(Body&& body) {
+    // A thread that Python does not know keeps its state from the first call on.
+    static thread_local const bool aside = !PyGILState_GetThisThreadState();
+    static thread_local bool known = !aside;
+    StaysAtExit stay;
+    if (const std::optional<PyGILState_STATE> gil = take_gil_unless_exiting()) {
+      if (!std::exchange(known, true)) PyGILState_Ensure();
+      body(aside);
+      PyGILState_Release(*gil);
+    }
+    stay.leave();
+  }
+
   std::optional<Error> attempt(const lazy::Call& call) const {
     try {
       compute(call);
@@ -160,6 +176,7 @@ class PythonFunction : public lazy::HostFunction {
   }
 
   nb::callable function_;
+  nb::object skipped_;
 };
 
 /// Texts of declarations, which live for good.
@@ -227,6 +244,52 @@ nb::list call_host(const char* op_name, nb::callable function, bool legacy, nb::
   return wrap_all(outputs);
 }
 
+/// Queues `function(arrays, arrays)` over what it reads and changes, and publishes it: it is for
+/// calls that somebody outside waits for. `skipped(why)` is called instead where the call cannot
+/// run. Whoever needs it to run holds the arrays until it has.
+void call_host_on(const char* op_name, nb::callable function, nb::callable skipped,
+                  nb::list arrays) {
+  const lazy::Op& op = ops::op_named(op_name);
+  lazy::Draft draft(op);
+  if (lazy::Capture* const capture = lazy::Capture::current())
+    capture->refuse("[" + std::string(op.name) + "] talks to other processes");
+  std::vector<Array> touched;
+  for (nb::handle each : arrays) {
+    const Array& array = as_array(each.ptr()).array;
+    touched.push_back(array);
+    static_cast<Array&>(draft->inputs.emplace_back()) = array;
+    static_cast<Array&>(draft->outputs.emplace_back()) = array;
+  }
+  draft->cost = lazy::worth_a_thread;
+  draft->host = std::make_shared<PythonFunction>(std::move(function), std::move(skipped));
+  draft->site = autograd::front_end().site();
+  autograd::wait_while_full();
+  lazy::Window& window = lazy::window();
+  lazy::issue_again(window, draft);
+  if (!window.serial()) window.publish_all();
+  for (const Array& array : touched) {
+    const std::shared_ptr<Failure> failure = window.serial() ? array.storage->failure : nullptr;
+    if (failure && !failure->raised) autograd::front_end().raise(*failure);
+    if (array.storage->is_shared()) autograd::front_end().wait_for_others(array);
+  }
+}
+
+/// Calls a function that waits for something outside of this process, from inside a host call.
+nb::object wait_outside(nb::callable function) {
+  engine::Engine& engine = lazy::window().engine();
+  const auto without_gil = [](auto&& body) {
+    const WithoutGil released;
+    body();
+  };
+  StaysAtExit stay;  // nanobind, which calls this function, catches all that unwinds a stack
+  without_gil([&] { engine.begin_outside_wait(); });
+  PyObject* const result = PyObject_CallNoArgs(function.ptr());
+  without_gil([&] { engine.end_outside_wait(); });
+  stay.leave();
+  if (!result) throw nb::python_error();
+  return nb::steal(result);
+}
+
 /// Whether the values of all inputs are there, or come at once because their calls are tiny, and
 /// nothing that is written down depends on their being read later.
 bool at_hand(nb::list inputs) {
@@ -261,6 +324,11 @@ void bind_host(nb::module_& module) {
   module.def("declare_host", declare_host, nb::arg("name"), nb::arg("inputs"), nb::arg("optional"),
              nb::arg("parameters"), nb::arg("doc"),
              "Add an op to the table that call_host computes.");
+  module.def("call_host_on", call_host_on, nb::arg("name"), nb::arg("function"), nb::arg("skipped"),
+             nb::arg("arrays"),
+             "Queue function(arrays, arrays) over NumPy arrays that it reads and changes.");
+  module.def("wait_outside", wait_outside, nb::arg("function"),
+             "Call a function that waits for another process, from inside a host call.");
   module.def("call_host", call_host, nb::arg("name"), nb::arg("function"), nb::arg("legacy"),
              nb::arg("inputs"), nb::arg("shapes"), nb::arg("dtypes"), nb::arg("cost"),
              "Queue function(inputs, outputs) over NumPy arrays and return the outputs.");

@@ -147,6 +147,11 @@ class BlockCapture {
     return inputs_->handles();
   }
   std::uint64_t first_node() const { return first_node_; }
+  /// Why the calls so far cannot be issued again; empty if they can.
+  std::string refusal() const {
+    check();
+    return capture_->refusal();
+  }
 
   /// From here on gradients are computed, as far as to the inputs. Returns arrays in the places of
   /// those of the heads, which no call writes: they are inputs of what follows. They are poisoned,
@@ -659,6 +664,8 @@ void bind_recipes(nb::module_& module) {
       .def_prop_ro("inputs", &BlockCapture::inputs)
       .def_prop_ro("first_node", &BlockCapture::first_node)
       .def("pass_writes_on", &BlockCapture::pass_writes_on)
+      .def("refusal",
+           [](const BlockCapture& capture) { return nb::str(capture.refusal().c_str()); })
       .def("begin_gradients", &BlockCapture::begin_gradients, nb::arg("heads"))
       .def("finish", &BlockCapture::finish, nb::arg("outputs"), nb::arg("recorded"),
            nb::arg("heads"), nb::arg("gradients"), nb::arg("wanted_inputs"),

@@ -37,8 +37,10 @@ nb::dict trace_events() {
         thread, worker, nb::bytes(list.data(), list.size() * sizeof(lazy::trace::Event))));
   }
   for (const lazy::Site* site : events.sites) sites.append(describe_site(*site).c_str());
-  for (const auto& [op, shapes, bytes, cost] : events.signatures) {
-    signatures.append(nb::make_tuple(op.c_str(), shapes.c_str(), bytes, cost));
+  for (const auto& [op, shapes, bytes, cost, device, from] : events.signatures) {
+    const std::string source = from == device ? "" : to_string(from);
+    signatures.append(nb::make_tuple(op.c_str(), shapes.c_str(), bytes, cost,
+                                     to_string(device).c_str(), source.c_str()));
   }
   for (const std::string& layer : layers) names.append(layer.c_str());
   nb::dict result;

@@ -25,6 +25,14 @@ pthread_t exiting_thread;
 /// Longer timeouts than this are no timeout: the sum with now must not overflow.
 constexpr double longest_timeout = 1e9;
 
+/// Devices that wait for others wait for ever where the only thread that could issue their calls
+/// waits as well. Needs the GIL.
+void give_up_meetings() {
+  if (!lazy::Meeting::any_open() || !lazy::window().engine().stalled()) return;
+  const nb::object threads = nb::module_::import_("threading").attr("active_count")();
+  if (nb::cast<int>(threads) == 1) lazy::Meeting::give_up();
+}
+
 engine::WaitOptions options_for(WithoutGil& released, std::optional<double> timeout_seconds) {
   engine::WaitOptions options;
   if (timeout_seconds && *timeout_seconds < longest_timeout) {
@@ -35,6 +43,7 @@ engine::WaitOptions options_for(WithoutGil& released, std::optional<double> time
   options.interrupted = [&released] {
     return released.with_gil([] {
       lazy::window().retire();
+      give_up_meetings();
       return PyErr_CheckSignals() != 0;
     });
   };
@@ -153,7 +162,7 @@ void read_as_task(const Array& array, void* target) {
     wait_for(array);
   } while (!window.look_at(*array.storage, [&] {
     window.engine().push(std::make_unique<ReadTask>(array, target, failure, number), reads, writes,
-                         {.priority = 1, .queue = array.context().id});
+                         {.priority = 1, .queue = queue_of(array.context())});
   }));
   engine::WaitResult result;
   const NotedWait noted(lazy::trace::Wait::read);

@@ -35,8 +35,9 @@ DType dtype_from(int number) {
 Context context_from(int device, int device_id) {
   const std::int64_t numbers[] = {device, device_id};
   const Context context = to_context(numbers);
-  if (context.type == Context::gpu || context.type == 4)
-    refuse(to_string(context) + " was asked for, but there is no such device; use AG_CPU",
+  if (context.type == 4 || !exists(context))
+    refuse("device " + std::to_string(device) + " with number " + std::to_string(device_id) +
+               " was asked for, but there is no such device; use AG_CPU",
            ErrorKind::mxnet);
   return context;
 }

@@ -5,9 +5,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "autograd/anomaly.h"
@@ -29,6 +31,14 @@ std::mutex& the_mutex() {
 
 thread_local int depth = 0;
 
+std::atomic<int> threads{0}, waiting_threads{0};
+
+/// One for each thread that has called us.
+struct Known {
+  Known() { ++threads; }
+  ~Known() { --threads; }
+};
+
 // In this order, so that nobody is half-way through issuing a call while the window is copied.
 void before_fork() {
   if (!depth) the_mutex().lock();
@@ -43,6 +53,8 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   memory::pool().after_fork();
   lazy::window().after_fork_in_child();
+  threads = 1;  // the others did not come along
+  waiting_threads = 0;
   if (!depth) the_mutex().unlock();
 }
 
@@ -61,6 +73,7 @@ void find_blas() {
 }  // namespace
 
 Right::Right() {
+  thread_local const Known known;
   if (depth++ == 0) the_mutex().lock();
 }
 
@@ -77,8 +90,16 @@ WithoutRight::~WithoutRight() {
   depth = depth_;
 }
 
-bool has_right() {
-  return depth > 0;
+Waiting::Waiting() {
+  ++waiting_threads;
+}
+
+Waiting::~Waiting() {
+  --waiting_threads;
+}
+
+bool all_wait() {
+  return waiting_threads >= threads;
 }
 
 void start() {

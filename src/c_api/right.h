@@ -25,7 +25,16 @@ class WithoutRight {
   const int depth_;
 };
 
-bool has_right();
+/// For the time in which a thread waits for the engine.
+class Waiting {
+ public:
+  Waiting();
+  ~Waiting();
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+};
+/// All threads that have called us and still exist do: nobody is there to issue anything.
+bool all_wait();
 
 /// Readies the process, once: the front end, forks, the end of the process.
 void start();

@@ -8,6 +8,7 @@
 
 #include "c_api/front_end.h"
 #include "c_api/right.h"
+#include "lazy/meeting.h"
 
 namespace afterglow::c_api {
 namespace {
@@ -41,10 +42,14 @@ void wait_without_right(const Wait& wait, std::optional<double> timeout_seconds 
   options.interrupted = [] {
     const Right right;
     lazy::window().retire();
+    // Devices that wait for others (lazy/meeting.h) would wait for ever.
+    if (lazy::Meeting::any_open() && all_wait() && lazy::window().engine().stalled())
+      lazy::Meeting::give_up();
     return false;
   };
   engine::WaitResult result;
   {
+    const Waiting here;
     const WithoutRight released;
     result = wait(options);
   }
@@ -71,7 +76,7 @@ void read_as_task(const Array& array, void* target) {
     wait_for(array);
   } while (!window.look_at(*array.storage, [&] {
     window.engine().push(std::function<void()>(copy), reads, writes,
-                         {.priority = 1, .queue = array.context().id});
+                         {.priority = 1, .queue = queue_of(array.context())});
   }));
   engine::WaitResult result;
   {

@@ -70,21 +70,38 @@ bool ThreadedEngine::runs_aside() const {
   return inside && inside->task->aside && !inside->waits;
 }
 
-// A task aside that waits lets the next one start: it may be what it waits for.
-void ThreadedEngine::lend_aside(Hold& hold) {
-  if (!runs_aside()) return;
-  innermost()->waits = true;
-  release_aside();
+// A task that waits leaves its place in the queue to others, and one aside lets the next one start:
+// it may be what it waits for.
+void ThreadedEngine::lend_place(Hold& hold) {
+  Running* const inside = innermost();
+  if (!inside) return;
+  const bool aside = runs_aside();
+  inside->waits = true;
+  inside->task->queue->exit();
+  if (aside) release_aside();
   plan_wakes(hold);
 }
 
-void ThreadedEngine::take_aside_back(Hold& hold) {
+void ThreadedEngine::take_place_back(Hold& hold) {
   Running* const inside = innermost();
   if (!inside || !inside->waits) return;
-  hold.send_wakes();
-  quiet_.wait(hold.lock(), [&] { return asides_held_ == 0; });
+  if (inside->task->aside) {
+    hold.send_wakes();
+    quiet_.wait(hold.lock(), [&] { return asides_held_ == 0; });
+    ++asides_;
+  }
   inside->waits = false;
-  ++asides_;
+  inside->task->queue->enter();
+}
+
+void ThreadedEngine::begin_outside_wait() {
+  Hold hold(*this);
+  lend_place(hold);
+}
+
+void ThreadedEngine::end_outside_wait() {
+  Hold hold(*this);
+  take_place_back(hold);
 }
 
 void ThreadedEngine::hold_asides() noexcept {

@@ -84,13 +84,16 @@ class Variable {
 
 struct PushOptions {
   int priority = 0;  ///< higher runs earlier among ready tasks of one queue; a hint
-  int queue = 0;     ///< device context; queues are served in turn
+  int queue = 0;     ///< device context; queues are served in turn, see Engine::set_limit
   /// It may block on what threads outside hold (the lock of an interpreter), so no worker and no
   /// thread that helps runs it, but a thread for such tasks, one at a time. That thread is started
   /// when the first of them is ready and is not counted among those that compute. A task aside that
   /// waits lets the next one start meanwhile. Where the system refuses the thread, one that waits
   /// runs it after all.
   bool aside = false;
+  /// It does not start before let_go(), also in a forked process: what it waits for is no task that
+  /// was pushed before. Not for the serial engine.
+  bool held = false;
 };
 
 enum class WaitFor {
@@ -141,6 +144,9 @@ class Engine {
   std::uint64_t push(std::function<void()> function, std::span<Variable* const> reads,
                      std::span<Variable* const> writes, PushOptions options = {});
 
+  /// Lets a held task start when what it depends on has ended; nothing happens for others.
+  virtual void let_go(std::uint64_t task) = 0;
+
   /// Waits for the tasks pushed so far that `what` names. The waiting thread helps: it runs shares
   /// of tasks its target depends on (only those), standing in for a worker. Rethrows the exception
   /// of the variable's last writer if that failed; it stays until a later writer succeeds.
@@ -161,6 +167,12 @@ class Engine {
   /// shut_down, pushes are refused; what is dropped or refused is abandoned. A task aside that runs
   /// is not waited for, and what depends on it stays where it is. May be called twice.
   virtual void shutdown() = 0;
+
+  /// A thread inside a task aside is about to wait for something outside of the engine (another
+  /// process), or has done so: as during a wait for tasks, the next task aside may start and a fork
+  /// waits for neither. They do nothing on other threads, nor in the serial engine.
+  virtual void begin_outside_wait() = 0;
+  virtual void end_outside_wait() = 0;
 
   /// Waits until no task aside runs, but for those that wait, and lets none go on before the same
   /// thread calls the second. For a thread that is about to fork: to be called without what such
@@ -185,9 +197,17 @@ class Engine {
 
   virtual void set_observer(std::shared_ptr<Observer> observer) = 0;
 
+  /// Lets at most so many threads compute at once for the tasks of a queue; 0, as at first, for all
+  /// there are. Holds from the next share on. A thread that helps while it waits counts for the
+  /// queue of the task that it runs. A task that waits for others counts for none meanwhile, and
+  /// goes on without asking.
+  virtual void set_limit(int queue, int threads) = 0;
+
   virtual std::int64_t unfinished() const = 0;  ///< pushed and not finished
-  virtual int thread_limit() const = 0;         ///< threads that may compute at once
-  virtual int workers_started() const = 0;      ///< worker threads that exist now
+  /// Nothing runs and nothing can, until somebody lets a held task go or pushes another one.
+  virtual bool stalled() const = 0;
+  virtual int thread_limit() const = 0;     ///< threads that may compute at once
+  virtual int workers_started() const = 0;  ///< worker threads that exist now
 };
 
 /// The number of the worker that asks, 0.., or -1 for any other thread.

@@ -55,6 +55,8 @@ void ThreadedEngine::after_fork_in_child() noexcept {
   pausers_ = 0;
   pressed_ = nullptr;
   computing_ = holds_slot();
+  const Running* const inside = innermost();
+  scheduler_.forget_threads(inside && !inside->waits ? inside->task : nullptr);
 
   Hold hold(*this);
   for (Waiter *waiter = scheduler_.waiters().front(), *next; waiter; waiter = next) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ready tasks of one device context: highest priority first, then in the order of their push.
+// A queue with a limit is open as long as fewer threads compute for it: full ones are passed over.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -21,6 +23,22 @@ class ReadyQueue {
   int id() const { return id_; }
   bool empty() const { return heap_.empty(); }
   TaskRecord& front() const { return *heap_.front().task; }
+
+  /// How many threads may compute for it at once; 0 for as many as there are.
+  void set_limit(int limit) { limit_ = limit; }
+  /// Another thread may start a share.
+  bool open() const { return limit_ == 0 || computing_ < limit_; }
+  /// How many of the unclaimed shares threads could start now.
+  int startable() const {
+    return limit_ == 0 ? unclaimed_ : std::clamp(limit_ - computing_, 0, unclaimed_);
+  }
+  int unclaimed() const { return unclaimed_; }
+  void add_unclaimed(int shares) { unclaimed_ += shares; }
+  /// A thread begins or ends to compute for it. One that waits inside a task does not, and when it
+  /// goes on it asks for no leave: then there are more than the limit until another share ends.
+  void enter() { ++computing_; }
+  void exit() { --computing_; }
+  void forget_threads() { computing_ = 0; }
 
   /// Every unfinished task is a member. Joining makes room for it, so that insert() cannot fail.
   void join();
@@ -43,6 +61,9 @@ class ReadyQueue {
   void settle(std::size_t position, const Entry& entry);
 
   int id_;
+  int limit_ = 0;
+  int computing_ = 0;
+  int unclaimed_ = 0;  // shares of ready tasks that nobody has taken
   std::size_t members_ = 0;
   std::vector<Entry> heap_;
 };

@@ -57,6 +57,7 @@ void Scheduler::add(TaskRecord& task, std::span<Variable* const> reads,
   task.queue = &home;
   task.priority = options.priority;
   task.held = hold;
+  task.stays_held = options.held;
   task.blocked = hold;
   for (Variable* variable : writes) append(task, *variable, true);
   for (Variable* variable : reads) append(task, *variable, false);
@@ -91,20 +92,27 @@ void Scheduler::let_go(TaskRecord& task) {
 }
 
 void Scheduler::let_go_all() {
-  for (TaskRecord* task = unfinished_.front(); task; task = TaskList::after(*task)) let_go(*task);
+  for (TaskRecord* task = unfinished_.front(); task; task = TaskList::after(*task))
+    if (!task->stays_held) let_go(*task);
+}
+
+void Scheduler::let_go(std::uint64_t number) {
+  TaskRecord* task = unfinished_.front();
+  while (task && task->number < number) task = TaskList::after(*task);
+  if (task && task->number == number) let_go(*task);
 }
 
 void Scheduler::make_ready(TaskRecord& task) {
   task.queue->insert(task);
   if (task.aside) return;
-  unclaimed_ += task.unclaimed;
+  task.queue->add_unclaimed(task.unclaimed);
   if (task.helper) task.helper->ready.push_back(task);
 }
 
 void Scheduler::make_unready(TaskRecord& task) {
   task.queue->erase(task);
   if (task.aside) return;
-  unclaimed_ -= task.unclaimed;
+  task.queue->add_unclaimed(-task.unclaimed);
   if (task.helper) task.helper->ready.remove(task);
 }
 
@@ -112,15 +120,39 @@ TaskRecord* Scheduler::next(std::uint64_t last) {
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     ReadyQueue& queue = queues_[turn_];
     turn_ = (turn_ + 1) % queues_.size();
-    if (!queue.empty() && queue.front().number <= last) return &queue.front();
+    if (!queue.empty() && queue.open() && queue.front().number <= last) return &queue.front();
   }
   return nullptr;
 }
 
 bool Scheduler::has_ready(std::uint64_t last) const {
   for (const ReadyQueue& queue : queues_)
-    if (!queue.empty() && queue.front().number <= last) return true;
+    if (!queue.empty() && queue.open() && queue.front().number <= last) return true;
   return false;
+}
+
+TaskRecord* Scheduler::next_for(const Waiter& waiter) {
+  TaskRecord* task = waiter.ready.front();
+  while (task && !task->queue->open()) task = waiter.ready.after(*task);
+  return task;
+}
+
+int Scheduler::unclaimed() const {
+  int shares = 0;
+  for (const ReadyQueue& queue : queues_) shares += queue.unclaimed();
+  return shares;
+}
+
+int Scheduler::startable() const {
+  int shares = 0;
+  for (const ReadyQueue& queue : queues_) shares += queue.startable();
+  return shares;
+}
+
+void Scheduler::forget_threads(const TaskRecord* inside) {
+  for (ReadyQueue& queue : queues_) queue.forget_threads();
+  aside_.forget_threads();
+  if (inside) inside->queue->enter();
 }
 
 Claim Scheduler::claim(TaskRecord& task) {
@@ -130,8 +162,9 @@ Claim Scheduler::claim(TaskRecord& task) {
   if (task.unclaimed == 1)
     make_unready(task);
   else if (!task.aside)
-    --unclaimed_;
+    task.queue->add_unclaimed(-1);
   --task.unclaimed;
+  task.queue->enter();
   return {&task};
 }
 

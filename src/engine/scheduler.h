@@ -63,8 +63,9 @@ struct TaskRecord {
   int running = 0;    // shares taken and not ended; the last one stays until the task has ended
   struct Shares {
     int begin = 0, end = 0;
-  } left[most_homes]{};  // shares that no thread has chosen
-  bool held = false;     // not to become ready yet, whatever its accesses
+  } left[most_homes]{};     // shares that no thread has chosen
+  bool held = false;        // not to become ready yet, whatever its accesses
+  bool stays_held = false;  // as who pushed it wanted
   std::exception_ptr failure{};
   std::size_t position = ReadyQueue::nowhere;  // in the ready queue: ready and something unclaimed
   Link<TaskRecord> starved_link{};             // among the starved: not ready and not running
@@ -124,14 +125,27 @@ class Scheduler {
   void add(TaskRecord& task, std::span<Variable* const> reads, std::span<Variable* const> writes,
            PushOptions options, bool hold);
   void let_go(TaskRecord& task);
+  /// The task with this number, if it is held.
+  void let_go(std::uint64_t number);
+  /// But for those that were pushed to be held.
   void let_go_all();
 
-  /// The next ready task with a number of at most `last`, queues in turn; null when none leads.
+  /// Lets at most so many threads compute for a queue; 0 for no limit.
+  void set_limit(int id, int threads) { queue(id).set_limit(threads); }
+  /// Threads other than the one that is inside of this share (or null) are gone.
+  void forget_threads(const TaskRecord* inside);
+
+  /// The next ready task of an open queue with a number of at most `last`, queues in turn; null
+  /// when none leads.
   TaskRecord* next(std::uint64_t last = UINT64_MAX);
   /// The next ready task aside; null for none.
   TaskRecord* next_aside() { return aside_.empty() ? nullptr : &aside_.front(); }
   bool has_ready(std::uint64_t last) const;
+  /// The next ready task of an open queue that the waiter helps; null for none.
+  static TaskRecord* next_for(const Waiter& waiter);
   Claim claim(TaskRecord& task);
+  /// The thread that claimed a share has ended it, or has put the task off.
+  static void leave(const TaskRecord& task) { task.queue->exit(); }
   /// The first share of a starved task, which now must.
   Claim claim_starved(TaskRecord& task);
   /// The claimed task could not be prepared yet: it is starved.
@@ -171,8 +185,10 @@ class Scheduler {
   std::int64_t unfinished() const { return unfinished_count_; }
   /// How many tasks have been handed out to be destroyed.
   std::uint64_t ended() const { return ended_count_; }
-  /// Shares of ready tasks that nobody has taken.
-  int unclaimed() const { return unclaimed_; }
+  /// Shares of ready tasks that nobody has taken, whether their queues are open or full.
+  int unclaimed() const;
+  /// How many of those threads could take: queues let in no more than their limits.
+  int startable() const;
   bool has_aside() const { return !aside_.empty(); }
 
  private:
@@ -199,7 +215,6 @@ class Scheduler {
   std::uint64_t last_number_ = 0;
   std::int64_t unfinished_count_ = 0;
   std::uint64_t ended_count_ = 0;
-  int unclaimed_ = 0;
   std::uint64_t searches_ = 0;
 };
 

@@ -29,11 +29,14 @@ class SerialEngine final : public Engine {
   using Engine::push;
   std::uint64_t push(std::unique_ptr<Task> task, std::span<Variable* const> reads,
                      std::span<Variable* const> writes, PushOptions options) override;
+  void let_go(std::uint64_t) override {}
   WaitResult wait(Variable& variable, WaitFor what, const WaitOptions& options) override;
   WaitResult wait_all(const WaitOptions& options) override;
   WaitResult wait_until(const std::function<bool()>& enough, const WaitOptions& options) override;
   void shutdown() override;
 
+  void begin_outside_wait() override {}
+  void end_outside_wait() override {}
   void hold_asides() noexcept override;
   void let_asides_go() noexcept override;
   void before_fork() noexcept override;
@@ -44,8 +47,11 @@ class SerialEngine final : public Engine {
   void set_idle_hook(std::function<std::chrono::nanoseconds()>) override {}
   void nudge() override {}
   void set_observer(std::shared_ptr<Observer> observer) override;
+  // One thread computes at a time.
+  void set_limit(int, int) override {}
 
   std::int64_t unfinished() const override { return unfinished_; }
+  bool stalled() const override { return false; }
   int thread_limit() const override { return 1; }
   int workers_started() const override { return 0; }
 

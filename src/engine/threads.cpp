@@ -88,7 +88,7 @@ std::uint64_t ThreadedEngine::push(std::unique_ptr<Task> task, std::span<Variabl
     if (std::ranges::all_of(writes, is_idle)) Scheduler::abandon(*record, shut_down_reason);
     return 0;
   }
-  scheduler_.add(*record, reads, writes, options, observer != nullptr);
+  scheduler_.add(*record, reads, writes, options, options.held || observer != nullptr);
   TaskRecord& added = *record.release();
   const std::uint64_t number = added.number;
   if (observer) {
@@ -97,10 +97,22 @@ std::uint64_t ThreadedEngine::push(std::unique_ptr<Task> task, std::span<Variabl
     observer->pushed(number, label.c_str(), options.queue, options.priority);
     hold.take();
     if (shutting_) return number;
-    scheduler_.let_go(added);
+    if (!options.held) scheduler_.let_go(added);
   }
   plan_wakes(hold);
   return number;
+}
+
+void ThreadedEngine::let_go(std::uint64_t task) {
+  Hold hold(*this);
+  scheduler_.let_go(task);
+  plan_wakes(hold);
+}
+
+bool ThreadedEngine::stalled() const {
+  const std::lock_guard lock(mutex_);
+  return scheduler_.unfinished() > 0 && computing_ == 0 && asides_ == 0 && !paused() &&
+         scheduler_.unclaimed() == 0 && !scheduler_.has_aside() && !scheduler_.has_starved();
 }
 
 /// The share of this engine that the calling thread is inside of, or nullptr.
@@ -178,6 +190,8 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
   running_.remove(running);
   --at_home_[running.home];
   innermost_ = running.outer;
+  const bool was_full = !task.queue->open();
+  Scheduler::leave(task);
   if (pressed_ == &task) pressed_ = nullptr;  // prepare() threw
   // Before the dependants are released: they are best run by this thread, which is awake.
   if (task.aside)
@@ -186,6 +200,8 @@ void ThreadedEngine::run_share(Hold& hold, Claim claim, bool helping) {
     release_slot(hold);
   if (last) scheduler_.end(task, hold.ended);
   if (shares == not_now) put_off(task, destroyed_before);
+  // A worker takes the place itself. A helper may have other things to do.
+  if (helping && was_full) plan_wakes(hold);
 }
 
 // What was given back during the attempt may have come too late for it, and nobody was starved then
@@ -266,6 +282,12 @@ void ThreadedEngine::set_idle_hook(std::function<std::chrono::nanoseconds()> hoo
 void ThreadedEngine::set_observer(std::shared_ptr<Observer> observer) {
   Hold hold(*this);
   observer_.swap(observer);
+}
+
+void ThreadedEngine::set_limit(int queue, int threads) {
+  Hold hold(*this);
+  scheduler_.set_limit(queue, threads);
+  plan_wakes(hold);
 }
 
 std::int64_t ThreadedEngine::unfinished() const {

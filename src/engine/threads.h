@@ -6,7 +6,9 @@
 // One mutex guards everything below. Tasks, hooks and observers run, and tasks are destroyed,
 // without it. At most `limit_` threads hold a slot, that is, compute; a slot is taken with a share
 // and given back, or passed on, when the share has ended or waits for other tasks. Tasks aside have
-// threads of their own and take no slot.
+// threads of their own and take no slot. Where queues have limits, a share takes a place in its
+// queue as well, and only shares of open queues count as something to do. No thread ever waits for
+// a place, so limits keep nobody from going on.
 #pragma once
 
 #include <atomic>
@@ -33,10 +35,13 @@ class ThreadedEngine final : public Engine {
   using Engine::push;
   std::uint64_t push(std::unique_ptr<Task> task, std::span<Variable* const> reads,
                      std::span<Variable* const> writes, PushOptions options) override;
+  void let_go(std::uint64_t task) override;
   WaitResult wait(Variable& variable, WaitFor what, const WaitOptions& options) override;
   WaitResult wait_all(const WaitOptions& options) override;
   WaitResult wait_until(const std::function<bool()>& enough, const WaitOptions& options) override;
   void shutdown() override;
+  void begin_outside_wait() override;
+  void end_outside_wait() override;
   void hold_asides() noexcept override;
   void let_asides_go() noexcept override;
   void before_fork() noexcept override;
@@ -45,7 +50,9 @@ class ThreadedEngine final : public Engine {
   void set_idle_hook(std::function<std::chrono::nanoseconds()> hook) override;
   void nudge() override;
   void set_observer(std::shared_ptr<Observer> observer) override;
+  void set_limit(int queue, int threads) override;
   std::int64_t unfinished() const override;
+  bool stalled() const override;
   int thread_limit() const override { return limit_; }
   int workers_started() const override;
 
@@ -70,7 +77,7 @@ class ThreadedEngine final : public Engine {
     TaskRecord* task;
     Running* outer;
     int home = 0;
-    bool waits = false;  // inside its task
+    bool waits = false;  // inside its task: it computes for nobody
     std::thread::id thread = std::this_thread::get_id();
     Link<Running> link{};
   };
@@ -149,8 +156,8 @@ class ThreadedEngine final : public Engine {
   void release_aside();
   void plan_aside(Hold& hold);
   void wake_aside(Hold& hold);
-  void lend_aside(Hold& hold);
-  void take_aside_back(Hold& hold);
+  void lend_place(Hold& hold);
+  void take_place_back(Hold& hold);
   bool runs_aside() const;
 
   WaitResult wait(Hold& hold, Waiter& waiter, const WaitOptions& options);

@@ -53,7 +53,7 @@ WaitResult ThreadedEngine::wait(Hold& hold, Waiter& waiter, const WaitOptions& o
   if (!start_waiting(waiter)) {
     result = WaitResult::itself;
   } else if (!waiter.done) {
-    lend_aside(hold);
+    lend_place(hold);
     try {
       result = help(hold, waiter, options);
     } catch (...) {  // from options.interrupted, which is called without the lock
@@ -155,7 +155,8 @@ Claim ThreadedEngine::claim_for(Hold& hold, Waiter& waiter) {
   if (paused()) return {};
   if (!waiter.slot && computing_ == limit_) return {};
   Claim claim;
-  if (TaskRecord* task = waiter.variable ? waiter.ready.front() : scheduler_.next(waiter.last))
+  if (TaskRecord* task =
+          waiter.variable ? Scheduler::next_for(waiter) : scheduler_.next(waiter.last))
     claim = scheduler_.claim(*task);
   else if (stands_in)
     claim = claim_any(waiter.slot);
@@ -168,7 +169,8 @@ Claim ThreadedEngine::claim_for(Hold& hold, Waiter& waiter) {
 bool ThreadedEngine::wants_slot(const Waiter& waiter) const {
   if (waiter.leaving) return true;
   if (waiter.done || paused()) return false;
-  return waiter.variable ? !waiter.ready.empty() : scheduler_.has_ready(waiter.last);
+  return waiter.variable ? Scheduler::next_for(waiter) != nullptr
+                         : scheduler_.has_ready(waiter.last);
 }
 
 Waiter* ThreadedEngine::heir() {
@@ -222,7 +224,7 @@ void ThreadedEngine::leave(Hold& hold, Waiter& waiter) {
   hold.destroy_ended();
   // Before anything that a fork may hold up, which waits for slots.
   if (!waiter.inherited) give_up_slot(hold, waiter);
-  take_aside_back(hold);
+  take_place_back(hold);
   waiter.leaving = waiter.inherited;
   while (waiter.leaving && !waiter.slot) {
     if (computing_ == limit_) {

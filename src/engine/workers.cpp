@@ -54,7 +54,7 @@ bool ThreadedEngine::starving(int own_slots) const {
 // How many shares free workers could start.
 int ThreadedEngine::startable() const {
   if (!can_start_share()) return 0;
-  return scheduler_.unclaimed() + (starving(0) && !scheduler_.oldest_starved().aside);
+  return scheduler_.startable() + (starving(0) && !scheduler_.oldest_starved().aside);
 }
 
 // So that there is always progress, the oldest starved task must run when nothing else does.

@@ -15,11 +15,11 @@ class HostPass : public Pass {
   const Call& call_;
 };
 
-std::unique_ptr<Pass> host_kernel(const Call& call) {
+}  // namespace
+
+std::unique_ptr<Pass> host_pass(const Call& call) {
   return std::make_unique<HostPass>(call);
 }
-
-}  // namespace
 
 void compute_on_host(Op& op) {
   op.is_host = true;
@@ -28,7 +28,7 @@ void compute_on_host(Op& op) {
       inference.refuse("is computed by Python; only its function there can be called",
                        ErrorKind::not_implemented);
   };
-  op.kernel = host_kernel;
+  op.kernel = host_pass;
   op.compose = {};
   op.may_fail = true;
 }

@@ -25,6 +25,21 @@ void check_out(const Inference& inference, const Operand& result, const Array& o
   }
 }
 
+/// Arrays of a GPU meet none of other devices in a call, but where values are written into them.
+void check_devices(const Inference& inference, const Call& call) {
+  if (call.op->updates) return;
+  const Operand* first = nullptr;
+  for (const Operand& input : call.inputs) {
+    if (input.is_immediate()) continue;
+    if (!first) first = &input;
+    const Context here = computing(first->context()), there = computing(input.context());
+    if (here == there || (here.type != Context::gpu && there.type != Context::gpu)) continue;
+    inference.refuse("got arrays of " + to_string(here) + " and of " + to_string(there) +
+                         "; all must be on one device: as_in_context() copies",
+                     ErrorKind::mxnet);
+  }
+}
+
 /// The kernel may write the view directly: no input is overwritten before it is read.
 bool writable_in_place(const Call& call, const Array& out) {
   if (!call.is_elementwise() && !out.layout->is_contiguous()) return false;
@@ -159,11 +174,8 @@ Array issue(Window& window, Draft& draft, const IssueOptions& options,
     break;
   }
   call.op->infer(inference);
-  if (inference.context.type == Context::gpu) {
-    inference.refuse(to_string(inference.context) +
-                         " was asked for, but there is no such device (num_gpus() is 0); use cpu()",
-                     ErrorKind::mxnet);
-  }
+  if (!exists(inference.context)) inference.refuse(absence(inference.context), ErrorKind::mxnet);
+  if (pretended_gpus > 0) check_devices(inference, call);
   if (call.op->updates) return issue_update(window, draft);
   if (!options.out) return issue_anew(window, draft, inference.context, more_outputs);
   Operand& output = call.outputs[0];

@@ -26,6 +26,10 @@ bool unblocked(std::span<Call* const> calls) {
   });
 }
 
+int queue_of(const Call& call) {
+  return afterglow::queue_of(call.outputs[0].storage->context());
+}
+
 /// A few calls that are neither fused nor worth a thread.
 bool are_tiny(std::span<Call* const> calls, std::int64_t smallest_fused) {
   constexpr std::size_t few = 16;
@@ -132,7 +136,7 @@ void Window::publish(std::vector<Call*> calls, bool inline_allowed) {
   plan.calls = std::move(calls);
   plan.separate();
   inline_allowed = inline_allowed && total_cost(plan.calls) < worth_a_thread;
-  if (switches_.fuse && plan.calls.size() > 1) {
+  if (switches_.fuse && plan.calls.size() > 1 && !Meeting::any_incomplete()) {
     debug_plan("before fuse", plan);
     fuse(plan, fuse_options_);
     debug_plan("after fuse", plan);
@@ -173,11 +177,13 @@ bool Window::run_at_once(std::span<Call* const> group, int most_shares) {
   return true;
 }
 
-// Tiny groups go to the engine together. A group joins what it depends on, so that program order is
-// kept; those that depend on nothing are dealt out, so that independent chains run side by side.
+// Tiny groups go to the engine together, those of each device by themselves. A group joins what it
+// depends on, or a later bundle, so that program order is kept; those that depend on nothing are
+// dealt out, so that independent chains run side by side.
 std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
   struct Bundle {
     Plan plan;
+    int queue;
     double cost = 0;
     bool open = true;
     bool root = false;
@@ -187,10 +193,12 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
     return bundle.open && bundle.cost < worth_a_thread;
   };
   int roots = 0;
+  const bool separate = Meeting::any_incomplete();
   const bool worth_dealing = total_cost(plan.calls) >= 2 * worth_a_thread;
   for (std::size_t i = first; i < plan.groups(); ++i) {
     const auto group = plan.group(i);
     const double cost = total_cost(group);
+    const int queue = queue_of(*group[0]);
     int chosen = -1;
     for (const Call* call : group) {
       for (const Operand& input : call->inputs) {
@@ -201,16 +209,21 @@ std::size_t Window::push_groups(const Plan& plan, std::size_t first) {
       }
     }
     const bool root = chosen < 0;
-    const bool alone = cost >= large_call;
+    const bool alone = cost >= large_call || separate;
     if (root && !alone && (roots >= engine_->thread_limit() || !worth_dealing)) {
       for (int other = 0; other < static_cast<int>(bundles.size()); ++other) {
-        if (!bundles[other].root || !has_room(bundles[other])) continue;
+        if (!bundles[other].root || !has_room(bundles[other]) || bundles[other].queue != queue)
+          continue;
         if (chosen < 0 || bundles[other].cost < bundles[chosen].cost) chosen = other;
       }
     }
-    if (chosen < 0 || alone || !has_room(bundles[chosen])) {
-      chosen = static_cast<int>(bundles.size());
+    const int last = static_cast<int>(bundles.size());
+    // The first of its own device that is not before what it depends on.
+    while (chosen >= 0 && chosen < last && bundles[chosen].queue != queue) ++chosen;
+    if (chosen < 0 || chosen == last || alone || !has_room(bundles[chosen])) {
+      chosen = last;
       Bundle& added = bundles.emplace_back();
+      added.queue = queue;
       added.plan.calls.reserve(plan.calls.size());
       added.plan.ends.reserve(plan.groups());
       added.open = !alone;
@@ -251,10 +264,14 @@ void Window::push(Plan plan, double cost) {
     }
     for (const Operand& output : call->outputs) writes.push_back(&output.storage->variable);
   }
-  const int queue = plan.calls[0]->outputs[0].storage->context().id;
-  const bool aside = plan.calls[0]->host != nullptr;  // such calls are never put together
-  engine_->push(std::make_unique<GroupTask>(*this, std::move(plan), cost), reads, writes,
-                {.priority = 0, .queue = queue, .aside = aside});
+  const int queue = queue_of(*plan.calls[0]);
+  HostFunction* const host = plan.calls[0]->host.get();  // such calls are never put together
+  const bool aside = host && host->runs_aside();
+  const auto push_task = [&](bool held) {
+    return engine_->push(std::make_unique<GroupTask>(*this, std::move(plan), cost), reads, writes,
+                         {.priority = 0, .queue = queue, .aside = aside, .held = held});
+  };
+  host ? host->push(*engine_, push_task) : void(push_task(false));
 }
 
 }  // namespace afterglow::lazy

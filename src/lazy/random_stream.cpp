@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lazy/random_stream.h"
 
-#include <map>
 #include <random>
 #include <utility>
 
@@ -60,6 +59,15 @@ void seed_random(Context context, std::uint64_t seed) {
 void seed_random(std::uint64_t seed) {
   base_seed() = seed;
   streams().clear();
+}
+
+RandomState random_state() {
+  return {base_seed(), streams()};
+}
+
+void set_random_state(RandomState state) {
+  base_seed() = state.seed;
+  streams() = std::move(state.streams);
 }
 
 }  // namespace afterglow::lazy

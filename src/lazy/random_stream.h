@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include "array/context.h"
 
@@ -22,5 +24,13 @@ void draw_random(Call& call, Context context, std::uint64_t blocks);
 void seed_random(Context context, std::uint64_t seed);
 /// Restarts the streams of all contexts, each with numbers of its own.
 void seed_random(std::uint64_t seed);
+
+/// Where all streams are, by the type and number of their contexts. Needs the issuing right.
+struct RandomState {
+  std::uint64_t seed = 0;  ///< of streams that nobody has drawn from yet
+  std::map<std::pair<int, int>, Draw> streams;
+};
+RandomState random_state();
+void set_random_state(RandomState state);
 
 }  // namespace afterglow::lazy

@@ -103,6 +103,7 @@ int CallRun::prepare(const RunTerms& terms, const Dying& dying) noexcept {
     // Rows of an aggregate are poisoned each by itself, which its kernel sees to.
     if (!call_.aggregate && skip_poisoned()) {
       failed_ = true;
+      tell_host();
       return 0;
     }
     if (call_.injected_failure) throw Error(*call_.injected_failure, "a failure was injected");
@@ -120,6 +121,7 @@ int CallRun::prepare(const RunTerms& terms, const Dying& dying) noexcept {
     return pass_->shares();
   } catch (...) {
     fail();
+    tell_host();
     return 0;
   }
 }
@@ -145,6 +147,11 @@ void CallRun::finish() noexcept {
   } catch (...) {
     fail();
   }
+}
+
+/// Others may wait for what the host would have done.
+void CallRun::tell_host() noexcept {
+  if (call_.host) call_.host->skip(call_.outputs[0].storage->failure->message);
 }
 
 void CallRun::fail() noexcept {

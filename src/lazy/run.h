@@ -37,6 +37,7 @@ class CallRun {
  private:
   bool skip_poisoned();
   void prepare_elementwise(const RunTerms& terms, const Dying& dying);
+  void tell_host() noexcept;
   void fail() noexcept;
 
   Call& call_;

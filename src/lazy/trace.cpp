@@ -122,6 +122,9 @@ struct SignatureKey {
   bool operator==(const SignatureKey&) const = default;
   std::size_t hash() const { return value >> 20; }
   void mix(std::uint64_t more) { value = (value ^ more) * 0xff51afd7ed558ccd + (value >> 32); }
+  void mix(Context context) {
+    mix((static_cast<std::uint64_t>(context.type) << 32) + static_cast<std::uint16_t>(context.id));
+  }
   void mix(const Operand& operand) {
     mix(static_cast<std::uint64_t>(operand.dtype));
     if (operand.is_immediate()) return;
@@ -189,8 +192,17 @@ std::uint32_t number_of(const Site& site) {
   });
 }
 
+/// Where a copy comes from, and where all other calls compute.
+Context source_of(const Call& call) {
+  const bool copies = call.formula == kernels::Formula::copy && call.is_elementwise() &&
+                      call.inputs.size() == 1 && !call.inputs[0].is_immediate();
+  return copies ? call.inputs[0].context() : call.outputs[0].context();
+}
+
 std::uint32_t number_of(const Call& call) {
   SignatureKey key;
+  key.mix(call.outputs[0].context());
+  key.mix(source_of(call));
   key.mix(reinterpret_cast<std::uintptr_t>(call.op));
   for (const Operand& input : call.inputs) key.mix(input);
   key.mix(call.outputs.size());
@@ -206,7 +218,8 @@ std::uint32_t number_of(const Call& call) {
     const bool fills = call.formula == kernels::Formula::copy && call.is_elementwise() &&
                        call.inputs.size() && call.inputs[0].is_immediate();
     const std::string name(fills ? "full" : call.op->name);
-    current->signatures.push_back({name, shapes, call.output_bytes, call.cost});
+    current->signatures.push_back(
+        {name, shapes, call.output_bytes, call.cost, call.outputs[0].context(), source_of(call)});
     return static_cast<std::uint32_t>(current->signatures.size() - 1);
   });
 }
@@ -233,7 +246,8 @@ std::uint64_t note_issued(const char* name, const Array& array, const Site& site
   if (!is_on() || !current) return 0;
   const std::int64_t time = now();
   const std::int64_t bytes = array.size() * static_cast<std::int64_t>(size_of(array.dtype));
-  current->signatures.push_back({name, describe(array), bytes, 1.0});
+  current->signatures.push_back(
+      {name, describe(array), bytes, 1.0, array.context(), array.context()});
   add({.begin = time,
        .end = time,
        .call = current->others,

@@ -100,6 +100,8 @@ struct Signature {
   std::string op, shapes;
   std::int64_t bytes;  ///< of all outputs
   double cost;         ///< estimated nanoseconds on one thread
+  Context device;      ///< of the first output
+  Context source;      ///< where a copy to another device comes from; else as `device`
 };
 /// All events so far, each thread's in its order. Sites are given as owned by the recording.
 struct Events {

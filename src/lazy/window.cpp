@@ -115,7 +115,9 @@ void Window::hold(const Call& call, std::unique_lock<ForkLock>& lock) {
   held_.add(call);
   const bool is_worth = held_.is_worth_a_thread();
   bool urgent = false;
-  if (is_worth) {
+  if (call.host && call.host->is_awaited()) {
+    publish(take_needed(*call.outputs[0].storage, true), false);
+  } else if (is_worth) {
     urgent = held_.set_times(call, !was_worth) && has_little_to_do();
     if (!urgent && (!was_worth || is_large_product(call))) {
       // Somebody should look after the held work, should Python not come back. That takes longer

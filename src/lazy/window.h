@@ -38,6 +38,7 @@
 #include "lazy/failure.h"
 #include "lazy/fork_lock.h"
 #include "lazy/held_work.h"
+#include "lazy/meeting.h"
 #include "lazy/passes/passes.h"
 #include "lazy/pending_calls.h"
 #include "lazy/plan.h"
@@ -81,7 +82,7 @@ class Window {
   /// Issuing more would go past a limit: make_room() first. Needs the issuing right.
   bool is_full() const {
     return !serial_ && run_ahead_.is_full(counters_.unfinished()) && !HalfWay::is_here() &&
-           !HoldingBack::is_here();
+           !HoldingBack::is_here() && !Meeting::any_open();
   }
   enum class Room { enough, when_caught_up, when_all_is_done };
   /// Drops what can be dropped and, if that is not enough, publishes everything pending. Says

@@ -238,9 +238,38 @@ void move_average(Value& average, const Value& batch, double momentum) {
   assign(average, average * momentum + latest * (1 - momentum));
 }
 
+/// The devices whose batches are parts of one.
+struct Together {
+  std::string key;
+  std::int64_t devices;
+};
+
+/// Over the parts of a batch on all devices, which may be of different sizes.
+struct MomentsTogether {
+  Value distance, mean, variance;
+
+  MomentsTogether(const Value& x, std::int64_t axis, const Together& together) {
+    const Shape axes = all_axes_but(x, {axis});
+    const std::int64_t channels = x.array.shape()[static_cast<std::size_t>(axis)];
+    Shape column(static_cast<std::size_t>(rank_of(x)), 1);
+    column[static_cast<std::size_t>(axis)] = channels;
+    const std::int64_t count = channels ? x.array.size() / channels : 0;
+    const Value parts[] = {shaped(sum(x, axes, false), {channels}),
+                           full(count, {1}, x.array.dtype, x.array.context())};
+    const Value sums = sum_over_devices(concat(parts, 0), together.key, together.devices);
+    const Value counts = between(sums, 0, channels, channels + 1);
+    mean = shaped(Value(between(sums, 0, 0, channels)) / counts, column);
+    distance = x - mean;
+    const Value squares =
+        sum_over_devices(shaped(sum(distance * distance, axes, false), {channels}),
+                         together.key + ", squares", together.devices);
+    variance = shaped(squares / counts, column);
+  }
+};
+
 /// With the moments of the batch in training, and with the averages of earlier batches otherwise.
 /// The averages move when a training pass is recorded.
-Value batch_norm(Composition& c, const BatchNorm& given) {
+Value batch_norm(Composition& c, const BatchNorm& given, const Together* together = nullptr) {
   const bool narrow = c[0].array.dtype == DType::float16;
   const Value x = narrow ? copy(c[0], DType::float32) : c[0];
   const Value& gamma = c[1];
@@ -252,7 +281,8 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
     return vector.array.dtype == x.array.dtype;
   };
   Value mean, variance, result;
-  if (is_training && has_channels(x.array, axis) && is_like_data(gamma) && is_like_data(c[2])) {
+  if (is_training && !together && has_channels(x.array, axis) && is_like_data(gamma) &&
+      is_like_data(c[2])) {
     NormalisedChannels normalised =
         normalise_channels(x, gamma, c[2], axis, given.eps, given.fix_gamma);
     mean = std::move(normalised.mean);
@@ -264,10 +294,13 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
     const Value scale = along(c, gamma, x, axis);
     const Value shift = along(c, is_variable ? c[2] + gamma * 0 : c[2], x, axis);
     if (is_training) {
-      const Moments moments(x, all_axes_but(x, {axis}));
-      mean = moments.mean;
-      variance = moments.variance;
-      result = moments.distance / sqrt(variance + given.eps);
+      const auto normalise = [&](const auto& moments) {
+        mean = moments.mean;
+        variance = moments.variance;
+        result = moments.distance / sqrt(variance + given.eps);
+      };
+      together ? normalise(MomentsTogether(x, axis, *together))
+               : normalise(Moments(x, all_axes_but(x, {axis})));
       if (!given.fix_gamma) result = result * scale;
       result = result + shift;
     } else {
@@ -290,7 +323,7 @@ Value batch_norm(Composition& c, const BatchNorm& given) {
   return result;
 }
 
-/// Of all devices together, of which there is one.
+/// Of all devices together.
 struct SyncBatchNorm {
   double eps = 1e-3, momentum = 0.9;
   bool fix_gamma = true, use_global_stats = false, output_mean_var = false;
@@ -304,16 +337,20 @@ struct SyncBatchNorm {
             "whether the averages are used in training too"),
       field("output_mean_var", &SyncBatchNorm::output_mean_var,
             "whether the mean and the variance come too"),
-      field("ndev", &SyncBatchNorm::ndev, "is taken and has no effect"),
-      field("key", &SyncBatchNorm::key, "is taken and has no effect")};
+      field("ndev", &SyncBatchNorm::ndev, "how many devices have parts of the batch"),
+      field("key", &SyncBatchNorm::key, "by which their calls find each other")};
 };
 
 Value sync_batch_norm(Composition& c, const SyncBatchNorm& given) {
-  Value result = batch_norm(c, {.eps = given.eps,
-                                .momentum = given.momentum,
-                                .fix_gamma = given.fix_gamma,
-                                .use_global_stats = given.use_global_stats,
-                                .output_mean_var = given.output_mean_var});
+  if (given.ndev < 1) c.refuse("got ndev = " + std::to_string(given.ndev) + "; 1 is the least");
+  const Together together{given.key, given.ndev};
+  Value result = batch_norm(c,
+                            {.eps = given.eps,
+                             .momentum = given.momentum,
+                             .fix_gamma = given.fix_gamma,
+                             .use_global_stats = given.use_global_stats,
+                             .output_mean_var = given.output_mean_var},
+                            given.ndev > 1 ? &together : nullptr);
   if (given.output_mean_var) {
     Value& second = c.more_outputs()[1];  // the variance, not one by the deviation
     second = 1 / square(second) - given.eps;
@@ -644,7 +681,7 @@ a pass is recorded; else they are the moving ones. ``gamma`` counts unless ``fix
 array([[0.],
        [1.]]))",
        .inputs = {"data", "gamma", "beta", "moving_mean", "moving_var"},
-       .compose = batch_norm,
+       .compose = [](Composition& c, const BatchNorm& given) { return batch_norm(c, given); },
        .complete = [](Completion& completion,
                       const BatchNorm& given) { complete_vectors(completion, given.axis); },
        .in_graphs = moving_averages,

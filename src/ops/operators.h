@@ -137,6 +137,10 @@ Value gather(const Value& source, std::span<const Value> indices);
 /// Writes values there, or adds them.
 Value scatter(const Value& target, const Value& values, std::span<const Value> indices, bool add);
 
+/// The sum of what so many devices bring, each to the call with this key: float32 or float64. It is
+/// there when all have brought theirs, and each device may be ahead of the others.
+Value sum_over_devices(const Value& x, const std::string& key, std::int64_t devices);
+
 /// target[...] = value, cast and stretched.
 void assign(autograd::Handle& target, const Value& value);
 

@@ -30,19 +30,16 @@ Table& the_table() {
   static Table* const instance = [] {
     auto* all = new Table;
     for (void (*declare)(Table&) :
-         {declare_elementwise, declare_pairs,       declare_elementwise_made,
-          declare_creation,    declare_random,      declare_distributions,
-          declare_reduce,      declare_products,    declare_shape,
-          declare_rearrange,   declare_reshape,     declare_pad,
-          declare_parts,       declare_statistics,  declare_softmax,
-          declare_indexing,    declare_picking,     declare_sorting,
-          declare_linalg,      declare_channels,    declare_networks,
-          declare_outputs,     declare_along_axis,  declare_convolution,
-          declare_deformable,  declare_pooling,     declare_sampling,
-          declare_recurrence,  declare_detection,   declare_attention,
-          declare_ctc,         declare_images,      declare_descent,
-          declare_adaptive,    declare_layerwise,   declare_columns,
-          declare_densities,   declare_contributed, declare_sparse})
+         {declare_elementwise, declare_pairs,         declare_elementwise_made, declare_creation,
+          declare_random,      declare_distributions, declare_reduce,           declare_products,
+          declare_shape,       declare_rearrange,     declare_reshape,          declare_pad,
+          declare_parts,       declare_statistics,    declare_softmax,          declare_indexing,
+          declare_picking,     declare_sorting,       declare_linalg,           declare_channels,
+          declare_device_sum,  declare_networks,      declare_outputs,          declare_along_axis,
+          declare_convolution, declare_deformable,    declare_pooling,          declare_sampling,
+          declare_recurrence,  declare_detection,     declare_attention,        declare_ctc,
+          declare_images,      declare_descent,       declare_adaptive,         declare_layerwise,
+          declare_columns,     declare_densities,     declare_contributed,      declare_sparse})
       declare(*all);
     return all;
   }();

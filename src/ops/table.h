@@ -87,6 +87,7 @@ void declare_picking(Table& table);
 void declare_sorting(Table& table);
 void declare_linalg(Table& table);
 void declare_channels(Table& table);
+void declare_device_sum(Table& table);
 void declare_networks(Table& table);
 void declare_outputs(Table& table);
 void declare_along_axis(Table& table);

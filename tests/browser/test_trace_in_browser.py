@@ -11,7 +11,7 @@ from typing import Any
 import numpy as onp
 import pytest
 from driver import Browser, Page
-from recordings import many, training
+from recordings import many, training, two_devices
 
 from afterglow.trace import Recording
 from afterglow.trace.measures import (
@@ -763,5 +763,24 @@ def test_long_names_leave_the_timeline_its_place(
         )
     assert len(set(widths)) == 1
     assert widths[0] > width / 2
+    assert page.errors == []
+    page.close()
+
+
+def test_several_devices_have_lanes_and_arrows(browser: Browser, tmp_path: Path) -> None:
+    write_page(two_devices(), tmp_path / "devices.html")
+    page = browser.open((tmp_path / "devices.html").as_uri())
+    page.wait_for("window.afterglow")
+    page.settle()
+    lanes = {lane["name"]: lane["rows"] for lane in page.evaluate("afterglow.lanes()")}
+    assert [[row["bars"] for row in lanes[name]] for name in ("cpu(0)", "gpu(1)")] == [[4, 1], [3]]
+    assert {row["kind"] for name in ("cpu(0)", "gpu(1)") for row in lanes[name]} == {"span"}
+    assert state(page)["copies"] == 2
+    page.click(*where(page, "spans", 2))
+    assert state(page)["selected"] == {"kind": "span", "index": 2, "count": 1}
+    assert "cpu(0) to gpu(1)" in page.text("#panel")
+    page.evaluate("afterglow.view.show(0, 4500)")
+    page.settle()
+    assert state(page)["copies"] == 0
     assert page.errors == []
     page.close()

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include "check.h"
@@ -185,6 +186,19 @@ TEST("files of arrays are read as they were written") {
   std::remove(path.c_str());
   CHECK_THROWS("cannot be opened", NDArray::LoadToMap(path));
   CHECK_THROWS("cannot be written", NDArray::Save("no/such/folder/file", loaded));
+}
+
+TEST("a device that waits for another one in vain is told so") {
+  const NDArray x(Numbers{1, 2, 3, 4}, {2, 2}), one(Numbers{1, 1}, {2});
+  if (const char* engine = std::getenv("AFTERGLOW_ENGINE");
+      engine && std::string(engine) == "serial")
+    return;
+  const autograd::Record recording;
+  const NDArray normalised = Operator("_contrib_SyncBatchNorm")(x, one, one, one + 0, one + 0)
+                                 .SetParam("ndev", 2)
+                                 .SetParam("key", "norm")
+                                 .Invoke();
+  CHECK_THROWS("2 devices meet", normalised.WaitToRead());
 }
 
 TEST("any op takes anything, or says what is wrong") {

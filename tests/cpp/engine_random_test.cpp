@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on every engine, against the same program run one task after another. Every task
 // mixes what it reads into what it writes so that order matters. Tasks put themselves off, at
-// random and because a budget of memory is used up, and some run aside. ENGINE_PROGRAMS sets how
-// many, ENGINE_SEED which.
+// random and because a budget of memory is used up, and some run aside. Queues may have limits of
+// threads, fixed or changing. ENGINE_PROGRAMS sets how many, ENGINE_SEED which.
 #include <array>
 #include <cstdlib>
 #include <mutex>
@@ -34,6 +34,11 @@ std::uint64_t mix(std::uint64_t left, std::uint64_t right) {
   return left ^ (left >> 29);
 }
 
+enum class Limits { none, fixed, changing };
+
+constexpr int queues = 3;
+constexpr std::array<int, queues> fixed_limits{2, 1, 1};
+
 enum class Throws { never, in_prepare, in_run, in_finish };
 
 /// Memory that tasks take when they are prepared and give back when they end. Any single task fits.
@@ -44,6 +49,8 @@ struct Budget {
   std::atomic<int> overdrawn{0};  // a task had to run though others could have given back
   std::atomic<int> ended{0};
   std::atomic<int> misplaced{0};  // tasks aside that a worker ran
+  std::array<std::atomic<int>, queues> computing{};
+  std::atomic<int> crowded{0};  // shares beyond the limit of their queue
 
   bool take(int amount, bool must) {
     int before = used;
@@ -130,8 +137,12 @@ class StepTask final : public Task {
   void run(int share) override {
     if (step_.delay > 0ns) busy(step_.delay);
     if (step_.options.aside && worker_index() >= 0) ++budget_->misplaced;
+    const int queue = step_.options.queue;
+    const bool counts = !step_.options.aside && !budget_->nested;
+    if (counts && ++budget_->computing[queue] > fixed_limits[queue]) ++budget_->crowded;
     if (step_.nests && budget_->nested) nest();
     step_.run(state_, share);
+    if (counts) --budget_->computing[queue];
     if (step_.throws == Throws::in_run) throw Failure{step_.number};
   }
   void finish() override {
@@ -190,9 +201,10 @@ Step make_step(Random& random, int number, int first, int count) {
 }
 
 struct Program {
-  Program(Engine& engine, std::uint64_t seed, int variables)
+  Program(Engine& engine, std::uint64_t seed, int variables, Limits limits)
       : engine(engine),
         seed(seed),
+        limits(limits),
         variables(variables),
         state(variables),
         expected(variables),
@@ -200,6 +212,7 @@ struct Program {
 
   Engine& engine;
   const std::uint64_t seed;
+  const Limits limits;
   std::vector<Variable> variables;
   State state, expected;
   std::shared_ptr<Budget> budget;  // outlives the program in tasks that are being destroyed
@@ -236,6 +249,8 @@ struct Program {
         const int wanted = budget->ended + pick(random, 0, 9);
         engine.wait_until([&] { return budget->ended >= wanted; });
       }
+      if (limits == Limits::changing && pick(random, 0, 9) == 0)
+        engine.set_limit(pick(random, 0, queues - 1), pick(random, 0, 3));
     }
   }
 
@@ -249,23 +264,25 @@ struct Program {
       check::fail(__FILE__, __LINE__, "a task had to run too early, seed " + std::to_string(seed));
     if (budget->misplaced)
       check::fail(__FILE__, __LINE__, "a worker ran a task aside, seed " + std::to_string(seed));
+    if (limits == Limits::fixed && budget->crowded)
+      check::fail(__FILE__, __LINE__, "a queue was crowded, seed " + std::to_string(seed));
     if (!eventually([&] { return budget->used == 0; }))
       check::fail(__FILE__, __LINE__, "memory is lost, seed " + std::to_string(seed));
   }
 };
 
-void one_thread(Engine& engine, std::uint64_t seed) {
+void one_thread(Engine& engine, std::uint64_t seed, Limits limits) {
   Random random(seed);
-  Program program(engine, seed, pick(random, 1, 8));
+  Program program(engine, seed, pick(random, 1, 8), limits);
   program.push_group(seed + 1, 0, program.variables.size(), pick(random, 5, 60));
   program.compare_all();
 }
 
 // Each thread has variables of its own, so each has its own serial order.
-void own_variables(Engine& engine, std::uint64_t seed) {
+void own_variables(Engine& engine, std::uint64_t seed, Limits limits) {
   Random random(seed);
   const int count = pick(random, 1, 4), threads = pick(random, 2, 3);
-  Program program(engine, seed, count * threads);
+  Program program(engine, seed, count * threads, limits);
   std::vector<std::thread> pushers;
   std::atomic<bool> failed{false};
   for (int t = 0; t < threads; ++t)
@@ -283,9 +300,9 @@ void own_variables(Engine& engine, std::uint64_t seed) {
 }
 
 // All threads use all variables; a lock makes the order of the pushes known.
-void shared_variables(Engine& engine, std::uint64_t seed) {
+void shared_variables(Engine& engine, std::uint64_t seed, Limits limits) {
   Random random(seed);
-  Program program(engine, seed, pick(random, 2, 6));
+  Program program(engine, seed, pick(random, 2, 6), limits);
   std::mutex order;
   int number = 0;
   std::vector<std::thread> pushers;
@@ -301,21 +318,26 @@ void shared_variables(Engine& engine, std::uint64_t seed) {
   program.compare_all();
 }
 
-void run_programs(const std::function<std::unique_ptr<Engine>()>& make, std::uint64_t seed) {
+void run_programs(const std::function<std::unique_ptr<Engine>()>& make, std::uint64_t seed,
+                  Limits limits = Limits::none) {
   const char* wanted = std::getenv("ENGINE_PROGRAMS");
   const int programs = wanted ? std::atoi(wanted) : 10'000;
   if (const char* other = std::getenv("ENGINE_SEED"))
     seed += 10 * std::strtoull(other, nullptr, 10);
   std::unique_ptr<Engine> engine;
   for (int i = 0; i < programs; ++i) {
-    if (i % 100 == 0) engine = make();
+    if (i % 100 == 0) {
+      engine = make();
+      for (int queue = 0; limits == Limits::fixed && queue < queues; ++queue)
+        engine->set_limit(queue, fixed_limits[queue]);
+    }
     const std::uint64_t program_seed = seed * 1'000'000 + i;
     if (i % 4 == 1)
-      own_variables(*engine, program_seed);
+      own_variables(*engine, program_seed, limits);
     else if (i % 4 == 3)
-      shared_variables(*engine, program_seed);
+      shared_variables(*engine, program_seed, limits);
     else
-      one_thread(*engine, program_seed);
+      one_thread(*engine, program_seed, limits);
   }
 }
 
@@ -332,6 +354,12 @@ TEST("random programs, 2 threads") {
 }
 TEST("random programs, 4 threads") {
   run_programs([] { return make_threaded_engine(4); }, 4);
+}
+TEST("random programs, 4 threads, limits") {
+  run_programs([] { return make_threaded_engine(4); }, 5, Limits::fixed);
+}
+TEST("random programs, 2 threads, limits that change") {
+  run_programs([] { return make_threaded_engine(2); }, 6, Limits::changing);
 }
 
 CHECK_MAIN

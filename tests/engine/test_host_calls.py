@@ -12,7 +12,7 @@ import time
 
 import numpy as onp
 import pytest
-from support import output_of, run_child
+from support import output_of, raises_at_the_read, run_child, runs_later
 
 from afterglow import MXNetError, nd, np
 from afterglow._arrays.dtypes import FLOAT64, INT32, INT64
@@ -362,3 +362,76 @@ def test_exit_while_functions_come_back_for_the_lock_of_python():
     for wait in range(4):
         done = run_child(script.format(wait))
         assert (done.code, done.out, done.err) == (0, "", "")
+
+
+@pytest.fixture
+def change():
+    """Return a function that queues `change(array)` on arrays in place, as collectives are."""
+    from afterglow import _core
+    from afterglow.distributed import collectives
+
+    def queue(function, *arrays, skipped=None):
+        run = lambda _, hosts: [function(host) for host in hosts]  # noqa: E731
+        _core.call_host_on(collectives._OP, run, skipped or (lambda why: None), list(arrays))
+
+    return queue
+
+
+@runs_later
+def test_calls_that_wait_outside_keep_nobody_waiting(change):
+    from afterglow import _core
+
+    go_on = threading.Event()
+    arrays = [nd.full((3,), i) for i in range(5)]
+
+    def wait_and_add(host):
+        assert _core.wait_outside(lambda: go_on.wait(10))
+        host += 1
+
+    for array in arrays:
+        change(wait_and_add, array)
+    later = arrays[0] * 2
+    assert queued(lambda a: a + 1, nd.ones((2,))).asnumpy().tolist() == [2, 2]
+    child = os.fork()
+    if child == 0:  # where nobody will go on: reads raise instead of waiting
+        try:
+            arrays[0].asnumpy()
+        except MXNetError:
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert not later.is_ready()
+    go_on.set()
+    assert [array.asnumpy().tolist() for array in arrays] == [[i + 1] * 3 for i in range(5)]
+    assert later.asnumpy().tolist() == [2, 2, 2]
+
+
+def test_a_call_in_place_reads_and_writes(change):
+    x, y = nd.arange(4), nd.ones((2,))
+    before = x * 1
+
+    def double(host):
+        host *= 2
+
+    change(double, x, y)
+    x += 1
+    assert before.asnumpy().tolist() == [0, 1, 2, 3]
+    assert x.asnumpy().tolist() == [1, 3, 5, 7]
+    assert y.asnumpy().tolist() == [2, 2]
+
+
+@raises_at_the_read
+def test_a_call_in_place_that_fails_or_cannot_run(change):
+    told, x, y = [], nd.ones((2,)), nd.ones((2,))
+
+    def fail(host):
+        raise ValueError("not today")
+
+    change(fail, x, skipped=told.append)
+    with pytest.raises(ValueError, match=r"not today[^\n]*\n  issued at .*test_host_calls.py"):
+        x.asnumpy()
+    assert told == []
+    change(lambda host: None, y, x, skipped=told.append)
+    with pytest.raises(ValueError, match="not today"):
+        y.asnumpy()
+    assert "not today" in told[0]

@@ -197,6 +197,8 @@ def _with_another_value(generator: random.Random, value: Any) -> Any:
 
 # --- formats ---
 
+_IMAGE = (1, 1, 6, 6)
+
 
 def _golden(name: str) -> Any:
     return json.loads((_GOLDEN / name).read_text(encoding="utf-8"))
@@ -238,10 +240,32 @@ def _npz() -> list[bytes]:
     return originals
 
 
+def _safetensors() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "arrays.safetensors")
+        kinds = ("float32", "float16", "int64", "uint8", "bool")
+        nd.save(path, {kind: nd.ones((2, 3), dtype=kind) for kind in kinds})
+        return [path.read_bytes()]
+
+
 def _graphs() -> list[bytes]:
     recorded = _golden("symbols.json")
     cases = [case for kind in ("symbols", "drawn", "old") for case in recorded[kind].values()]
     return [case["json"].encode() for case in cases]
+
+
+def _models() -> list[bytes]:
+    net = gluon.nn.HybridSequential()
+    net.add(gluon.nn.Conv2D(2, 3, in_channels=1), gluon.nn.BatchNorm(in_channels=2))
+    net.add(gluon.nn.MaxPool2D(2, 2), gluon.nn.Dense(3, in_units=8, activation="tanh"))
+    net.initialize()
+    net(nd.ones(_IMAGE))
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = f"{folder}/net"
+        net.export(prefix)
+        files = (f"{prefix}-symbol.json", f"{prefix}-0000.params")
+        mx.onnx.export_model(*files, [_IMAGE], onnx_file_path=f"{prefix}.onnx")
+        return [Path(f"{prefix}.onnx").read_bytes()]
 
 
 def _states() -> list[bytes]:
@@ -359,6 +383,15 @@ def _use_graph(path: str) -> None:
     graph.infer_shape_partial(**dict.fromkeys(graph.list_arguments()[:1], (2, 3)))
 
 
+def _use_model(path: str) -> None:
+    block = mx.onnx.import_to_gluon(path)
+    results = block(nd.ones(_IMAGE))
+    for one in results if isinstance(results, list) else [results]:
+        one.asnumpy()
+    symbol, _, _ = mx.onnx.import_model(path)
+    symbol.list_arguments()
+
+
 def _use_states(path: str) -> None:
     updater = mx.optimizer.get_updater(mx.optimizer.SGD(learning_rate=0.1))
     updater.set_states(Path(path).read_bytes())
@@ -444,6 +477,9 @@ FORMATS: dict[str, tuple[Callable[[str], None], Callable[[], list[bytes]], bool]
         "npy": (_use_arrays, _npy, False),
         "npy header": (_use_arrays, _npy, True),
         "npz": (_use_arrays, _npz, False),
+        "safetensors": (_use_arrays, _safetensors, False),
+        "safetensors header": (_use_arrays, _safetensors, True),
+        "model": (_use_model, _models, False),
         "graph": (_use_graph, _graphs, True),
         "states": (_use_states, _states, False),
         "values of states": (_use_states, _states, False),

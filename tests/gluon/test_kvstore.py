@@ -123,7 +123,7 @@ def test_refusals():
     with pytest.raises(TypeError, match="string"):
         mx.kv.create(5)
     with pytest.raises(ValueError, match="dist_sync"):
-        mx.kv.create("dist_sync")
+        mx.kv.create("dist_async")
     with pytest.raises(TypeError, match="needs out and row_ids"):
         store.row_sparse_pull(3)
     with pytest.raises(NotImplementedError):

@@ -6,10 +6,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import autograd
 from ...context import cpu
+
+if TYPE_CHECKING:
+    from ...kvstore.dist import DistStore
 
 __all__ = ["LossScaler"]
 
@@ -34,10 +37,11 @@ class LossScaler:
         """The factor of this step."""
         return self._loss_scale
 
-    def has_overflow(self, params: Iterable[Any]) -> bool:
+    def has_overflow(self, params: Iterable[Any], processes: DistStore | None = None) -> bool:
         """Tell whether gradients of parameters are infinite or nan; waits for them.
 
-        The factor changes by the answer, from the next step on.
+        The factor changes by the answer, from the next step on. Several processes ask each other:
+        all of them update, or none.
         """
         total: Any = 0.0
         with autograd.pause():
@@ -46,7 +50,10 @@ class LossScaler:
                     for gradient in parameter.list_grad():
                         # Zero where all elements are finite, and nan otherwise.
                         total = total + (gradient * 0).sum().astype("float32").as_in_context(cpu())
-        return self._note(isnan(float(total)))
+        overflows = isnan(float(total))
+        if processes is not None:
+            overflows = b"yes" in processes.exchange("overflow", b"yes" if overflows else b"no")
+        return self._note(overflows)
 
     def _note(self, has_overflow: bool) -> bool:
         self._loss_scale = self._next_loss_scale

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``import mxnet`` finds in a process that a program started by :mod:`multiprocessing`.
+"""What ``import mxnet`` finds in a process that does not know of Afterglow yet.
 
-Such a process begins with nothing but the path of its parent, where this folder is.
+Processes that a program starts by :mod:`multiprocessing` begin with nothing but the path of their
+parent, where the folder of this file is. ``afterglow install-shim`` puts a copy among the packages.
 """
 
 import sys

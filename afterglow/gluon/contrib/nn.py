@@ -6,9 +6,12 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ... import ndarray
+from ... import autograd, ndarray
+from ..._arrays.dtypes import FLOAT16
 from ..._arrays.shapes import as_integers
+from ..._core import Array, is_stand_in
 from ..._package.constructors import handed_on
+from ...context import num_gpus
 from ...error import ArrayValueError
 from .._functions import functions, has_shape
 from ..block import Block, HybridBlock
@@ -198,7 +201,12 @@ class PixelShuffle3D(_PixelShuffle):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Normalises each channel over the batch of the one device that there is.
+    """Normalises each channel over the parts of a batch that all devices have.
+
+    In training the devices wait for each other, so the block has to be called on ``num_devices``
+    of them, by default the number of GPUs, before a result or a gradient is read. In a group of
+    processes (:mod:`afterglow.distributed`), each of which has one device, means and variances are
+    those of what all of them have.
 
     >>> from afterglow import gluon
     >>> gluon.contrib.nn.SyncBatchNorm(in_channels=4, num_devices=2).gamma.shape
@@ -221,7 +229,51 @@ class SyncBatchNorm(BatchNorm):
         **kwargs: Any,
     ) -> None:
         super().__init__(axis=1, **handed_on(locals(), "num_devices"))
-        self._num_devices = num_devices or 1
+        self._num_devices = num_devices or max(1, num_gpus())
+
+    def hybrid_forward(
+        self, F: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
+    ) -> Any:
+        """Normalise with the statistics of all devices or processes, or of earlier batches."""
+        given = (gamma, beta, running_mean, running_var)
+        is_of_batch = autograd.is_training() and not self._use_global_stats
+        if is_of_batch and isinstance(x, Array) and not any(map(is_stand_in, given)):
+            from ...distributed import size
+
+            if size() > 1:
+                return self._normalise_together(x, *given)
+        statistics = self._statistics()
+        del statistics["axis"]
+        return functions(x).SyncBatchNorm(
+            x, *given, ndev=self._num_devices, key=self.prefix, **statistics
+        )
+
+    def _normalise_together(
+        self, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any
+    ) -> Any:
+        from ...distributed import allreduce
+
+        f = functions(x)
+        wide = x.astype("float32") if x._dtype_number == FLOAT16 else x
+        channels = x.shape[1]
+        axes = (0, *range(2, x.ndim))
+        along = (1, channels, *(1,) * (x.ndim - 2))
+        count = gamma[:1] * 0 + x.size // channels
+        sums = f.join([wide.sum(axis=axes), count.detach()], 0)
+        sums = allreduce(sums, average=False, name=f"{self.name} means")
+        mean, count = sums[:channels] / sums[channels:], sums[channels:].detach()
+        distance = wide - mean.reshape(along)
+        squares = (distance * distance).sum(axis=axes)
+        variance = allreduce(squares, average=False, name=f"{self.name} variances") / count
+        result = distance / (variance + self._epsilon).sqrt().reshape(along)
+        if self._scale:
+            result = result * gamma.reshape(along)
+        result = result + beta.reshape(along)
+        if autograd.is_recording():
+            with autograd.pause():
+                for average, latest in ((running_mean, mean), (running_var, variance)):
+                    average[:] = average * self._momentum + latest * (1 - self._momentum)
+        return result.astype("float16") if wide is not x else result
 
     def __repr__(self) -> str:
         channels = (self.gamma.shape or (0,))[0]

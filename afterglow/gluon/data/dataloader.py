@@ -15,6 +15,7 @@ from typing import Any
 from ..._arrays.base import ArrayBase
 from ..._package.background import Background
 from ..._package.keywords import NamedKeywords
+from ..._package.namespace import tend
 from ...context import Context, cpu_pinned
 from ...error import ArrayTypeError, ArrayValueError
 from ...util import is_np_array, is_np_shape, np_array, np_shape
@@ -212,3 +213,6 @@ def _check_pickles(make: _Maker, method: str) -> None:
             f"{how}but something in it is defined in __main__, which is no file that they "
             f"could import. {advice}"
         )
+
+
+tend(__name__)

@@ -12,6 +12,7 @@ from ...error import ArrayValueError
 
 __all__ = [
     "BatchSampler",
+    "DistributedSampler",
     "FilterSampler",
     "IntervalSampler",
     "RandomSampler",
@@ -28,6 +29,12 @@ class Sampler:
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError
+
+    def position(self) -> Any:
+        """Return what the next round depends on beside draws, as JSON can write it."""
+
+    def go_to(self, position: Any) -> None:
+        """Let the next round be the one before which :meth:`position` returned this."""
 
 
 class _Listed(Sampler):
@@ -59,6 +66,72 @@ class RandomSampler(_Listed):
         indices = onp.arange(len(self))
         onp.random.shuffle(indices)
         return iter(indices.tolist())
+
+
+class DistributedSampler(Sampler):
+    """The samples of this process: those of all processes are all samples, each once.
+
+    Every round has an order of its own, which depends on the seed and the number of the round
+    alone, and of which a process takes every ``num_parts``-th. So a batch of 8 of each of 4
+    processes has the samples that a process alone has in a batch of 32. Without a seed process 0
+    draws one, which follows ``numpy.random.seed``. Processes may differ by one sample, and so by
+    one batch: :meth:`Trainer.join` is for those that have less.
+
+    >>> from afterglow import gluon
+    >>> sampler = gluon.data.DistributedSampler(5, num_parts=2, part_index=1, shuffle=False)
+    >>> list(sampler)
+    [1, 3]
+    """
+
+    def __init__(
+        self,
+        length: int,
+        num_parts: int | None = None,
+        part_index: int | None = None,
+        shuffle: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        from ...distributed import group
+
+        mine = group.group()
+        self._parts = mine.size if num_parts is None else num_parts
+        self._part = mine.rank if part_index is None else part_index
+        if not 0 <= self._part < self._parts:
+            raise ArrayValueError(
+                f"[DistributedSampler] got part_index {self._part} of num_parts {self._parts}; "
+                "parts are numbered from 0"
+            )
+        if seed is None and shuffle:
+            if self._parts > mine.size:
+                raise ArrayValueError(
+                    f"[DistributedSampler] {self._parts} parts, but the group has {mine.size} "
+                    "processes: give all parts the same seed"
+                )
+            drawn = onp.random.randint(2**31) if mine.rank == 0 else 0
+            told = mine.exchange("seed of samples", int(drawn).to_bytes(4, "little"))
+            seed = int.from_bytes(told[0], "little")
+        self._seed = seed
+        self._length = length
+        self._shuffle = shuffle
+        self._round = 0
+
+    def __iter__(self) -> Iterator[int]:
+        order = onp.arange(self._length)
+        if self._shuffle:
+            onp.random.default_rng([self._seed or 0, self._round]).shuffle(order)
+        self._round += 1
+        return iter(order[self._part :: self._parts].tolist())
+
+    def __len__(self) -> int:
+        return len(range(self._part, self._length, self._parts))
+
+    def position(self) -> Any:
+        """Return the seed and the number of the next round."""
+        return [self._seed, self._round]
+
+    def go_to(self, position: Any) -> None:
+        """Let the next round be one that was."""
+        self._seed, self._round = position
 
 
 class FilterSampler(_Listed):
@@ -122,3 +195,14 @@ class BatchSampler(Sampler):
         if self._last_batch == "discard":
             return total // self._batch_size
         return (len(self._left) + total) // self._batch_size
+
+    def position(self) -> Any:
+        """Return what the last round left over, and the position of the sampler."""
+        position = self._sampler.position() if hasattr(self._sampler, "position") else None
+        return [list(self._left), position]
+
+    def go_to(self, position: Any) -> None:
+        """Begin with what was left over then."""
+        self._left = list(position[0])
+        if position[1] is not None:
+            self._sampler.go_to(position[1])

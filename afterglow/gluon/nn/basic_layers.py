@@ -306,12 +306,13 @@ class BatchNorm(_Norm):
     ) -> Any:
         """Normalise with the statistics of the batch, or with those of earlier ones."""
         return functions(x).BatchNorm(
-            x, gamma, beta, running_mean, running_var, **self._statistics()
+            x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs
         )
 
-    def _statistics(self) -> dict[str, Any]:
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        """What the op is told; classes of other packages hand it on by this name."""
         return {
-            "name": "fwd",
             "axis": self._axis,
             "eps": self._epsilon,
             "momentum": self._momentum,
@@ -339,7 +340,7 @@ class BatchNormReLU(BatchNorm):
     ) -> Any:
         """Normalise and activate."""
         return functions(x).BatchNormWithReLU(
-            x, gamma, beta, running_mean, running_var, **self._statistics()
+            x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs
         )
 
 

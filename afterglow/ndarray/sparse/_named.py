@@ -22,6 +22,7 @@ from ._structure import indices_of
 
 
 def _cast_storage(data: Any, stype: str) -> Any:
+    """Return an array in a storage type: "default", "row_sparse" or "csr"."""
     return cast(data, stype)
 
 

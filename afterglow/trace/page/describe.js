@@ -44,10 +44,20 @@ function callFacts(recording, call) {
   return facts;
 }
 
+/** Pairs of a term and a text for what a device did. */
+function deviceFacts(recording, span) {
+  const { spans, calls, texts } = recording;
+  const [call] = recording.membersOf(spans.pass[span]);
+  const source = calls.source[call];
+  return source
+    ? [["copy", `${texts[source]} to ${texts[calls.device[call]]}`]]
+    : [["device", texts[spans.device[span]]]];
+}
+
 /** What a bar is: { title, facts }. */
 function describe(timeline, { row, place }) {
   const { recording } = timeline;
-  const { runs, waits, marks, texts, threads } = recording;
+  const { runs, spans, waits, marks, texts, threads } = recording;
   const number = row.index[place];
   const begin = row.begin[place];
   const time = formatTime(row.end[place] - begin);
@@ -75,13 +85,16 @@ function describe(timeline, { row, place }) {
     if (row.end[place] > begin) facts.push(["time", time]);
     return { title: texts[marks.name[number]], facts: [...facts, moment] };
   }
-  const pass = runs.pass[number];
+  const pass = row.kind === "span" ? spans.pass[number] : runs.pass[number];
   const members = recording.membersOf(pass);
   const shares = recording.runsOf(pass).length;
-  const own = [
-    ["share", `${runs.share[number] + 1} of ${shares}, ${time}`],
-    ["thread", threads[runs.thread[number]]],
-  ];
+  const own =
+    row.kind === "span"
+      ? deviceFacts(recording, number)
+      : [
+          ["share", `${runs.share[number] + 1} of ${shares}, ${time}`],
+          ["thread", threads[runs.thread[number]]],
+        ];
   if (members.length === 1) {
     const facts = callFacts(recording, members[0]);
     return { title: recording.op(members[0]), facts: [...facts, ...own, moment] };
@@ -120,7 +133,9 @@ function showTooltip(tooltip, timeline, target, x, y) {
   } else if (target.count > 1) {
     const { row, place, count } = target;
     const covered = row.covered[place + count] - row.covered[place];
-    const noun = { issue: "issued call", wait: "wait", run: "run", mark: "mark" }[row.kind];
+    const noun = { issue: "issued call", wait: "wait", run: "run", span: "pass", mark: "mark" }[
+      row.kind
+    ];
     content.push(
       element("strong", { textContent: counted(count, noun) }),
       factList([

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which lanes there are, and which rows and plots each of them has.
 
-const TABLE_OF = { issue: "calls", wait: "waits", run: "runs", mark: "marks" };
+const TABLE_OF = { issue: "calls", wait: "waits", run: "runs", span: "spans", mark: "marks" };
 
 /** Numbers of a table's rows by the number of their group, each ascending. */
 function grouped(groups, count) {
@@ -33,7 +33,7 @@ function makeLanes(recording) {
     }
     return { name, rows, plots: [], worker: thread >= pythonThreads };
   });
-  lanes.push(...markLanes(recording, bars));
+  lanes.push(...deviceLanes(recording, bars), ...markLanes(recording, bars));
   const depth = recording.queueDepth();
   const plots = [
     {
@@ -50,6 +50,24 @@ function makeLanes(recording) {
   }
   for (const plot of plots) lanes.push({ name: plot.name, rows: [], plots: [plot] });
   return lanes;
+}
+
+/** What devices did, where there are several: a lane for each, rows without overlaps. */
+function deviceLanes(recording, bars) {
+  const { spans, texts } = recording;
+  const devices = new Map();
+  for (let i = 0; i < spans.begin.length; i++) {
+    if (!devices.has(spans.device[i])) devices.set(spans.device[i], []);
+    const rows = devices.get(spans.device[i]);
+    (rows[spans.row[i]] ??= []).push(i);
+  }
+  return Array.from(devices, ([device, rows]) => ({
+    name: texts[device],
+    rows: rows.map((index) =>
+      Object.assign(bars("span", Uint32Array.from(index)), { label: "run", colour: "run" }),
+    ),
+    plots: [],
+  })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** What the program marked: a lane for each domain, rows without overlaps, counters as plots. */

@@ -372,7 +372,7 @@ async function open() {
     view,
     loadTime: performance.now(),
     counts: Object.fromEntries(
-      ["calls", "runs", "waits", "marks"].map((table) => [table, recording[table].begin.length]),
+      ["calls", "runs", "waits", "spans", "marks"].map((table) => [table, recording[table].begin.length]),
     ),
     lanes: () =>
       timeline.lanes.map(({ name, rows, plots }) => ({
@@ -391,6 +391,7 @@ async function open() {
       draws: timeline.draws,
       drawTime: timeline.drawTime,
       arrows: timeline.arrows,
+      copies: timeline.copies,
     }),
     hit(x, y) {
       const box = timeline.bars.getBoundingClientRect();

@@ -50,11 +50,12 @@ class Search {
         for (let i = 0; i < flags.length; i++) flags[i] |= meant[numbers[i]];
       }
     }
-    const { runs, calls } = recording;
+    const { runs, spans, calls } = recording;
     const passes = new Uint8Array(recording.passEnd.length);
     for (let i = 0; i < found.calls.length; i++)
       if (found.calls[i] && calls.pass[i] >= 0) passes[calls.pass[i]] = 1;
     found.runs = Uint8Array.from(runs.pass, (pass) => passes[pass]);
+    found.spans = Uint8Array.from(spans.pass, (pass) => passes[pass]);
     for (const row of this.rows) {
       const flags = found[row.table];
       row.hits = sums(Uint32Array, row.length, (i) => flags[row.index[i]]);
@@ -62,9 +63,9 @@ class Search {
     this.count = this.#walked().reduce((sum, row) => sum + row.hits[row.length], 0);
   }
 
-  /** The rows whose hits Enter goes through: all but runs, which belong to calls. */
+  /** The rows whose hits Enter goes through: all but those of passes, which belong to calls. */
   #walked() {
-    return this.rows.filter((row) => row.table !== "runs");
+    return this.rows.filter((row) => row.table !== "runs" && row.table !== "spans");
   }
 
   /**

@@ -207,7 +207,7 @@ class Timeline {
     const hollow = row.hollow && row.hollow[last] - row.hollow[first] === last - first;
     const one = row.kind === "mark" && last === first + 1;
     context.globalAlpha = search.active && !hit ? 0.12 : one ? 1 : 0.35 + 0.65 * full;
-    context.fillStyle = hit ? colours.hit : colours[row.kind];
+    context.fillStyle = hit ? colours.hit : colours[row.colour ?? row.kind];
     if (hollow) {
       context.fillRect(left, row.top, 1, 2);
       context.fillRect(left, row.top + ROW_HEIGHT - 2, 1, 2);
@@ -232,10 +232,9 @@ class Timeline {
     const { colours, search, recording } = this;
     const number = row.index[i];
     const hit = search.active && row.hits[i + 1] > row.hits[i];
-    const pass = row.kind === "run" ? recording.runs.pass[number] : -1;
-    const fused = recording.isFused(pass);
+    const fused = recording.isFused(this.passOf(row, number));
     const hollow = row.kind === "issue" && recording.calls.state[number] === DROPPED;
-    const colour = fused ? "fused" : row.kind;
+    const colour = fused ? "fused" : (row.colour ?? row.kind);
     // A gap between neighbours, but never more than the bar.
     const width = Math.max(1, right - left - (right - left > 4 ? 1 : 0));
     context.globalAlpha = search.active && !hit ? 0.22 : 1;
@@ -265,15 +264,22 @@ class Timeline {
     }
   }
 
+  /** The pass that a bar of a thread or of a device stands for; -1 for other bars. */
+  passOf(row, number) {
+    const { runs, spans } = this.recording;
+    if (row.kind === "run") return runs.pass[number];
+    return row.kind === "span" ? spans.pass[number] : -1;
+  }
+
   /** What is written in a bar. */
   barName(row, number) {
     const { recording } = this;
-    const { calls, runs, waits, marks, texts } = recording;
+    const { calls, waits, marks, texts } = recording;
     if (row.kind === "issue") return recording.op(number);
     if (row.kind === "wait")
       return `${texts[waits.what[number]]} ${shortSite(texts[waits.site[number]])}`;
     if (row.kind === "mark") return texts[marks.name[number]];
-    const pass = runs.pass[number];
+    const pass = this.passOf(row, number);
     const layer = recording.membersOf(pass).length
       ? texts[calls.layer[recording.membersOf(pass)[0]]]
       : "";
@@ -385,6 +391,7 @@ class Timeline {
         this.#arrowsOf(context, recording.runs.pass[row.index[place]], row.index[place]);
     }
     this.arrows = few.length <= MANY_ARROWS ? few.length : 0;
+    this.copies = this.#drawCopies(context);
     context.globalAlpha = 1;
     context.strokeStyle = context.fillStyle = colours.selection;
     context.lineWidth = 1.25;
@@ -399,6 +406,27 @@ class Timeline {
     }
   }
 
+  /** Arrows of the copies between devices in view, when they are few; returns how many. */
+  #drawCopies(context) {
+    const { recording, view, colours } = this;
+    const { spans } = recording;
+    const few = [];
+    for (const row of this.rows) {
+      if (row.kind !== "span") continue;
+      const [first, last] = row.within(view.begin, view.end);
+      for (let i = first; i < last && few.length <= MANY_ARROWS; i++)
+        if (spans.sent[row.index[i]] >= 0) few.push({ row, place: i });
+    }
+    if (few.length > MANY_ARROWS) return 0;
+    context.strokeStyle = context.fillStyle = colours.issue;
+    context.globalAlpha = 0.8;
+    for (const { row, place } of few) {
+      const from = this.rowOf("spans", spans.sent[row.index[place]]);
+      this.#curve(context, from, row.begin[place], row, row.end[place]);
+    }
+    return few.length;
+  }
+
   #arrowsOf(context, pass, run) {
     for (const call of this.recording.membersOf(pass).slice(0, MANY_ARROWS))
       this.#arrow(context, call, run);
@@ -406,10 +434,13 @@ class Timeline {
 
   #arrow(context, call, run) {
     const { calls, runs } = this.recording;
-    const from = this.rowOf("calls", call);
-    const to = this.rowOf("runs", run);
-    const x0 = this.x(calls.end[call]);
-    const x1 = this.x(runs.begin[run]);
+    const [from, to] = [this.rowOf("calls", call), this.rowOf("runs", run)];
+    this.#curve(context, from, calls.end[call], to, runs.begin[run]);
+  }
+
+  /** An arrow from a moment in one row to a moment in another. */
+  #curve(context, from, begin, to, end) {
+    const [x0, x1] = [this.x(begin), this.x(end)];
     if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > this.width) return;
     const y0 = from.top + (to.top > from.top ? ROW_HEIGHT : 0);
     const y1 = to.top + (to.top > from.top ? 0 : ROW_HEIGHT);
@@ -429,9 +460,9 @@ class Timeline {
   /** The row in which a row of a table is drawn. */
   rowOf(table, number) {
     const { recording } = this;
-    if (table === "marks")
+    if (table === "marks" || table === "spans")
       return this.rows.find(
-        (row) => row.table === table && row.placeOf(number, recording.marks.begin[number]) >= 0,
+        (row) => row.table === table && row.placeOf(number, recording[table].begin[number]) >= 0,
       );
     const thread = recording[table].thread[number];
     return this.lanes[thread].rows.find((row) => row.table === table);

@@ -202,8 +202,15 @@ class Fusion {
     }
   }
 
+  /// A copy to another device is a task of its own, which runs beside what both compute.
+  static bool changes_device(const Call& call) {
+    return call.formula == kernels::Formula::copy && call.is_elementwise() &&
+           !call.inputs[0].is_immediate() &&
+           !(call.inputs[0].context() == call.outputs[0].context());
+  }
+
   static bool can_fuse(const Call& call) {
-    return !call.op->may_fail && !call.injected_failure &&
+    return !call.op->may_fail && !call.injected_failure && !changes_device(call) &&
            (call.op->kernel_then ||
             (call.outputs.size() == 1 && (call.is_elementwise() || call.op->reduction)));
   }
