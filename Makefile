@@ -46,7 +46,7 @@ build: $(VENV)/ready
 	  $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps \
 	  --config-settings=cmake.define.AFTERGLOW_PORTABLE=ON --editable .
 
-CPP := $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h')
+CPP := $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h' '*.c' '*.hpp')
 
 lint: $(VENV)/ready build
 	$(BIN)/ruff check .

@@ -154,7 +154,7 @@ def test_links_lead_somewhere(name: str) -> None:
 def test_files_that_are_named_are_there(name: str) -> None:
     """By the end of their path, such as `lazy/op.h`."""
     named = set(re.findall(r"`([\w./-]+\.(?:cpp|def|h|json|py|pyi))`", prose_of(name)))
-    folders = ("afterglow", "benchmarks", "src", "tests")
+    folders = ("afterglow", "benchmarks", "include", "src", "tests")
     there = [f"/{path}" for folder in folders for path in (ROOT / folder).rglob("*.*")]
     assert {one for one in named if not any(path.endswith(f"/{one}") for path in there)} == set()
 
