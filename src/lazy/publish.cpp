@@ -48,8 +48,8 @@ bool are_tiny(std::span<Call* const> calls, std::int64_t smallest_fused) {
 std::int64_t last_awaited = 0;
 
 /// A call of the host's may take as long as it likes, and wait for another process, which may wait
-/// for this one. So what waits for it is put together only with what waits for the same, and nothing
-/// else comes later than it could. Calls in program order.
+/// for this one. So what waits for it is put together only with what waits for the same, and
+/// nothing else comes later than it could. Calls in program order.
 void tell_what_is_awaited(std::span<Call* const> calls) {
   const auto is_of_host = [](const Call* call) { return call->host && call->host->runs_aside(); };
   if (!last_awaited && std::ranges::none_of(calls, is_of_host)) return;
