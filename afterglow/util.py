@@ -247,7 +247,8 @@ def get_cuda_compute_capability(ctx: Context) -> int:
     """Raise: there is no GPU, but for pretended ones."""
     if not isinstance(ctx, Context) or ctx.device_type != "gpu":
         raise ArrayValueError(f"Expecting a gpu context to get cuda compute capability, got {ctx}")
-    raise MXNetError(f"{ctx} was asked for its compute capability, but it has no CUDA")
+    reason = "pretended GPUs have no CUDA" if num_gpus() else "num_gpus() is 0"
+    raise MXNetError(f"{ctx} was asked for its compute capability, but {reason}")
 
 
 def restore_array(host: onp.ndarray[Any, Any], context: tuple[int, int], legacy: bool) -> Any:
